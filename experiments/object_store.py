@@ -24,12 +24,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import urlsplit
 
 from pyarrow import ArrowException
@@ -70,8 +71,7 @@ class Address:
         except ValueError as error:
             raise UserError(f"{url}: {error}") from None
         if parts.scheme not in SCHEMES:
-            known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
-            raise UserError(f"{text}: results can lie in a folder or on a store: {known}")
+            raise UserError(f"{text}: results can lie in a folder or on a store: {'://, '.join(SCHEMES)}://")
         if parts.password or parts.username:
             raise UserError(f"{parts.scheme}://...: leave credentials out: they are taken from the environment")
         if not parts.netloc or not parts.path.strip("/"):
@@ -79,8 +79,7 @@ class Address:
         try:
             files, path = FileSystem.from_uri(url)
         except (ArrowException, OSError, ValueError) as error:
-            problem = str(error).partition("\n")[0]
-            raise UserError(f"{text}: {problem}") from None
+            raise UserError(f"{text}: {_first_line(error)}") from None
         return cls(url, files, path.rstrip("/"))
 
     @property
@@ -113,14 +112,12 @@ def listed(address: Address) -> dict[PurePosixPath, Stored]:
         found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
     if len(found) > MOST_OBJECTS:
         raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: it is no results")
-    stored = (_stored(address, one) for one in found)
-    return {one.name: one for one in stored if one is not None}
+    return {stored.name: stored for one in found if (stored := _stored(address, one)) is not None}
 
 
 def _stored(address: Address, info: FileInfo) -> Stored | None:
     """The file, unless its name would lead out of the mirror or is hidden: somebody else may have chosen it."""
-    name = info.path[len(address.path) :].strip("/")
-    parts = name.split("/")
+    parts = info.path[len(address.path) :].strip("/").split("/")
     if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or len(part) > 255 for part in parts):
         return None
     return Stored(PurePosixPath(*parts), int(info.size), int(info.mtime_ns))
@@ -170,8 +167,17 @@ def _told(address: Address) -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError) as error:
-        problem = " ".join(str(error).partition("\n")[0].split())
-        raise StorageError(f"{address.url}: {problem}") from None
+        raise StorageError(f"{address.url}: {' '.join(_first_line(error).split())}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _at_once(do: Callable[[Any], None], these: Iterable[Any]) -> None:
+    """Does it with each of them, some at a time; raises what any of them raises."""
+    with ThreadPoolExecutor(_CONNECTIONS) as connections:
+        list(connections.map(do, these))
 
 
 class Mirror:
@@ -187,8 +193,7 @@ class Mirror:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._stored = listed(self.address)
         wanted = [one for one in self._stored.values() if self._is_older(one)]
-        with ThreadPoolExecutor(_CONNECTIONS) as connections:
-            list(connections.map(self._fetch, wanted))
+        _at_once(self._fetch, wanted)
         return len(wanted)
 
     def publish(self, below: Path | None = None) -> int:
@@ -200,15 +205,12 @@ class Mirror:
         names = list(self._names(self.folder if below is None else below))
         if below is not None:
             place = PurePosixPath(below.relative_to(self.folder))
-            there = [name for name in self._stored if name.is_relative_to(place)]
-            self._withdraw([name for name in there if name not in names])
+            self._withdraw([one for one in self._stored if one.is_relative_to(place) and one not in names])
         changed = [name for name in names if self._has_changed(name)]
         traces = [name for name in changed if name.name == TRACE_FILE]
-        others = [name for name in changed if name.name != TRACE_FILE]
         self._withdraw([name for name in traces if name in self._stored])
-        for names in (others, traces):
-            with ThreadPoolExecutor(_CONNECTIONS) as connections:
-                list(connections.map(self._publish, names))
+        _at_once(self._publish, [name for name in changed if name.name != TRACE_FILE])
+        _at_once(self._publish, traces)
         return len(changed)
 
     def _withdraw(self, names: Iterable[PurePosixPath]) -> None:
@@ -220,8 +222,8 @@ class Mirror:
         """The files in a folder of the mirror, without those that are not finished."""
         for path, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            relative = Path(path).relative_to(self.folder)
-            yield from (PurePosixPath(relative, name) for name in sorted(files) if not name.startswith("."))
+            place = Path(path).relative_to(self.folder)
+            yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
 
     def _is_older(self, stored: Stored) -> bool:
         """Whether the mirror lacks the file, or has an older one."""
@@ -229,9 +231,9 @@ class Mirror:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:
             return True
-        return own.st_mtime_ns < stored.modified_ns or (
-            own.st_mtime_ns == stored.modified_ns and own.st_size != stored.size
-        )
+        # A file of the mirror that is newer was made here, and is published later: it is not overwritten.
+        newer_ns = own.st_mtime_ns - stored.modified_ns
+        return newer_ns < 0 or (newer_ns == 0 and own.st_size != stored.size)
 
     def _has_changed(self, name: PurePosixPath) -> bool:
         own, stored = (self.folder / name).stat(), self._stored.get(name)

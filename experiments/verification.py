@@ -63,9 +63,8 @@ class Verifier:
     def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
         """What `find` says of the run's plan and key, or why there is no plan."""
         try:
-            key = read_footer(trace).key
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
-                return find(self._plan(trace.parent, Path(folder), told), key)
+                return find(self._plan(trace.parent, Path(folder), told), read_footer(trace).key)
         except UntrustedAgentError as error:
             return f"{error}: --trust runs it"
         except (RoambusError, OSError) as error:
@@ -82,17 +81,22 @@ class Verifier:
             self.announce(find_code(agent).announce())
             told.add(agent)
         ini = (run / INI_FILE).read_text(encoding="utf-8")
-        radio_file = run / radio_file_name(ini, run / INI_FILE)
         files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
+        radio_file = run / radio_file_name(ini, run / INI_FILE)
         return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
 
     def _compare(self, trace: Path, plan: RunPlan, key: str) -> str:
         found = self._maker(plan, key)
         if found is None:
             return OTHER_VERSION
-        plan_again, factory = found
-        execute_apart(replace(plan_again, origin=_origin(trace)), factory)
-        again = plan_again.folder / TRACE_FILE
+        # Template and version are written into the trace beside its rows, which do not depend on them.
+        if about := read_about(trace):
+            found = (
+                replace(found[0], origin=Origin(about.template, tuple(about.settings.items()), about.version)),
+                found[1],
+            )
+        execute_apart(*found)
+        again = plan.folder / TRACE_FILE
         if trace.read_bytes() == again.read_bytes():
             return ""
         if where := first_difference(trace, again):
@@ -102,18 +106,8 @@ class Verifier:
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
         """The plan with its level, and the back-end, of which a run has this key."""
         # The key is a hash: what it was made of is found by trying all that it can be.
-        for factory in self.factories:
-            for level in TraceLevel:
-                again = replace(plan, level=level)
-                if run_key(again, factory) == key:
-                    return again, factory
-        return None
-
-
-def _origin(trace: Path) -> Origin:
-    """What the trace says of the template and the version that it is from, of which its rows are independent."""
-    about = read_about(trace)
-    return Origin() if about is None else Origin(about.template, tuple(about.settings.items()), about.version)
+        tried = ((replace(plan, level=level), factory) for factory in self.factories for level in TraceLevel)
+        return next((made for made in tried if run_key(*made) == key), None)
 
 
 def sample_of(folders: Sequence[Path], number: int) -> list[Path]:

@@ -123,10 +123,9 @@ def _address_once_up(url: str) -> str:
 def _become(main_class: str, options: Sequence[str], address: str, work: Path) -> NoReturn:
     homes = work.resolve() / "java"  # not beside the executors' folders: Spark removes what is old there
     homes.mkdir(parents=True, exist_ok=True)
-    home = write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))
     surroundings = {
         **os.environ,
-        "JAVA_HOME": str(home),
+        "JAVA_HOME": str(write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))),
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,  # the page of its state binds it, too
         "SPARK_DAEMON_JAVA_OPTS": " ".join(_JAVA_OPTIONS),

@@ -29,10 +29,10 @@ from scipy.sparse.csgraph import shortest_path
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.keys import path_of
 from roambus.bridge.runs.layout import (
     AGENTS,
     INI_FILE,
-    LOG_FILE,
     METRICS_FOLDER,
     POINTS,
     SEEDS,
@@ -40,12 +40,13 @@ from roambus.bridge.runs.layout import (
     count_runs,
     read_asked,
 )
-from roambus.bridge.runs.log import Maker, read_maker
+from roambus.bridge.runs.log import Maker
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.network import RunSettings
 from roambus.bridge.scenario.nodes import MANAGERS, RandomWaypoint
 from roambus.bridge.trace.parquet import read_trace
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.experiments.provenance.crate import is_crate, read_metadata
+from roambus.experiments.provenance.crate import is_crate, maker_of, read_metadata
 from roambus.experiments.studies.study import sweep_folders
 from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.vocabulary import SECOND
@@ -89,22 +90,18 @@ class Evidence:
     @cached_property
     def runs(self) -> list[tuple[Scenario, Path]]:
         """Some of the runs with their scenarios: those whose ini is there."""
-        step = max(1, len(self.traces) // MOST_SCENARIOS)
-        inis = [(trace.with_name(INI_FILE), trace) for trace in self.traces[::step]]
-        return [(read_scenario(ini), trace) for ini, trace in inis if ini.is_file()]
+        chosen = self.traces[:: max(1, len(self.traces) // MOST_SCENARIOS)]
+        return [(read_scenario(ini), trace) for trace in chosen if (ini := trace.with_name(INI_FILE)).is_file()]
 
     @cached_property
     def connectivity(self) -> Connectivity | None:
         """How connected the networks were."""
-        step = max(1, len(self.runs) // MOST_MOVED)
-        return connectivity(self.runs[::step][:MOST_MOVED])
+        return connectivity(self.runs[:: max(1, len(self.runs) // MOST_MOVED)][:MOST_MOVED])
 
     @cached_property
     def makers(self) -> set[Maker]:
         """What the logs say of how the runs were made."""
-        logs = (trace.with_name(LOG_FILE) for trace in self.traces)
-        texts = (log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file())
-        return {maker for text in texts if (maker := read_maker(text))}
+        return {maker for trace in self.traces if (maker := maker_of(trace))}
 
     @cached_property
     def crate(self) -> dict[str, Any]:
@@ -125,8 +122,8 @@ class Evidence:
     @property
     def seeds(self) -> list[list[str]]:
         """The seeds of the runs of each sweep that are there."""
-        found = ({trace.parent.name.partition("=")[2] for trace in traces} for traces in self.traces_of.values())
-        return [sorted(seeds, key=lambda seed: (len(seed), seed)) for seeds in found]
+        seeds = ({trace.parent.name.partition("=")[2] for trace in traces} for traces in self.traces_of.values())
+        return [sorted(found, key=lambda seed: (len(seed), seed)) for found in seeds]
 
     @property
     def agents(self) -> dict[str, Any]:
@@ -160,6 +157,7 @@ def connectivity(runs: Iterable[tuple[Scenario, Path]]) -> Connectivity | None:
     for scenario, trace in runs:
         reaches = np.array([reach_m(scenario, node) for node in scenario.nodes])
         for places in _places(trace, len(scenario.nodes), scenario.time_limit / SECOND):
+            # A link needs both directions, so the node that hears less well decides.
             apart = np.hypot(*(places[:, None] - places[None]).T)
             ways.append(shortest_path(apart <= np.minimum(reaches[:, None], reaches[None]), unweighted=True))
     if not ways:
@@ -170,11 +168,11 @@ def connectivity(runs: Iterable[tuple[Scenario, Path]]) -> Connectivity | None:
 
 def _places(trace: Path, nodes: int, end_s: float) -> Iterable[NDArray[np.float64]]:
     """Where the nodes are at each moment: metres[nodes, 2]; none unless all of them say so."""
-    table = read_trace(trace)
-    rows = table.filter(pc.equal(table[EVENT], MOVE)).select([TIME_S, NODE, DETAIL]).to_pandas()
+    rows = read_trace(trace).filter(pc.field(EVENT) == MOVE).select([TIME_S, NODE, DETAIL]).to_pandas()
     if rows[NODE].nunique() < nodes:
         return ()
     moments = (np.arange(MOMENTS) + 0.5) / MOMENTS * end_s
+    # A trace tells where a node turns, and in between it goes straight: so places in between are on the line.
     found = np.empty((MOMENTS, nodes, 2))
     for node, moves in rows.groupby(NODE):
         for axis, metres in moves[DETAIL].str.split(expand=True).astype(float).items():
@@ -212,8 +210,9 @@ def _inis(found: Evidence) -> str:
 
 def _simulator(found: Evidence) -> str:
     if not found.makers:
-        advice = "make them again, or pack them: roambus crate"
-        raise MissingError(f"the logs of the runs do not say what made them: {advice}")
+        raise MissingError(
+            "the logs of the runs do not say what made them: make them again, or pack them: roambus crate"
+        )
     return "; ".join(sorted({f"{maker.code} ({maker.machine})" for maker in found.makers}))
 
 
@@ -233,20 +232,17 @@ def _reaches(scenario: Scenario) -> list[float]:
 
 
 def _mobility(found: Evidence) -> str:
-    names = {kind: name for name, kind in MANAGERS.items()}
-    kinds = {names.get(type(node.mobility), "") for scenario in found.scenarios() for node in scenario.nodes}
-    return ", ".join(sorted(filter(None, kinds)))
+    kinds = {type(node.mobility) for scenario in found.scenarios() for node in scenario.nodes}
+    return ", ".join(sorted(name for name, kind in MANAGERS.items() if kind in kinds))
 
 
 def _start(found: Evidence) -> str:
-    drawn = [
-        scenario
-        for scenario, _ in found.runs
-        if not scenario.warm_up
-        and any(isinstance(node.mobility, RandomWaypoint) and node.mobility.first_x < 0 for node in scenario.nodes)
-    ]
-    if drawn or not found.runs:
-        how = "take start=steady where the template has it, or give a warm-up (SN.roambus.warmUp) and state it"
+    moving = [(scenario, node.mobility) for scenario, _ in found.runs for node in scenario.nodes]
+    if not found.runs or any(
+        isinstance(moved, RandomWaypoint) and moved.first_x < 0 and not scenario.warm_up for scenario, moved in moving
+    ):
+        warm_up = path_of(RunSettings, "warm_up")
+        how = f"take start=steady where the template has it, or give a warm-up ({warm_up}) and state it"
         raise MissingError(f"random waypoint starts outside its steady state, and all of the run counts: {how}")
     return "no random waypoint begins outside its steady state, or the warm-up is left out"
 
@@ -266,6 +262,7 @@ def _connectivity(found: Evidence) -> str:
 
 
 def _seeds(found: Evidence) -> str:
+    # A seed that is asked for twice would count one run as two independent ones, and make intervals too narrow.
     if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):
@@ -274,10 +271,11 @@ def _seeds(found: Evidence) -> str:
 
 
 def _independent(found: Evidence) -> str:
+    # The point with the fewest runs decides: a mean of one run stands in a figure beside means of ten.
     point, fewest = min(found.runs_of_points.items(), key=lambda one: one[1])
     if fewest < FEWEST_SEEDS:
-        advice = "run the sweep with --seeds 10 to its end, for a single run says little"
-        raise MissingError(f"of {point.relative_to(found.folder)} {fewest} runs are there: {advice}")
+        there = f"of {point.relative_to(found.folder)} {fewest} runs are there"
+        raise MissingError(f"{there}: run the sweep with --seeds 10 to its end, for a single run says little")
     return f"at least {fewest} independent runs of each point are there"
 
 
@@ -298,11 +296,10 @@ def _complete(found: Evidence) -> str:
 def _protocols(found: Evidence) -> str:
     if not found.agents:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
-    texts = []
-    for label, (reference, parameters) in found.agents.items():
-        named = [label] if reference == label else [label, f"({reference})"]
-        texts.append(" ".join([*named, *(f"{name}={value}" for name, value in parameters.items())]))
-    return "; ".join(texts)
+    return "; ".join(
+        " ".join([label, *[f"({use})"] * (use != label), *(f"{name}={value}" for name, value in parameters.items())])
+        for label, (use, parameters) in found.agents.items()
+    )
 
 
 def _of_crate(what: str, field: str) -> Callable[[Evidence], str]:
@@ -311,8 +308,7 @@ def _of_crate(what: str, field: str) -> Callable[[Evidence], str]:
     def find(found: Evidence) -> str:
         if not found.crate:
             raise MissingError(f"pack the results: roambus crate {found.folder}")
-        value = found.crate.get(field)
-        if not value:
+        if not (value := found.crate.get(field)):
             raise MissingError(f"the crate does not say: roambus crate --{what}")
         return f"{len(value)} in the crate" if isinstance(value, list) else str(value)
 

@@ -26,7 +26,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
-from roambus.bridge.runs.log import read_maker
+from roambus.bridge.runs.log import Maker, read_maker
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.provenance.metadata import (
     CODE_FOLDER,
@@ -82,8 +82,8 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
             files = [_add(archive, path, content) for path, content in _contents(packing, code, len(runs))]
             packages = {reference: one for reference, one in code.items() if isinstance(one, str)}
             own = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
-            text = metadata(about, files, runs, PackedCode(own, packages))
-            _add(archive, PurePosixPath(METADATA_FILE), text.encode())
+            about_all = metadata(about, files, runs, PackedCode(own, packages)).encode()
+            _add(archive, PurePosixPath(METADATA_FILE), about_all)
         unfinished.finish()
     return len(runs)
 
@@ -106,10 +106,14 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
+    places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
+    return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
+
+
+def maker_of(trace: Path) -> Maker | None:
+    """What the log beside a trace says of how its run was made; None if it is silent, or not there."""
     log = trace.with_name(LOG_FILE)
-    maker = read_maker(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
-    places = [PurePosixPath(file.relative_to(results)) for file in beside if file != log]
-    return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker)
+    return read_maker(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
 
 
 def _code_of(reference: str) -> Path | str:
@@ -141,17 +145,18 @@ def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Itera
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
     """The files of the results; links and hidden files are left out, and what another crate has left."""
+    # Results that were unpacked from a crate can be packed again: what that crate added to them is made anew.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            file = Path(place, name)
+        for file in (Path(place, name) for name in sorted(files) if not name.startswith(".")):
             path = PurePosixPath(file.relative_to(folder))
-            if not (name.startswith(".") or file.is_symlink() or path in own or path.parts[0] == CODE_FOLDER):
+            if not (file.is_symlink() or path in own or path.parts[0] == CODE_FOLDER):
                 yield path
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
+    # One time for all: equal results make equal archives, but for the date in the metadata.
     info = zipfile.ZipInfo(str(path), _SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16
     archive.writestr(info, content, zipfile.ZIP_DEFLATED)
@@ -173,7 +178,10 @@ def wrong_files(folder: Path) -> Iterator[str]:
         file = folder / path
         if not file.is_file():
             yield f"{file}: missing: unpack the crate anew"
-        elif _digest(file) != entity["sha256"]:
+            continue
+        with file.open("rb") as opened:
+            digest = file_digest(opened, "sha256").hexdigest()
+        if digest != entity["sha256"]:
             yield f"{file}: its checksum is not what {METADATA_FILE} says: it was changed since the crate was made"
 
 
@@ -183,8 +191,7 @@ def agent_files(folder: Path) -> dict[str, str]:
     for path, entity in _files(folder):
         if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
             reference = str(entity.get("name"))
-            _, colon, class_name = reference.rpartition(".py")[2].partition(":")
-            found[reference] = f"{folder / path}{colon}{class_name}"
+            found[reference] = f"{folder / path}{''.join(reference.rpartition('.py')[2].partition(':')[1:])}"
     return found
 
 
@@ -210,8 +217,3 @@ def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
             if path.is_absolute() or ".." in path.parts or not path.parts:
                 raise UserError(f"{folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
             yield path, entity
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as opened:
-        return file_digest(opened, "sha256").hexdigest()

@@ -1,6 +1,10 @@
 """The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
 
 Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
+A reader of RO-Crates that knows nothing of roambus can so follow a trace back to the ini and the agent that made it.
+Whatever two runs share, such as a value of an axis, is one entity with one id: entities are merged by their ids,
+because JSON-LD takes two descriptions of one id for one thing.
+
 What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
 as people read them.
 """
@@ -10,6 +14,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution
@@ -29,21 +34,20 @@ def requirements() -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [DISTRIBUTION]
     while waiting:
+        # A requirement that is not installed is of an extra, or of another platform: it had no part in the results.
         for requirement in map(Requirement, distribution(waiting.pop()).requires or []):
             is_needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
             if is_needed and requirement.name not in found:
-                try:
+                with suppress(PackageNotFoundError):
                     found[requirement.name] = distribution(requirement.name).version
-                except PackageNotFoundError:
-                    continue
-                waiting.append(requirement.name)
+                    waiting.append(requirement.name)
     return dict(sorted(found.items()))
 
 
 def requirements_file() -> str:
     """The same as a file for pip, with the version of Python in its head."""
-    lines = [f"{name}=={version}\n" for name, version in requirements().items()]
-    return f"# Python {platform.python_version()}\n{''.join(lines)}"
+    lines = (f"{name}=={version}\n" for name, version in requirements().items())
+    return "".join([f"# Python {platform.python_version()}\n", *lines])
 
 
 METADATA_FILE = "ro-crate-metadata.json"
@@ -108,17 +112,20 @@ class PackedCode:
 
 def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
     """The text of the metadata file."""
-    graph = [_DESCRIPTOR, _root(about, files, runs)]
-    graph += [{"@id": f"#{quote(name)}", "@type": "Person", "name": name} for name in about.authors]
-    graph += _software()
-    graph += [
-        {"@id": _agent_id(name, code), "@type": "SoftwareSourceCode", "name": name, "isPartOf": package}
-        for name, package in code.packages.items()
+    graph = [
+        _DESCRIPTOR,
+        _root(about, files, runs),
+        *({"@id": f"#{quote(name)}", "@type": "Person", "name": name} for name in about.authors),
+        *_software(),
+        *(
+            {"@id": _agent_id(name, code), "@type": "SoftwareSourceCode", "name": name, "isPartOf": package}
+            for name, package in code.packages.items()
+        ),
+        *(_file(one, code) for one in files),
+        *(entity for run in runs for entity in _action(run, code)),
     ]
-    graph += [_file(one, code) for one in files]
-    graph += [entity for run in runs for entity in _action(run, code)]
-    unique = {entity["@id"]: entity for entity in graph}
-    return f"{json.dumps({'@context': _CONTEXT, '@graph': list(unique.values())}, indent=1)}\n"
+    unique = list({entity["@id"]: entity for entity in graph}.values())
+    return f"{json.dumps({'@context': _CONTEXT, '@graph': unique}, indent=1)}\n"
 
 
 def identifier(path: PurePosixPath) -> str:
@@ -175,12 +182,11 @@ def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):
         yield {**one, "@type": "PropertyValue", "name": name, "value": value}
-    made = run.maker and {"endTime": run.maker.date, "description": f"{run.maker.code}; {run.maker.machine}"}
     yield {
         "@id": _run_id(run),
         "@type": "CreateAction",
         "name": run.place,
-        **(made or {}),
+        **({"endTime": made.date, "description": f"{made.code}; {made.machine}"} if (made := run.maker) else {}),
         "instrument": [{"@id": "#roambus"}, {"@id": _agent_id(run.agent, code)}],
         "object": [*({"@id": identifier(path)} for path in run.sources), *values],
         "result": [{"@id": identifier(run.trace)}],

@@ -1,13 +1,14 @@
 """Draws the figures of results: those that their study plans, or else one for each metric, and writes their files.
 
 Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
-come from anywhere: only elements and attributes that draw are taken over.
+come from anywhere: only elements and attributes that draw are taken over. What is not on the lists below is left out,
+and not only what is known to be harmful: SVG has more ways to run a script, or to load something, than anybody lists.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,8 +38,12 @@ def draw_figures(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         chosen = [figure for found in sweeps for figure in _chosen(found, metrics)]
-        drawn = [path for figure in chosen for path in draw(figure, folder, look)]
-        return [*drawn, *(path for found in sweeps for path in _write_tables(found, folder) if not metrics)]
+        files = [path for figure in chosen for path in draw(figure, folder, look)]
+        for found in sweeps:
+            for name, text in found.origin.sweep.tables(found.measured).items() if found.origin and not metrics else ():
+                replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
+                files.append(folder / name)
+        return files
 
 
 def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
@@ -54,10 +59,12 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
 def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
     """The figures of a metric as the study plans them, or else the one over the first axis."""
     found.measured.metric(metric)  # refuses an unknown one
-    planned = found.origin.sweep.plans(found.measured) if found.origin else ()
-    own = [plan for plan in planned if all((line.metric or plan.metric) == metric for line in plan.lines)]
-    plans = own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric]
-    return _drawn(found, plans)
+    own = [plan for plan in _planned(found) if all((line.metric or plan.metric) == metric for line in plan.lines)]
+    return _drawn(found, own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric])
+
+
+def _planned(found: SweepResults) -> Iterable[Plan]:
+    return found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
 
 
 def all_figures(found: SweepResults) -> list[Drawn]:
@@ -69,18 +76,11 @@ def all_figures(found: SweepResults) -> list[Drawn]:
 
 def metric_figures(found: SweepResults) -> list[Figure]:
     """The figures of a sweep's metrics; a figure without any value is left out."""
-    plans = found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
-    return _drawn(found, plans)
+    return _drawn(found, _planned(found))
 
 
 def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
     return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
-
-
-def _write_tables(found: SweepResults, folder: Path) -> Iterator[Path]:
-    for name, text in found.origin.sweep.tables(found.measured).items() if found.origin else ():
-        replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
-        yield folder / name
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -102,8 +102,9 @@ def inline_figure(file: Path, prefix: str, lines: Sequence[str], alternative: st
     _leave_out_foreign(root)
     for element in root.iter():
         _localise(element, prefix, lines)
-    kept = {name: value for name, value in root.attrib.items() if name not in ("width", "height")}
-    root.attrib = {**kept, "role": "img", "aria-label": alternative}
+    for name in ("width", "height"):
+        root.attrib.pop(name, None)
+    root.attrib |= {"role": "img", "aria-label": alternative}
     return tostring(root, encoding="unicode")
 
 
@@ -112,6 +113,7 @@ def _parsed(file: Path) -> Element:
         root = fromstring(file.read_bytes())  # noqa: S314  # expat itself bounds what entities grow to
     except ParseError as error:
         raise UserError(f"{file}: this is no SVG: {error}: delete it and run `roambus figures` again") from None
+    # Well-formed XML of another kind would become a page with nothing in the figure's place, and nobody would know why.
     if root.tag != f"{_SVG}svg":
         raise UserError(
             f"{file}: this is no SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again"
@@ -129,6 +131,7 @@ def _leave_out_foreign(parent: Element) -> None:
 
 def _localise(element: Element, prefix: str, lines: Sequence[str]) -> None:
     """Gives an element names of its own, and leaves it only the attributes and texts that draw."""
+    # Two figures on a page use the same ids, and a page has each id once: so all get the figure's prefix.
     tag, old = element.tag.removeprefix(_SVG), dict(element.attrib)
     element.tag, element.tail = tag, None
     element.text = element.text if tag in _WORDS else None

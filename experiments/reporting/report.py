@@ -12,7 +12,7 @@ code.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,11 @@ from roambus.bridge.runs.layout import (
     TRACES,
     writing,
 )
-from roambus.bridge.runs.log import Maker, read_maker
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
 from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
 from roambus.experiments.page_policy import page_template, source_hash
+from roambus.experiments.provenance.crate import maker_of
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
@@ -46,18 +46,15 @@ _SECONDS = ("time_limit", "publish_until")
 def facts(measured: Measurements) -> list[tuple[str, str]]:
     """Pairs of texts that say what was run."""
     sweep = measured.sweep
-    agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
-    axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
-    fixed = [
-        (name.replace("_", " "), f"{value} s" if name in _SECONDS else str(value))
-        for name, value in sweep.get("set", {}).items()
-    ]
     return [
-        ("agents", "; ".join(agents)),
-        *axes,
+        ("agents", "; ".join(_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents)),
+        *((axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
-        *fixed,
+        *(
+            (name.replace("_", " "), f"{value} s" if name in _SECONDS else str(value))
+            for name, value in sweep.get("set", {}).items()
+        ),
     ]
 
 
@@ -81,12 +78,17 @@ def _agent_fact(agent: str, asked: Any) -> str:
 def commands(found: SweepResults) -> list[str]:
     """The commands that run the same sweep again."""
     measured = found.measured
-    values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
+    # All values are named, also where they are those of the sweep's file: the file may have changed since.
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
-    settings = [f"--set {key}={','.join(chosen)}" for key, chosen in {**values, **fixed}.items()]
-    precision = [str(options)] if (options := measured.sweep.get(PRECISION)) else []
-    run = ["roambus sweep", _sweep(found), *settings, f"--seeds {measured.seeds}", *precision, "--out DIR"]
-    return [" ".join(run), "roambus aggregate DIR", "roambus figures DIR"]
+    settings = (f"--set {key}={','.join(chosen)}" for key, chosen in {**_levels(measured), **fixed}.items())
+    seeds = f"--seeds {measured.seeds} {measured.sweep.get(PRECISION) or ''}".rstrip()
+    run = " ".join(["roambus sweep", _sweep(found), *settings, seeds, "--out DIR"])
+    return [run, "roambus aggregate DIR", "roambus figures DIR"]
+
+
+def _levels(measured: Measurements) -> dict[str, list[str]]:
+    """All that points can differ in: the agents, and the values of each axis."""
+    return {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
 
 
 def _sweep(found: SweepResults) -> str:
@@ -119,12 +121,11 @@ def _kind(found: SweepResults) -> str:
     own = found.origin.sweep
     asked = found.origin.study.asked(own)
     wanted = {WHOLE: asked, QUICK: override(asked, own.quick, own.quick_seeds)}
-    return next((kind for kind, sweep in wanted.items() if _is_covered(found, sweep)), PART)
+    return next((kind for kind, sweep in wanted.items() if _is_covered(found.measured, sweep)), PART)
 
 
-def _is_covered(found: SweepResults, sweep: Sweep) -> bool:
+def _is_covered(measured: Measurements, sweep: Sweep) -> bool:
     """Whether there are all values and seeds that the sweep has, with the same fixed settings."""
-    measured = found.measured
     fixed = {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
     return (
         fixed == {name: plain(value) for name, value in sweep.fixed.items()}
@@ -142,7 +143,8 @@ def reproduction(found: StudyResults) -> str:
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
     """Pairs of texts: code, dates and machines, as the logs of the runs tell; none if they tell nothing."""
-    makers = {maker for sweep in found.sweeps if sweep.folder for maker in _makers(sweep.folder)}
+    logs = (log for sweep in found.sweeps if sweep.folder for log in (sweep.folder / TRACES).glob(f"**/{LOG_FILE}"))
+    makers = {maker for log in logs if (maker := maker_of(log))}
     if not makers:
         return []
     dates = sorted({maker.date for maker in makers})
@@ -153,18 +155,10 @@ def making(found: StudyResults) -> list[tuple[str, str]]:
     ]
 
 
-def _makers(folder: Path) -> Iterator[Maker]:
-    for log in sorted((folder / TRACES).glob(f"**/{LOG_FILE}")):
-        maker = read_maker(log.read_text(encoding="utf-8", errors="replace"))
-        if maker:
-            yield maker
-
-
 def _named(texts: set[str]) -> str:
     """The texts, or the first of them with the number of the others."""
-    first = sorted(texts)[:_MOST_NAMED]
-    more = len(texts) - len(first)
-    return "; ".join(first) + (f" and {more} more" if more else "")
+    more = len(texts) - _MOST_NAMED
+    return "; ".join(sorted(texts)[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 VERDICT = "claims-that"
@@ -199,8 +193,9 @@ class Filters:
         for axis in _united(measured.axes for measured in sweeps):
             found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
         chosen = {key: names for key, names in found.items() if len(names) > 1}
-        places = [(key, name) for key, names in chosen.items() for name in names]
-        self._numbers = {place: number for number, place in enumerate(places)}
+        self._numbers = {
+            place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
+        }
         self.choices = [
             Choice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
             for key, names in chosen.items()
@@ -208,8 +203,7 @@ class Filters:
 
     def at(self, place: Mapping[str, str]) -> str:
         """The numbers of the values at a place, with blanks between them; a value that cannot be chosen has none."""
-        numbers = (self._numbers.get(one) for one in place.items())
-        return " ".join(str(number) for number in numbers if number is not None)
+        return " ".join(str(self._numbers[one]) for one in place.items() if one in self._numbers)
 
     def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
         label = agent_name if key == AGENT else str
@@ -218,8 +212,7 @@ class Filters:
 
 def common_place(measured: Measurements) -> dict[str, str]:
     """What all points of a sweep share, whether a figure says so or not: its only agent, the only value of an axis."""
-    values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
-    return {axis: found[0] for axis, found in values.items() if len(found) == 1}
+    return {axis: found[0] for axis, found in _levels(measured).items() if len(found) == 1}
 
 
 def _united(lists: Iterable[Iterable[str]]) -> list[str]:
@@ -263,17 +256,14 @@ def write_report(results: Path, own: Study | None = None) -> Path:
     `own` is the study that the results are of, if it is none of ours. Raises UserError if there are no metrics, or
     nowhere to write.
     """
-    found = read_results(results, own)
-    page, report = _render(_content(found, results)), results / REPORT_FILE
+    content, report = _content(read_results(results, own), results), results / REPORT_FILE
+    style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
+    page = page_template(_PAGE / "page.html.j2").render(
+        content, style=style, script=script, script_hash=source_hash(script)
+    )
     with writing(report):
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
     return report
-
-
-def _render(content: dict[str, Any]) -> str:
-    style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
-    inlined = {"style": style, "script": script, "script_hash": source_hash(script)}
-    return page_template(_PAGE / "page.html.j2").render(content, **inlined)
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
@@ -305,8 +295,8 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
 
 def _section(found: SweepResults, *, alone: bool) -> Section:
     measured = found.measured
-    name = "" if alone or found.origin is None else found.origin.sweep.name
     tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
+    name = "" if alone or found.origin is None else found.origin.sweep.name
     return Section(name, facts(measured), tables, commands(found))
 
 
@@ -320,16 +310,14 @@ def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Pict
     files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
     if not all(file.is_file() for file in files):
         draw_figures(results, found.study)
-    drawn = enumerate(zip(figures, files, strict=True))
     return [
         _picture(figure, file, f"f{number}-", [filters.at({**common, **series.place}) for series in figure.series])
-        for number, ((figure, common), file) in drawn
+        for number, ((figure, common), file) in enumerate(zip(figures, files, strict=True))
     ]
 
 
 def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
-    scale = " Logarithmic vertical axis." if figure.logarithmic else ""
-    caption = f"{figure.caption}{scale}"
+    caption = figure.caption + (" Logarithmic vertical axis." if figure.logarithmic else "")
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"
     return Picture(figure.name, inline_figure(file, prefix, lines, alternative), caption)

@@ -5,6 +5,10 @@ written into the pictures are numbers and titles of our own; names from the file
 
 A K7 file does not say where nodes are. The map guesses it by classical multidimensional scaling of signal strengths,
 which falls short where walls are, but puts nodes that hear each other well side by side.
+
+What one looks for in such a recording, before running protocols on it: links that are neither good nor dead (gray),
+because protocols differ most on them; links that hear better in one direction than in the other; delivery that changes
+in the course of a day, because then a mean over all of it describes no hour; and gaps, in which nothing was recorded.
 """
 
 from __future__ import annotations
@@ -100,7 +104,7 @@ def links_of(rows: NDArray[Any], nodes: int) -> Links:
     link = rows["source"] * nodes + rows["target"]
     bursts = np.bincount(link, minlength=nodes * nodes)
     heard = np.isfinite(rows["rssi_dbm"])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # a pair without bursts has no mean, which is NaN
         delivery = np.bincount(link, rows["delivery"], nodes * nodes) / bursts
         counted = np.bincount(link[heard], minlength=nodes * nodes)
         strength = np.bincount(link[heard], rows["rssi_dbm"][heard], nodes * nodes) / counted
@@ -110,12 +114,13 @@ def links_of(rows: NDArray[Any], nodes: int) -> Links:
 
 def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[np.float64]) -> Band:
     """Of each part that has enough bursts, at the mean of their places."""
-    rows = []
-    for one in np.unique(part):
-        chosen = part == one
-        if chosen.sum() >= LEAST_BURSTS:
-            values = delivery[chosen]
-            rows.append((at[chosen].mean(), *np.quantile(values, (0.1, 0.5)), values.mean(), np.quantile(values, 0.9)))
+    chosen = [
+        part == one for one, bursts in zip(*np.unique(part, return_counts=True), strict=True) if bursts >= LEAST_BURSTS
+    ]
+    rows = [
+        (at[own].mean(), *np.quantile(delivery[own], (0.1, 0.5)), delivery[own].mean(), np.quantile(delivery[own], 0.9))
+        for own in chosen
+    ]
     return Band(*np.array(rows, np.float64).reshape(-1, 5).T)
 
 
@@ -124,12 +129,11 @@ def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[
     with np.errstate(invalid="ignore"):
         is_gray = (links.delivery >= GRAY[0]) & (links.delivery <= GRAY[1])
     found = sorted(zip(*np.nonzero(is_gray), strict=True), key=lambda link: -links.bursts[link])
-    gray = []
-    for source, target in found[:MOST_GRAY_LINKS]:
-        own = rows[(rows["source"] == source) & (rows["target"] == target)]
-        ids = recording.ids[source], recording.ids[target]
-        gray.append(GrayLink(*ids, own["at"] / SECOND / 3600, own["delivery"]))
-    return gray
+    own = ((link, rows[(rows["source"] == link[0]) & (rows["target"] == link[1])]) for link in found[:MOST_GRAY_LINKS])
+    return [
+        GrayLink(recording.ids[source], recording.ids[target], one["at"] / SECOND / 3600, one["delivery"])
+        for (source, target), one in own
+    ]
 
 
 LOSS_EXPONENT = 2.4
@@ -141,30 +145,21 @@ def places_of(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
 
     These count as somewhat farther away than the weakest that did.
     """
+    # Distances are the same in both directions, strengths are not: the mean of the directions that were heard.
     both = np.stack([strengths, strengths.T])
     heard = np.isfinite(both)
     mean = np.where(heard, both, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
-    weakest, strongest = np.nanmin(strengths), np.nanmax(strengths)
-    mean = np.where(heard.any(axis=0), mean, weakest - 5.0)
-    distance = 10 ** ((strongest - mean) / (10 * LOSS_EXPONENT))
+    mean = np.where(heard.any(axis=0), mean, np.nanmin(strengths) - 5.0)
+    distance = 10 ** ((np.nanmax(strengths) - mean) / (10 * LOSS_EXPONENT))
     np.fill_diagonal(distance, 0.0)
-    return _scaled(_main_axes(distance))
-
-
-def _main_axes(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The two directions in which places are farthest apart."""
-    nodes = len(distance)
-    centre = np.eye(nodes) - 1 / nodes
+    # Classical scaling: of the centred squares, the two directions in which places are farthest apart.
+    centre = np.eye(len(distance)) - 1 / len(distance)
     values, vectors = np.linalg.eigh(-0.5 * centre @ (distance**2) @ centre)
-    return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0)))
-
-
-def _scaled(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By rank in each direction half of the way, so that nodes that stand close can be told apart."""
+    places = np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0)))
+    # By rank in each direction half of the way, so that nodes that stand close can be told apart.
     ranks = places.argsort(axis=0).argsort(axis=0) / max(len(places) - 1, 1)
     extent = np.ptp(places, axis=0)
-    even: NDArray[np.float64] = (places - places.min(axis=0)) / np.where(extent > 0, extent, 1.0)
-    return np.asarray((ranks + even) / 2)
+    return np.asarray((ranks + (places - places.min(axis=0)) / np.where(extent > 0, extent, 1.0)) / 2)
 
 
 DEAD, GOOD = 0.1, 0.9
@@ -181,14 +176,13 @@ def matrix(links: Links, ids: Sequence[int]) -> str:
     """A square for each link: rows send, columns hear."""
     nodes = len(ids)
     cell = 560 / nodes
-    squares = []
-    for source, target in zip(*np.nonzero(links.bursts), strict=True):
-        delivery, strength = links.delivery[source, target], links.strength[source, target]
-        told = f"{ids[source]} to {ids[target]}: delivery {delivery:.2f}, {strength:.1f} dBm"
-        squares.append(
-            f'<rect x="{40 + target * cell:.1f}" y="{30 + source * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
-            f'fill="{colour(delivery)}"><title>{told}, {links.bursts[source, target]} bursts</title></rect>'
-        )
+    squares = [
+        f'<rect x="{40 + target * cell:.1f}" y="{30 + source * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
+        f'fill="{colour(links.delivery[source, target])}"><title>{ids[source]} to {ids[target]}: '
+        f"delivery {links.delivery[source, target]:.2f}, {links.strength[source, target]:.1f} dBm, "
+        f"{links.bursts[source, target]} bursts</title></rect>"
+        for source, target in zip(*np.nonzero(links.bursts), strict=True)
+    ]
     marks = [
         f'<text x="36" y="{30 + (node + 0.7) * cell:.1f}" text-anchor="end">{ids[node]}</text>'
         f'<text x="{40 + (node + 0.5) * cell:.1f}" y="25" text-anchor="middle">{ids[node]}</text>'
@@ -202,12 +196,11 @@ def link_map(links: Links, places: NDArray[np.float64], ids: Sequence[int]) -> s
     at = 30 + places * np.array([WIDTH - 60, 500 - 60])
     delivery = np.nan_to_num(links.delivery)
     worse = np.minimum(delivery, delivery.T)
-    pairs = sorted(zip(*np.nonzero(np.triu(worse >= DEAD, 1)), strict=True), key=lambda pair: -worse[pair])
     lines = [
         f'<line x1="{at[a, 0]:.1f}" y1="{at[a, 1]:.1f}" x2="{at[b, 0]:.1f}" y2="{at[b, 1]:.1f}" '
         f'stroke="{colour(worse[a, b])}" stroke-width="{0.5 if worse[a, b] > GOOD else 1.3}" '
         f'stroke-opacity="{0.35 if worse[a, b] > GOOD else 0.9}"/>'
-        for a, b in pairs
+        for a, b in sorted(zip(*np.nonzero(np.triu(worse >= DEAD, 1)), strict=True), key=lambda pair: -worse[pair])
     ]
     nodes = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="node"/>'
@@ -233,8 +226,7 @@ def band(found: Band, title: str) -> str:
 def sparkline(link: GrayLink) -> str:
     """Delivery of one link from burst to burst."""
     width, height = 200, 60
-    x = _scale(link.hours, 6, width - 6)
-    points = _points(x, height - 6 - link.delivery * (height - 12))
+    points = _points(_scale(link.hours, 6, width - 6), height - 6 - link.delivery * (height - 12))
     frame = f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" class="frame"/>'
     return _svg(width, height, link.name, [frame, _line("mean", points), *_dots(points)])
 
@@ -244,8 +236,7 @@ def _line(kind: str, points: Sequence[str]) -> str:
 
 
 def _scale(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    extent = float(np.ptp(values)) or 1.0
-    return np.asarray(low + (values - values.min()) / extent * (high - low))
+    return np.asarray(low + (values - values.min()) / (float(np.ptp(values)) or 1.0) * (high - low))
 
 
 def _points(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[str]:
@@ -253,8 +244,7 @@ def _points(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[str]:
 
 
 def _dots(points: Sequence[str]) -> list[str]:
-    places = (point.split(",") for point in points)
-    return [f'<circle cx="{x}" cy="{y}" r="2" class="dot"/>' for x, y in places]
+    return [f'<circle cx="{x}" cy="{y}" r="2" class="dot"/>' for x, y in (point.split(",") for point in points)]
 
 
 def _height(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -266,17 +256,13 @@ def _axes(at: NDArray[np.float64], x: NDArray[np.float64], title: str) -> Iterat
         y = float(_height(np.array(share)))
         yield f'<line x1="{MARGIN}" x2="{WIDTH - 10}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
         yield f'<text x="{MARGIN - 6}" y="{y + 4:.1f}" text-anchor="end">{share:g}</text>'
-    for value in _round_numbers(float(at.min()), float(at.max())):
-        place = float(np.interp(value, at, x))
-        yield f'<text x="{place:.1f}" y="{HEIGHT - 16}" text-anchor="middle">{value:.3g}</text>'
-    yield f'<text x="{WIDTH - 10}" y="{HEIGHT - 2}" text-anchor="end" class="title">{title}</text>'
-
-
-def _round_numbers(low: float, high: float) -> list[float]:
-    """At most eight of them between the two."""
+    low, high = float(at.min()), float(at.max())
     steps = (digit * 10.0**power for power in range(-3, 7) for digit in (1, 2, 5))
+    # At most eight round numbers: more could not be read side by side.
     step = next(step for step in steps if (high - low) / step <= 8)
-    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    for value in np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step:
+        yield f'<text x="{np.interp(value, at, x):.1f}" y="{HEIGHT - 16}" text-anchor="middle">{value:.3g}</text>'
+    yield f'<text x="{WIDTH - 10}" y="{HEIGHT - 2}" text-anchor="end" class="title">{title}</text>'
 
 
 def _svg(width: int, height: int, name: str, parts: Sequence[str]) -> str:
@@ -290,13 +276,22 @@ _PAGE = Path(__file__).with_name("page")
 def page_of(recording: Recording, channel: int | None) -> str:
     """The page as text; raises UserError if there is no such channel."""
     numbers = numbers_of(recording, channel)
-    style = (_PAGE / "testbed.css").read_text(encoding="utf-8")
+    nodes, style = len(recording.ids), (_PAGE / "testbed.css").read_text(encoding="utf-8")
+    shown = "mean over all" if numbers.channel == EVERY_CHANNEL else numbers.channel
     return page_template(_PAGE / "testbed.html.j2").render(
         style=style,
         style_hash=source_hash(style),
         file=Path(recording.name).name,
         location=recording.location,
-        facts=_facts(recording, numbers),
+        facts=[
+            ("File", Path(recording.name).name),
+            ("Nodes", str(nodes)),
+            ("Begins", recording.start),
+            ("Lasts", f"{recording.lasting / SECOND / 3600:.1f} h"),
+            ("Channel shown", f"{shown}, of {len(recording.channels)}"),
+            ("Rows of it", f"{numbers.rows:,}"),
+            ("Links with rows", f"{(numbers.links.bursts > 0).sum():,} of {nodes * (nodes - 1):,}"),
+        ],
         gaps=numbers.gaps,
         map=link_map(numbers.links, places_of(numbers.links.strength), recording.ids),
         matrix=matrix(numbers.links, recording.ids),
@@ -304,18 +299,3 @@ def page_of(recording: Recording, channel: int | None) -> str:
         over_time=band(numbers.over_time, "hours since the first row"),
         gray=[(link.name, sparkline(link)) for link in numbers.gray],
     )
-
-
-def _facts(recording: Recording, numbers: Numbers) -> list[tuple[str, str]]:
-    nodes = len(recording.ids)
-    channel = "mean over all" if numbers.channel == EVERY_CHANNEL else str(numbers.channel)
-    links = int((numbers.links.bursts > 0).sum())
-    return [
-        ("File", Path(recording.name).name),
-        ("Nodes", str(nodes)),
-        ("Begins", recording.start),
-        ("Lasts", f"{recording.lasting / SECOND / 3600:.1f} h"),
-        ("Channel shown", f"{channel}, of {len(recording.channels)}"),
-        ("Rows of it", f"{numbers.rows:,}"),
-        ("Links with rows", f"{links:,} of {nodes * (nodes - 1):,}"),
-    ]

@@ -60,8 +60,10 @@ class AgentName:
 def read_name(text: str) -> AgentName:
     """Raises UserError for a name that is none, or that something else has already."""
     if _NAME.fullmatch(text) is None or len(text) > LONGEST:
-        rule = f"small letters and digits, a letter first, - between words, at most {LONGEST}"
-        raise UserError(f"{text!r} is no name for an agent: {rule}, such as my-gossip")
+        raise UserError(
+            f"{text!r} is no name for an agent: small letters and digits, a letter first, - between words, "
+            f"at most {LONGEST}, such as my-gossip"
+        )
     name = AgentName(text)
     if text in agent_names():
         raise UserError(f"there is an agent {text!r} already: choose another name (roambus list agents has them)")
@@ -99,13 +101,15 @@ def _files(name: AgentName) -> Iterator[tuple[str, str]]:
     environment = Environment(  # noqa: S701  # these are texts, not pages
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    variables = {
-        "name": name.name,
-        "package": name.package,
-        "class_name": name.class_name,
-        "message_type": name.message_type,
-        "roambus_version": version("roambus"),
-    }
     for template in environment.list_templates(extensions=[SUFFIX.removeprefix(".")]):
         path = template.removesuffix(SUFFIX).replace(PACKAGE, name.package)
-        yield path, environment.get_template(template).render(variables)
+        yield (
+            path,
+            environment.get_template(template).render(
+                name=name.name,
+                package=name.package,
+                class_name=name.class_name,
+                message_type=name.message_type,
+                roambus_version=version("roambus"),
+            ),
+        )

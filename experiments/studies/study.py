@@ -34,16 +34,6 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra
 
 
-def no_dots(_: Measurements) -> Iterable[DotPlan]:
-    """Plans nothing: single observations are not drawn."""
-    return ()
-
-
-def no_tables(_: Measurements) -> Mapping[str, str]:
-    """Writes nothing: there are figures only."""
-    return {}
-
-
 @dataclass(frozen=True)
 class StudySweep:
     """One of a study's sweeps. Functions are given what was measured of it, all of it or a part."""
@@ -55,9 +45,9 @@ class StudySweep:
     claims: Sequence[ClaimTest] = ()
     extra: Extra = NOTHING
     """What is measured beside the metrics of every run."""
-    dots: Callable[[Measurements], Iterable[DotPlan]] = no_dots
+    dots: Callable[[Measurements], Iterable[DotPlan]] = lambda _: ()
     """What gives figures of single observations, from `extra`'s tables."""
-    tables: Callable[[Measurements], Mapping[str, str]] = no_tables
+    tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
     """What gives Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
     """What `reproduce --quick` narrows or replaces, as `sweep --set` does."""
@@ -135,8 +125,8 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
     if not description:
         return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
     candidates = list(_recorded(description, own) if SWEEP in description else _alike(description, own))
-    chosen = next((one for one in candidates if _modern(folder) == one.sweep.name), None)
-    found = chosen or next(iter(candidates), None)
+    first = next(iter(candidates), None)
+    found = next((one for one in candidates if _modern(folder) == one.sweep.name), first)
     if own and found is None:
         sweep, sweeps = description.get(SWEEP) or folder, ", ".join(sweep.name for sweep in own.sweeps)
         raise UserError(f"results {sweep!r} are not of study {own.name!r}, whose sweeps are {sweeps}")
@@ -147,9 +137,9 @@ def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Ori
     """The sweep that results name; a study of the user's own is not asked for its name, which may have changed."""
     name = description.get(STUDY)
     study = own or (load_study(name) if name in shipped_studies() else None)
-    if study:
-        named = description[SWEEP]
-        yield from (Origin(study, sweep) for sweep in study.sweeps if named in (sweep.name, *sweep.alike))
+    for sweep in study.sweeps if study else ():
+        if study and description[SWEEP] in (sweep.name, *sweep.alike):
+            yield Origin(study, sweep)
 
 
 def _alike(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
@@ -204,8 +194,8 @@ def sweep_folder(results: Path, study: Study, sweep: StudySweep) -> Path:
 
 def sweep_folders(results: Path) -> list[Path]:
     """The folders in which there are a sweep's results: this one, or else those in it, if there are any."""
-    below = [] if (results / SWEEP_FILE).is_file() else sorted(file.parent for file in results.glob(f"*/{SWEEP_FILE}"))
-    return below or [results]
+    is_one = (results / SWEEP_FILE).is_file()
+    return (not is_one and sorted(file.parent for file in results.glob(f"*/{SWEEP_FILE}"))) or [results]
 
 
 def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
@@ -226,15 +216,12 @@ def extra_of(origin: Origin | None) -> Extra:
     return origin.sweep.extra if origin else NOTHING
 
 
-def read_sweep_results(folder: Path, own: Study | None = None) -> SweepResults:
-    """What was measured of one sweep; raises UserError if there are no metrics."""
-    origin = origin_of(folder, own)
-    return SweepResults(read_measurements(folder, extra_of(origin)), origin, folder)
-
-
 def read_results(results: Path, own: Study | None = None) -> StudyResults:
-    """What was measured, of every sweep that there is; raises UserError."""
-    found = [read_sweep_results(folder, own) for folder in sweep_folders(results)]
+    """What was measured, of every sweep that there is; raises UserError if there are no metrics."""
+    origins = {folder: origin_of(folder, own) for folder in sweep_folders(results)}
+    found = [
+        SweepResults(read_measurements(folder, extra_of(origin)), origin, folder) for folder, origin in origins.items()
+    ]
     study = next((one.origin.study for one in found if one.origin), None)
     order = study.sweeps if study else ()
     found.sort(

@@ -56,8 +56,8 @@ def workspace(results: Path) -> Iterator[Path]:
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
     """Makes a folder of a new name in this one; raises OSError."""
-    made = tempfile.mkdtemp(prefix=prefix, dir=parent)
-    return parent / Path(made).name  # since Python 3.12 it is absolute, and messages name files as the user does
+    # Since Python 3.12 what it gives is absolute, and messages name files as the user does.
+    return parent / Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).name
 
 
 @contextmanager
@@ -131,7 +131,11 @@ def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | 
     try:
         key = key or run_key(plan, backend)
         failure = _execute(private, backend, key)
-        _name_the_place(private, plan)
+        log = private.folder / LOG_FILE
+        text = log.read_text(encoding="utf-8")
+        # Errors name the run's folder, not the private one that is soon gone. Most logs name neither.
+        if str(private.results) in text:
+            log.write_text(text.replace(str(private.results), str(plan.results)), encoding="utf-8")
         move_in_place(private, plan, key)
     finally:
         remove_at_once(private.results)
@@ -151,37 +155,25 @@ def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
     except Exception as error:
         failure = _first_line(error)
     log = plan.folder / LOG_FILE
+    kept.close()
     with errors_named(log), log.open("ab") as file:
-        file.write(kept.content())
+        file.write(kept.content)
     return failure
 
 
 class _Kept(io.BytesIO):
-    """What was printed, also if it was closed."""
+    """What was printed; `content` has it once this is closed, whoever closes it: agents can, too."""
 
-    _content: bytes | None = None
+    content = b""
 
     def close(self) -> None:
         if not self.closed:
-            self._content = self.getvalue()
+            self.content = self.getvalue()
         super().close()
-
-    def content(self) -> bytes:
-        """All of it."""
-        return self.getvalue() if self._content is None else self._content
 
 
 def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
-
-
-def _name_the_place(private: RunPlan, plan: RunPlan) -> None:
-    """Writes the run's folder into the errors of its log, in place of the private one that is soon gone."""
-    log = private.folder / LOG_FILE
-    text = log.read_text(encoding="utf-8")
-    # Most logs name no folder, and are not written again.
-    if str(private.results) in text:
-        log.write_text(text.replace(str(private.results), str(plan.results)), encoding="utf-8")
 
 
 def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:

@@ -106,12 +106,13 @@ def send(plan: RunPlan, workspace: Path) -> RunPlan:
 
 def _send_agent(reference: str, shipped: Path) -> str:
     """A file of the user's, or their module, is sent; what is installed must be installed on the executors, too."""
+    # An agent file can be anywhere, so its path is rewritten; a module is found by its name, which must stay as it is,
+    # for the name is in the ini, and so in the key of the run.
     target, colon, name = reference.partition(":")
     if target.endswith(".py"):
         return f"{_send_file(Path(target), shipped)}{colon}{name}"
-    top = sys.modules[load_agent(reference).__module__.partition(".")[0]]
-    source = Path(inspect.getfile(top))
-    installed = [_PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))]
+    source = Path(inspect.getfile(sys.modules[load_agent(reference).__module__.partition(".")[0]]))
+    installed = [str(_PACKAGE), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))]
     if any(source.is_relative_to(place) for place in installed):
         return reference
     if source.name != "__init__.py":
@@ -145,8 +146,7 @@ class Task:
 def make(sent: bytes) -> Outcome:
     """Makes the run of a pickled Task. Raises OSError if its results cannot be written."""
     task: Task = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
-    problem = _unfit(task)
-    if problem is not None:
+    if problem := _unfit(task):
         return task.number, None, f"{os.uname().nodename}: {problem}"
     return task.number, attempt(task.plan, task.backend, task.workspace), None
 
@@ -171,12 +171,11 @@ _prepared: set[str] = set()
 
 def _prepare_once(task: Task) -> None:
     """The back-end of this process; the first one on a machine compiles, and the others wait for what comes of it."""
-    if task.backend.name in _prepared:
-        return
-    with Path(__file__).with_name("preparing").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        prepare(task.plan, task.backend)
-    _prepared.add(task.backend.name)
+    if task.backend.name not in _prepared:
+        with Path(__file__).with_name("preparing").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            prepare(task.plan, task.backend)
+        _prepared.add(task.backend.name)
 
 
 POLL_S = 0.2
@@ -218,8 +217,8 @@ class Job:
     def has_begun(self) -> bool:
         """Whether any of its tasks has come to an executor."""
         tracker = self.context.statusTracker()
-        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-        return any(stage is not None and stage.numActiveTasks + stage.numCompletedTasks for stage in stages)
+        stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStageIds()))
+        return any(stage.numActiveTasks + stage.numCompletedTasks for stage in stages)
 
     def outcomes(self) -> Generator[Outcome | None]:
         """Each outcome as it comes, and None whenever there was none for a moment; closed, it cancels the job."""
@@ -246,9 +245,8 @@ class Job:
     def _run(self) -> None:
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
-            sent = [pickle.dumps(task) for task in self.tasks]
-            work = arrival.worker(self.archive, Task.__module__, self._accumulator)
-            self.context.parallelize(sent, len(sent)).foreachPartition(work)
+            tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
+            tasks.foreachPartition(arrival.worker(self.archive, Task.__module__, self._accumulator))
         except Exception as error:  # whatever it was, the thread that started the job has to tell it
             self.failure = explain(str(error))
 
@@ -267,8 +265,8 @@ def _cause(text: str) -> str:
     python = re.search(r"Traceback \(most recent call last\):\n(?:[ \n].*\n|\n)*(\S.*)", text)
     if python is not None:
         return python[1]
-    java = _first_line(re.sub(r"^Lost task [^:]*: (org\.apache\.spark\.SparkException: )?", "", text))
-    return java.partition(" Consider setting")[0]
+    java = re.sub(r"^Lost task [^:]*: (org\.apache\.spark\.SparkException: )?", "", text)
+    return _first_line(java).partition(" Consider setting")[0]
 
 
 def _first_line(text: str) -> str:
@@ -291,11 +289,8 @@ class Cluster:
     url: str
     tell: Callable[[str], None]
     """Shows the user a line while the sweep goes on."""
-
-    @property
-    def at_once(self) -> int:
-        """Only the cluster knows."""
-        return 0
+    at_once: int = field(default=0, init=False)
+    """Only the cluster knows."""
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -304,9 +299,8 @@ class Cluster:
 
         Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
         """
-        where = workspace.resolve()
         tasks = {
-            number: Task(number, send(plan, workspace), backend, where, run_key(plan, backend))
+            number: Task(number, send(plan, workspace), backend, workspace.resolve(), run_key(plan, backend))
             for number, plan in enumerate(plans)
         }
         with private_folder(SHIPMENT) as folder, spark_session(self.url) as session:
@@ -321,6 +315,7 @@ class Cluster:
             for number, error in self._outcomes(job):
                 del waiting[number]
                 yield number, error
+            # The run that killed its executor is given up. The others may have done nothing but share that executor.
             failure = job.failure
             if failure is None:
                 return

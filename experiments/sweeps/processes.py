@@ -19,7 +19,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -50,12 +50,7 @@ _spawn = multiprocessing.get_context("spawn")
 class Processes:
     """So many worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
 
-    workers: int
-
-    @property
-    def at_once(self) -> int:
-        """As many as there are processes."""
-        return self.workers
+    at_once: int
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -68,7 +63,8 @@ class Processes:
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
         try:
-            crew.hire(min(self.workers, len(plans)))
+            # To start a worker takes a second or so: there are no more of them than runs.
+            crew.hire(min(self.at_once, len(plans)))
             while crew.workers:
                 yield from crew.ended()
         finally:
@@ -105,18 +101,17 @@ class _Crew:
             except (EOFError, OSError):
                 yield from self._replace(worker, number, plan)
                 continue
+            if isinstance(outcome, OSError):
+                raise outcome
             if outcome is _READY:
                 worker.is_ready, self.stillborn = True, 0
                 yield BEGUN
-                continue
-            if isinstance(outcome, OSError):
-                raise outcome
-            if isinstance(outcome, EndedError):
+            elif isinstance(outcome, EndedError):
                 yield from self._count_killed(number, plan)
                 self._occupy(worker)
-                continue
-            self._occupy(worker)
-            yield number, outcome
+            else:
+                self._occupy(worker)
+                yield number, outcome
 
     def dismiss(self) -> None:
         """Ends every worker at once."""
@@ -151,9 +146,8 @@ class _Crew:
     def _occupy(self, worker: _Worker) -> None:
         if self.waiting:
             worker.task = _, plan = self.waiting.popleft()
-            key = run_key(plan, self.backend)
             with suppress(OSError):  # it was killed: the next `recv` says so
-                worker.connection.send((plan, self.backend, self.workspace, key))
+                worker.connection.send((plan, self.backend, self.workspace, run_key(plan, self.backend)))
         else:
             del self.workers[worker.connection]
             worker.connection.close()
@@ -170,8 +164,12 @@ class _Worker:
     def __init__(self) -> None:
         self.connection, theirs = _spawn.Pipe()
         self.process = _spawn.Process(target=_serve, args=(theirs,), daemon=True)
-        with _interrupts_ignored():
+        # What a process starts with stays: this one will ignore Ctrl-C for ever, for its parent ends it.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
             self.process.start()
+        finally:
+            signal.signal(signal.SIGINT, before)
         theirs.close()
 
     def end(self, patience_s: float) -> None:
@@ -191,8 +189,7 @@ def _serve(connection: Connection) -> None:
     with suppress(EOFError, ConnectionError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
-        plan, backend, *_ = task
-        prepare(plan, backend)
+        prepare(*task[:2])
         for name in own_agents():  # others could do anything to the processes of all runs
             load_agent(name)
         while not termination_noticed():  # a library may have swallowed it
@@ -208,13 +205,3 @@ def _exit_after(sentinel: int) -> None:
     """Ends this process at once, whatever it is doing, when its parent has been killed."""
     wait([sentinel])
     os._exit(1)
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes started in here ignore Ctrl-C for ever: their parent ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -55,9 +55,9 @@ class Work:
         """
         rest = [work for place, work in self.works.items() if place not in self.ended]
         going_on = sum(rest[: self.at_once]) / 2
-        seconds = elapsed / (sum(self.works[place] for place in self.ended) + going_on)
+        done = sum(self.works[place] for place in self.ended) + going_on
         longest = max([*(work / 2 for work in rest[: self.at_once]), *rest[self.at_once :]], default=0.0)
-        return seconds * max(sum(rest) - going_on, longest * self.at_once)
+        return elapsed / done * max(sum(rest) - going_on, longest * self.at_once)
 
 
 class Progress:
@@ -109,10 +109,9 @@ class Progress:
                 self.note(f"failed: {place}: {error}")
             elif self._each:
                 self.note(f"done: {place}")
-        now = time.monotonic()
-        is_due = self._done == self._total or now - self._last_line >= SECONDS_BETWEEN_LINES
-        if is_due and not self._console.is_terminal:
-            self._last_line = now
+        since_s = time.monotonic() - self._last_line
+        if not self._console.is_terminal and (self._done == self._total or since_s >= SECONDS_BETWEEN_LINES):
+            self._last_line += since_s
             self._console.print(self.line(), highlight=False)
 
     def line(self) -> str:
@@ -122,8 +121,8 @@ class Progress:
             return counted
         elapsed = time.monotonic() - self._start
         # Of runs whose work nobody knows, each is taken to be like the others.
-        alike = elapsed / self._done * (self._total - self._done)
-        return f"{counted}, about {describe(alike if self._work is None else self._work.left(elapsed))} left"
+        left_s = self._work.left(elapsed) if self._work else elapsed / self._done * (self._total - self._done)
+        return f"{counted}, about {describe(left_s)} left"
 
     def _bar(self) -> Table:
         table = Table.grid(padding=1)

@@ -101,7 +101,7 @@ def plan_runs(
 
 def render_point(template: Path, point: Point) -> str:
     """The ini of one run; raises UserError."""
-    parameters = " ".join(f"{name}={value}" for name, value in point.agent.parameters)
+    parameters = " ".join(map("=".join, point.agent.parameters))
     run: dict[str, Scalar] = {"seed": point.seed, "agent": point.agent.agent, "agent_parameters": parameters}
     return render(template, {**point.variables, **run})
 
@@ -132,9 +132,9 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
     """
     given = {Path(value).name: Path(value) for value in point.variables.values() if isinstance(value, str)}
     for name in names:
-        elsewhere = given.get(name)
-        is_there = elsewhere is not None and not (template.parent / name).is_file() and elsewhere.is_file()
-        yield name, elsewhere.parent if elsewhere is not None and is_there else template.parent
+        beside = template.parent / name
+        elsewhere = given.get(name, beside)
+        yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
 def _check(template: Path, plan: RunPlan) -> None:
@@ -170,8 +170,8 @@ def run_plans(
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
-        work = Work({plan.place: expected_work(plan) for plan in waiting}, crew.at_once)
-        with progress.show(len(waiting), work), workspace(results) as folder:
+        works = {plan.place: expected_work(plan) for plan in waiting}
+        with progress.show(len(waiting), Work(works, crew.at_once)), workspace(results) as folder:
             _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
     elif plans:
         tidy(plans[0].results)  # what killed commands have left, which a workspace would have removed
@@ -184,9 +184,12 @@ def _unsettled(
     """The runs that have to be made; the others are counted."""
     keys = [run_key(plan, backend) for plan in plans]
     with ThreadPoolExecutor(_READERS) as readers:
-        states = readers.map(trace_state, [plan.folder for plan in plans], keys)
-        found = zip(plans, keys, states, strict=True)
-        return [plan for plan, key, state in found if not _is_settled(plan, key, state, retry_failed, summary)]
+        states = readers.map(trace_state, (plan.folder for plan in plans), keys)
+        return [
+            plan
+            for plan, key, state in zip(plans, keys, states, strict=True)
+            if not _is_settled(plan, key, state, retry_failed, summary)
+        ]
 
 
 def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, summary: Summary) -> bool:
@@ -195,11 +198,10 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
         return True
     if state is TraceState.DAMAGED:
         summary.damaged.append(plan.place)
-    if has_failed(plan.folder, key) and not retry_failed:
+    if is_left := not retry_failed and has_failed(plan.folder, key):
         summary.earlier.add(plan.place)
         summary.failures.append((plan.place, "failed earlier; see its run.log, or run it again with --retry-failed"))
-        return True
-    return False
+    return is_left
 
 
 def _collect(
@@ -210,12 +212,11 @@ def _collect(
             if number == BEGUN[0]:
                 progress.begun()
                 continue
-            place = plans[number].place
             if error is None:
                 summary.complete += 1
             else:
-                summary.failures.append((place, error))
-            progress.finished(place, error)
+                summary.failures.append((plans[number].place, error))
+            progress.finished(plans[number].place, error)
 
 
 @dataclass(frozen=True, slots=True)

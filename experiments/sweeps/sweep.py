@@ -29,7 +29,7 @@ from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.experiments.templates.variables import Scalar, parse_scalar
-from roambus.python_protocol.settings import plain, unknown
+from roambus.python_protocol.settings import Setting, plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
@@ -138,14 +138,14 @@ def validate(sweep: Sweep) -> None:
         if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
         if len(name.encode()) > LONGEST_NAME:
-            problem = f"names a folder, and has more than {LONGEST_NAME} bytes"
-            raise UserError(f"{sweep.source}: {name[:40]!r}... {problem}")
+            shown = f"{sweep.source}: {name[:40]!r}..."
+            raise UserError(f"{shown} names a folder, and has more than {LONGEST_NAME} bytes")
 
 
 def _check_settings(sweep: Sweep) -> None:
     sources: dict[str, str] = {}
-    settings = [("set", [sweep.fixed]), *((f"axes.{one.name}", list(one.values.values())) for one in sweep.axes)]
-    for where, choices in settings:
+    axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes)
+    for where, choices in (("set", [sweep.fixed]), *axes):
         # An axis sets the same variables to other values at each of its points.
         check_variables(sweep.template, choices, f"{sweep.source}: {where}")
         for name in choices[0]:
@@ -163,35 +163,36 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
 
 
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:
+    # Errors do not begin with the place in the file whose value is replaced.
+    option = f"{sweep.source}: --set"
     if name == AGENT:
         agents = {choice.label: choice for choice in sweep.agents}
-        chosen = [_choose(f"{_option(sweep)} agent", label, agents) for label in text.split(",")]
-        return dataclasses.replace(sweep, agents=tuple(chosen))
+        chosen = tuple(_choose(f"{option} agent", label, agents) for label in text.split(","))
+        return dataclasses.replace(sweep, agents=chosen)
     if any(axis.name == name for axis in sweep.axes):
-        axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
-        return dataclasses.replace(sweep, axes=axes)
+        axes = (
+            _override_axis(sweep.template, axis, text, option) if axis.name == name else axis for axis in sweep.axes
+        )
+        return dataclasses.replace(sweep, axes=tuple(axes))
     try:
-        variable = find_variable(sweep.template, name, _option(sweep))
+        variable = find_variable(sweep.template, name, option)
     except UserError as error:
-        axes_there = ", ".join(axis.name for axis in sweep.axes)
-        raise UserError(f"{error}; its axes are {axes_there or 'none'}") from None
-    setting = {name: parse_scalar(text, variable)}
-    check_variables(sweep.template, [setting], _option(sweep))
+        raise UserError(f"{error}; its axes are {', '.join(axis.name for axis in sweep.axes) or 'none'}") from None
+    (setting,) = read_axis(sweep.template, name, variable, [text], option).values.values()
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
 
-def _option(sweep: Sweep) -> str:
-    """What errors in `--set` begin with: not with the place in the file whose value it replaces."""
-    return f"{sweep.source}: --set"
+def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequence[str], where: str) -> Axis:
+    """A plain axis of a variable from the texts of its values; raises UserError, which begins with `where`."""
+    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
+    check_variables(template, list(axis.values.values()), where)
+    return axis
 
 
-def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
+def _override_axis(template: Path, axis: Axis, text: str, where: str) -> Axis:
     if axis.zipped:
-        return narrow(axis, text, _option(sweep))
-    variable = find_variable(sweep.template, axis.name, _option(sweep))
-    replaced = plain_axis(axis.name, [parse_scalar(word, variable) for word in text.split(",")])
-    check_variables(sweep.template, list(replaced.values.values()), _option(sweep))
-    return replaced
+        return narrow(axis, text, where)
+    return read_axis(template, axis.name, find_variable(template, axis.name, where), text.split(","), where)
 
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
@@ -208,8 +209,12 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
 
 def count_points(sweep: Sweep) -> int:
     """How many runs the sweep has."""
-    everywhere = math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
-    return everywhere + len(_further_points(sweep))
+    return _everywhere(sweep) + len(_further_points(sweep))
+
+
+def _everywhere(sweep: Sweep) -> int:
+    """How many runs there are without those of points that have more seeds than the others."""
+    return math.prod(map(len, (sweep.seeds, sweep.agents, *(axis.values for axis in sweep.axes))))
 
 
 def expand(sweep: Sweep) -> list[Point]:
@@ -217,34 +222,27 @@ def expand(sweep: Sweep) -> list[Point]:
 
     Agents change fastest, so that what runs of each take is seen early.
     """
-    _check_runs(sweep.source, math.prod(map(len, (sweep.seeds, sweep.agents, *(one.values for one in sweep.axes)))))
-    points = [_point(sweep, seed, agent, labels) for seed in sweep.seeds for agent, labels in _combinations(sweep)]
-    return points + _further_points(sweep)
+    _check_runs(sweep.source, _everywhere(sweep))
+    return [*_points(sweep, sweep.seeds), *_further_points(sweep)]
 
 
 def points_of(sweep: Sweep) -> list[str]:
     """The names of its points."""
-    return [_point(sweep, 0, agent, labels).name for agent, labels in _combinations(sweep)]
-
-
-def _combinations(sweep: Sweep) -> list[tuple[AgentChoice, tuple[str, ...]]]:
-    values = itertools.product(*(axis.values for axis in sweep.axes))
-    return [(agent, labels) for labels, agent in itertools.product(values, sweep.agents)]
+    return [point.name for point in _points(sweep, (0,))]
 
 
 def _further_points(sweep: Sweep) -> list[Point]:
     """The runs of points with more seeds than the others."""
     seeds = set(range(max(sweep.more_seeds.values(), default=0))).difference(sweep.seeds)
-    points = [_point(sweep, seed, agent, labels) for seed in sorted(seeds) for agent, labels in _combinations(sweep)]
-    return [point for point in points if point.seed < sweep.more_seeds.get(point.name, 0)]
+    return [point for point in _points(sweep, sorted(seeds)) if point.seed < sweep.more_seeds.get(point.name, 0)]
 
 
-def _point(sweep: Sweep, seed: int, agent: AgentChoice, labels: tuple[str, ...]) -> Point:
-    variables = dict(sweep.fixed)
-    for axis, label in zip(sweep.axes, labels, strict=True):
-        variables.update(axis.values[label])
-    names = (axis.name for axis in sweep.axes)
-    return Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)
+def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
+    names, combinations = [axis.name for axis in sweep.axes], itertools.product(*(axis.values for axis in sweep.axes))
+    for seed, labels, agent in itertools.product(seeds, combinations, sweep.agents):
+        chosen = [axis.values[label] for axis, label in zip(sweep.axes, labels, strict=True)]
+        variables = dict(item for values in (sweep.fixed, *chosen) for item in values.items())
+        yield Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)
 
 
 def with_agents(sweep: Sweep, text: str) -> Sweep:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,18 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_files, shipped_study
 from roambus.experiments.sweeps.attempts import locked
-from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, plain_axis, seed_range, validate
-from roambus.experiments.templates.render import check_variables, find_template, find_variable
-from roambus.experiments.templates.variables import Scalar, parse_scalar
+from roambus.experiments.sweeps.sweep import (
+    AgentChoice,
+    Axis,
+    Sweep,
+    narrow,
+    plain_axis,
+    read_axis,
+    seed_range,
+    validate,
+)
+from roambus.experiments.templates.render import find_template, find_variable
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain, unknown
 
 _MOST_DOTS = 50
@@ -87,12 +96,9 @@ _KEYS = ("template", "seeds", "backend", "set", "axes", "agents")
 
 
 def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
-    for key in content:
-        if key not in _KEYS:
-            raise UserError(f"{path}: {unknown('key', key, dict.fromkeys(_KEYS))}")
+    _check_words(str(path), "key", content, _KEYS)
     backend = str(content.get("backend", BACKENDS[0]))
-    if backend not in BACKENDS:
-        raise UserError(f"{path}: {unknown('backend', backend, dict.fromkeys(BACKENDS))}")
+    _check_words(str(path), "backend", [backend], BACKENDS)
     return Sweep(
         source=str(path),
         template=_template(path, content.get("template")),
@@ -104,6 +110,12 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         name=path.stem,
         study=shipped_study(path),
     )
+
+
+def _check_words(where: str, kind: str, words: Iterable[str], known: Sequence[str]) -> None:
+    for word in words:
+        if word not in known:
+            raise UserError(f"{where}: {unknown(kind, word, dict.fromkeys(known))}")
 
 
 def _template(path: Path, name: object) -> Path:
@@ -131,16 +143,14 @@ def _scalar(path: Path, key: str, value: object) -> Scalar:
 def _agent(path: Path, label: str, options: object) -> AgentChoice:
     if not isinstance(options, dict):
         raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
-    for key in options:
-        if key not in ("use", "parameters"):
-            problem = unknown("key", key, {"use": None, "parameters": None})
-            raise UserError(f"{path}: agents.{label}: {problem}")
-    parameters = _table(path, "parameters", options)
-    texts = {name: plain(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
+    _check_words(f"{path}: agents.{label}", "key", options, ("use", "parameters"))
+    where = f"agents.{label}.parameters"
+    parameters = _table(path, "parameters", options).items()
+    texts = sorted((name, plain(_scalar(path, f"{where}.{name}", value))) for name, value in parameters)
     use = str(options.get("use", label))
     beside = str(path.parent / use)  # an agent's file may lie beside the sweep
     is_file = Path(beside.partition(".py:")[0].removesuffix(".py") + ".py").is_file()
-    return AgentChoice(label, beside if is_file else use, tuple(sorted(texts.items())))
+    return AgentChoice(label, beside if is_file else use, tuple(texts))
 
 
 def _axis(path: Path, name: str, values: object) -> Axis:
@@ -154,6 +164,7 @@ def _axis(path: Path, name: str, values: object) -> Axis:
         if not isinstance(variables, dict):
             raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
         zipped[label] = {one: _scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
+    # Else a variable would have the template's default at one point, and at another the axis' value, unseen.
     if len({frozenset(variables) for variables in zipped.values()}) > 1:
         raise UserError(f"{path}: {key}: every name must set the same variables")
     return Axis(name, zipped, zipped=True)
@@ -164,12 +175,10 @@ def named_settings(template: Path) -> list[Axis]:
 
     The sweep that is called like the template comes first. A sweep that cannot be read has none.
     """
-    axes: dict[str, Axis] = {}
+    values: dict[str, dict[str, Mapping[str, Scalar]]] = {}
     for axis in _zipped_axes(template):
-        known = axes.get(axis.name)
-        values = {**axis.values, **known.values} if known else axis.values
-        axes[axis.name] = Axis(axis.name, values, zipped=True)
-    return list(axes.values())
+        values[axis.name] = {**axis.values, **values.get(axis.name, {})}
+    return [Axis(name, found, zipped=True) for name, found in values.items()]
 
 
 def is_template(name: str) -> bool:
@@ -183,8 +192,8 @@ def sweep_of(
     source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
 ) -> Sweep:
     """The sweep of a template by what is set alone, for one agent and seed; raises UserError."""
-    axes = [axis_of(template, name, *texts) for name, texts in sorted(settings.items())]
-    sweep = Sweep(source, template, (agent,), tuple(axes), (seed,))
+    axes = tuple(axis_of(template, name, *texts) for name, texts in sorted(settings.items()))
+    sweep = Sweep(source, template, (agent,), axes, (seed,))
     validate(sweep)
     return sweep
 
@@ -201,9 +210,7 @@ def axis_of(template: Path, name: str, *texts: str) -> Axis:
         if named is None:
             raise
         return narrow(named, ",".join(texts), "--set")
-    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
-    check_variables(template, list(axis.values.values()), "--set")
-    return axis
+    return read_axis(template, name, variable, texts, "--set")
 
 
 def _zipped_axes(template: Path) -> Iterator[Axis]:
@@ -240,14 +247,16 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
     If everything fails, nothing of it is left.
     """
-    created, is_first = not results.exists(), not (results / SWEEP_FILE).exists()
+    file = results / SWEEP_FILE
+    created, is_first = not results.exists(), not file.exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
-        remove_unfinished(results / SWEEP_FILE)  # of a command that was killed: nobody else writes it now
+        remove_unfinished(file)  # of a command that was killed: nobody else writes it now
         description = describe(sweep)
-        file = results / SWEEP_FILE
         if file.is_file():
-            old = _read_own(file)
+            old = read_asked(results)
+            if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PRECISION} != _NEEDED:
+                raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
             _check_fit(old, description, results)
             description = _merge(old, description)
         with (
@@ -259,13 +268,6 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
             unfinished.finish()
     with _removed_if_empty(results, is_first, created):
         yield
-
-
-def _read_own(file: Path) -> dict[str, Any]:
-    old = read_asked(file.parent)
-    if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PRECISION} != _NEEDED:
-        raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
-    return old
 
 
 @contextmanager
@@ -283,22 +285,27 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
-    for key in (TEMPLATE, SET):
-        if old[key] != new[key]:
-            raise UserError(f"{results} holds runs with {key} {old[key]}, not {new[key]}: choose another --out")
-    if list(old[AXES]) != list(new[AXES]):
-        problem = f"with axes {', '.join(old[AXES]) or 'none'}, not {', '.join(new[AXES]) or 'none'}"
-        raise UserError(f"{results} holds runs {problem}: choose another --out")
+    names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
+    for kind, there, asked in (
+        (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
+        (SET, old[SET], new[SET]),
+        (AXES, names, wanted),
+    ):
+        if there != asked:
+            raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    axes = {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()}
-    agents, seeds = {**old[AGENTS], **new[AGENTS]}, sorted({*old[SEEDS], *new[SEEDS]})
-    origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
-    merged = {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}
+    # Whatever was asked for before stays asked for: its runs are there, and would else count as somebody else's.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
-    if before or asked:
-        merged[MORE_SEEDS] = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
-    if precision := new.get(PRECISION, old.get(PRECISION)):
-        merged[PRECISION] = precision
-    return merged
+    more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
+    precision = new.get(PRECISION, old.get(PRECISION))
+    return {
+        **new,
+        **{key: old.get(key, new[key]) for key in (STUDY, SWEEP)},
+        AXES: {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()},
+        AGENTS: {**old[AGENTS], **new[AGENTS]},
+        SEEDS: sorted({*old[SEEDS], *new[SEEDS]}),
+        **({MORE_SEEDS: more_seeds} if more_seeds else {}),
+        **({PRECISION: precision} if precision else {}),
+    }

@@ -33,20 +33,18 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Computes the operation, unless what it gives would be too large: then it raises TemplateRuntimeError."""
-        _refuse(operator, left, right)
+        match operator, left, right:
+            case "*", int(), int():
+                _check_bits(left.bit_length() + right.bit_length())
+            case "**", int(), int() | float():
+                _check_bits(max(left.bit_length(), 1) * abs(right))
+            case ("*", (str() | bytes() | list() | tuple()) as items, int(number)) | (
+                "*",
+                int(number),
+                (str() | bytes() | list() | tuple()) as items,
+            ):
+                check_items(len(items) * number)
         return super().call_binop(context, operator, left, right)
-
-
-def _refuse(operator: str, left: Any, right: Any) -> None:
-    match operator, left, right:
-        case "*", int(), int():
-            _check_bits(left.bit_length() + right.bit_length())
-        case "**", int(), int() | float():
-            _check_bits(max(left.bit_length(), 1) * abs(right))
-        case "*", (str() | bytes() | list() | tuple()), int():
-            check_items(len(left) * right)
-        case "*", int(), (str() | bytes() | list() | tuple()):
-            check_items(len(right) * left)
 
 
 def _check_bits(bits: float) -> None:
@@ -108,19 +106,13 @@ def _used_up(what: str, limit: Limit) -> str:
 def _memory() -> Iterator[None]:
     """Lets the process take so much more memory than it has, and no more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = _taken() + int(TEMPLATE_MEMORY.most * _MIB)
-    if soft != resource.RLIM_INFINITY:
-        most = min(soft, most)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    most = taken + int(TEMPLATE_MEMORY.most * _MIB)
+    resource.setrlimit(resource.RLIMIT_AS, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _taken() -> int:
-    """The address space that this process has, in bytes."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
 
 
 @contextmanager

@@ -91,8 +91,7 @@ def check_variables(template: Path, choices: Iterable[Values], where: str) -> No
     """Raises UserError, which begins with `where`, for an unknown variable, or a value that it does not take."""
     variables = template_variables(template)
     for name, value in (item for values in choices for item in values.items()):
-        declared = find_variable(template, name, where, variables)
-        if declared is not None:
+        if declared := find_variable(template, name, where, variables):
             check_value(declared, value, where)
 
 
@@ -133,13 +132,16 @@ def _told(template: Path) -> Iterator[None]:
     except RecursionError as error:
         raise UserError(f"{_place(template, error)}: {_TOO_DEEP}") from None
     except Exception as error:
-        raise UserError(f"{_place(template, error)}: {_hint(error)}") from None
+        problem = " ".join(str(error).split()) or type(error).__name__
+        if missing := re.fullmatch(r"'(\w+)' is undefined", str(error)):
+            problem = f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE"
+        raise UserError(f"{_place(template, error)}: {problem}") from None
 
 
 def defaults(template: Path) -> dict[str, Scalar]:
     """The value of each variable that has a declared default; raises UserError."""
-    declared = template_variables(template)
-    return {name: one.default for name, one in declared.items() if one is not None and one.default is not None}
+    declared = template_variables(template).items()
+    return {name: default for name, one in declared if one is not None and (default := one.default) is not None}
 
 
 _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets in brackets go too deep"
@@ -150,24 +152,21 @@ def _place(template: Path, error: Exception) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 
-def _hint(error: Exception) -> str:
-    missing = re.fullmatch(r"'(\w+)' is undefined", str(error))
-    if missing:
-        return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
 @cache
 def _environment(folder: Path) -> BoundedEnvironment:
     environment = BoundedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
-        finalize=_finalize,
+        # Truth values in small letters, as OMNeT++ writes them.
+        finalize=lambda value: str(value).lower() if isinstance(value, bool) else value,
     )
-    environment.filters["quoted"] = _quoted
-    environment.filters["file_name"] = _file_name
-    environment.filters["time"] = in_seconds
+    # A file lies beside the ini under its name alone, wherever it is taken from.
+    environment.filters |= {
+        "quoted": lambda value: quote(str(value)),
+        "file_name": lambda value: Path(str(value)).name,
+        "time": in_seconds,
+    }
     own = {one.__name__: one for one in (steady_starts, *functions_for(folder))}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
@@ -177,22 +176,8 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
     """What the templates in the folder can draw besides; nothing is imported from a folder that is not ours."""
     studies, place = list(shipped_studies().values()), folder.resolve()
     own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
-    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
-    return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
-
-
-def _finalize(value: Any) -> Any:
-    """Truth values in small letters, as OMNeT++ writes them."""
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _quoted(value: Any) -> str:
-    return quote(str(value))
-
-
-def _file_name(value: Any) -> str:
-    """The name under which a file lies beside the ini, wherever it is taken from."""
-    return Path(str(value)).name
+    scenarios = (f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file())
+    return [one for name in scenarios for one in import_module(name).TEMPLATE_FUNCTIONS]
 
 
 def _fail(message: str) -> NoReturn:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -46,10 +47,8 @@ def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
     if variable is not None and variable.kind.types == (str,):
         return text
     for read in (int, float):
-        try:
+        with suppress(ValueError):
             return read(text)
-        except ValueError:
-            continue
     return text == "true" if text in ("true", "false") else text
 
 
@@ -64,14 +63,13 @@ def declared_variables(template: Path) -> dict[str, Setting] | None:
 @lru_cache(maxsize=64)
 def _declared_in(text: str, template: str) -> dict[str, Setting] | None:
     """As `declared_variables`, from the text: a sweep renders the same template for each of its runs."""
-    head = _HEAD.search(text)
-    if head is None:
+    if (head := _HEAD.search(text)) is None:
         return None
     try:
-        table = tomllib.loads(head["toml"])
+        table = tomllib.loads(head["toml"]).items()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{template}: the variables at its head: {error}") from None
-    return {name: _variable(f"{template}: variable {name}", name, about) for name, about in table.items()}
+    return {name: _variable(f"{template}: variable {name}", name, about) for name, about in table}
 
 
 def check_value(variable: Setting, value: Scalar, where: str) -> None:

@@ -92,9 +92,12 @@ def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     """
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
-    table = pd.concat([places, known, _extra_columns(metrics, extra), _sent_columns(metrics)], axis=1)
-    ordered = table.sort_values(list(places.columns), key=lambda column: column.map(natural_order))
-    return ordered.reset_index(drop=True)
+    # NaN where a run has nothing to measure of what a study adds; 0 where it sent nothing of a type that another sent.
+    added = pd.DataFrame([dict(row) for row in metrics.get(EXTRA, ())], index=metrics.index, columns=list(extra))
+    sent = pd.DataFrame(list(metrics[SENT]), index=metrics.index).sort_index(axis=1)
+    counts = sent.fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
+    table = pd.concat([places, known, added, counts], axis=1)
+    return table.sort_values(list(places.columns), key=lambda column: column.map(natural_order)).reset_index(drop=True)
 
 
 def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
@@ -102,21 +105,10 @@ def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFra
     return pd.DataFrame([_levels(str(run), {*_RESERVED, *reserved}) for run in runs], index=runs)
 
 
-def _extra_columns(metrics: pd.DataFrame, extra: Sequence[str]) -> pd.DataFrame:
-    """The metrics of a study, NaN where a run has nothing to measure."""
-    return pd.DataFrame([dict(row) for row in metrics.get(EXTRA, ())], index=metrics.index, columns=list(extra))
-
-
-def _sent_columns(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A column for each message type that any run sent, 0 where a run sent none."""
-    table = pd.DataFrame(list(metrics[SENT]), index=metrics.index)
-    return table[sorted(table.columns)].fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
-
-
 def _levels(run: str, reserved: Collection[str]) -> dict[str, str | int]:
     """The levels of a run's folder in their order; an axis that is called like one of our columns gets a prefix."""
-    levels = dict(part.split("=", 1) for part in run.split("/"))
-    named = {f"{_AXIS_PREFIX}{name}" if name in reserved else name: value for name, value in levels.items()}
+    levels = (part.split("=", 1) for part in run.split("/"))
+    named = {f"{_AXIS_PREFIX}{name}" if name in reserved else name: value for name, value in levels}
     return {**named, SEED: int(named[SEED])}
 
 
@@ -144,8 +136,7 @@ def mean_points(runs: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame({MEAN: groups.mean(), HALF_WIDTH: groups.agg(half_width), N: groups.size()}).reset_index()
     order = {metric: position for position, metric in enumerate(metrics)}
     keys = [table[name].map(natural_order) for name in place] + [table[METRIC].map(order)]
-    positions = sorted(table.index, key=lambda row: tuple(key[row] for key in keys))
-    return table.loc[positions].reset_index(drop=True)
+    return table.loc[sorted(table.index, key=lambda row: tuple(key[row] for key in keys))].reset_index(drop=True)
 
 
 def half_width(values: Sequence[float] | pd.Series[float]) -> float:
@@ -202,7 +193,12 @@ def aggregate(
         problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)
-    _write(results, rows, problems, extra)
+    if not len(rows):
+        raise UserError(_nothing_to_read(results, list(problems.values())))
+    frame = _frame(rows)
+    runs = name_runs(frame, [metric.column for metric in extra.catalogue])
+    further = {table.name: _observations(frame, table) for table in extra.tables}
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further})
     return [*(problems[file] for file in files if file in problems), *missing(results, files)]
 
 
@@ -214,27 +210,13 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
     if waiting:
         progress = job.progress
         with spark_session(job.master) as session, progress.show(len(waiting)) if progress else nullcontext():
-            rows = ROWS_A_CORE * cores_of(session)
-            for batch in batches(waiting, rows):
+            for batch in batches(waiting, ROWS_A_CORE * cores_of(session)):
                 metrics, found = compute(session, batch, job.extra)
                 store.add(metrics, batch)
                 problems |= found
-                _tell(progress, batch, found)
+                if progress:
+                    progress.finished_together({Path(trace.run): found.get(trace.file) for trace in batch})
     return problems
-
-
-def _tell(progress: Progress | None, batch: Sequence[Trace], problems: Problems) -> None:
-    if progress is not None:
-        progress.finished_together({Path(trace.run): problems.get(trace.file) for trace in batch})
-
-
-def _write(results: Path, rows: pa.Table, problems: Problems, extra: Extra) -> None:
-    if not len(rows):
-        raise UserError(_nothing_to_read(results, list(problems.values())))
-    frame = _frame(rows)
-    runs = name_runs(frame, [metric.column for metric in extra.catalogue])
-    further = {table.name: _observations(frame, table) for table in extra.tables}
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further})
 
 
 def _observations(frame: pd.DataFrame, table: ExtraTable) -> pd.DataFrame:

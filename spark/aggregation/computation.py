@@ -85,8 +85,7 @@ def compute(session: SparkSession, traces: Sequence[Trace], extra: Extra = NOTHI
     found = _rows(session, traces, extra)
     problems = {trace.file: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
     sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.file not in problems]
-    columns = [{name: row.get(name) for name in METRICS_SCHEMA.names} for row in sound]
-    return pa.Table.from_pylist(columns, METRICS_SCHEMA), problems
+    return pa.Table.from_pylist(sound, METRICS_SCHEMA), problems
 
 
 _EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: [], EXTRA: [], OBSERVATIONS: []}
@@ -102,8 +101,11 @@ def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[
             if opened is None:
                 return {}
             numbers, ends = opened[0], dict(zip(names, (trace.warm_up_s for trace in traces), strict=True))
-            marked = mark_warm_ups(session, opened[1], {number: ends[name] for number, name in numbers.items()})
-            read = _divided(session, marked, sum(trace.rows for trace in traces))
+            read = mark_warm_ups(session, opened[1], {number: ends[name] for number, name in numbers.items()})
+            # A small batch is one task by a plan that is not compiled; any other one is divided as Spark sees fit.
+            is_small = sum(trace.rows for trace in traces) <= ROWS_OF_ONE_TASK
+            session.conf.set("spark.sql.codegen.wholeStage", not is_small)
+            read = read.coalesce(1) if is_small else read
             # First: if a file vanishes meanwhile, the readings that count rows notice.
             measured = measure_extra(read, extra)
             rows = _collected(read)
@@ -115,7 +117,11 @@ def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[
 
 
 def _opened(session: SparkSession, files: Sequence[Path]) -> tuple[dict[int, Path], DataFrame] | None:
-    """Those files that have not vanished since their footers were read, by number, and their rows; None if all have."""
+    """Those files that have not vanished since their footers were read, by number, and their rows; None if all have.
+
+    Spark looks for all files when it plans a reading, and gives up at the first that is not there. Another one can
+    vanish while the rest is planned again, so this goes on until what is there can be opened, or nothing is left.
+    """
     while there := [file for file in files if file.exists()]:
         try:
             return run_numbers(session, there), read_traces(session, there)
@@ -123,13 +129,6 @@ def _opened(session: SparkSession, files: Sequence[Path]) -> tuple[dict[int, Pat
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise
     return None
-
-
-def _divided(session: SparkSession, traces: DataFrame, rows: int) -> DataFrame:
-    """A small batch is one task by a plan that is not compiled; any other one is divided as Spark sees fit."""
-    is_small = rows <= ROWS_OF_ONE_TASK
-    session.conf.set("spark.sql.codegen.wholeStage", not is_small)
-    return traces.coalesce(1) if is_small else traces
 
 
 def _collected(traces: DataFrame) -> list[Row]:

@@ -10,7 +10,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -59,17 +59,17 @@ def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
 
 
 def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UserError(f"{folder}: in use by another aggregation: wait until it has ended") from None
-    except OSError:
-        return  # not every network's file system has locks
+    with suppress(OSError):  # not every network's file system has locks
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{folder}: in use by another aggregation: wait until it has ended") from None
 
 
 @cache
 def definition(extra: str = "") -> str:
     """A digest of the code that metrics come from; if it changes, everything is computed anew."""
+    # All files of both folders, though most changes of them change no metric: to compute too often only takes time.
     digest = sha256(f"{pyspark.__version__}{extra}".encode())
     rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
     for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(actions.__file__)):
@@ -85,6 +85,7 @@ class Store:
 
     def rows_of(self, traces: Sequence[Trace]) -> pa.Table:
         """What is known of these traces as they are now: one row each of `STORE_SCHEMA`, or none. Raises OSError."""
+        # The first row with a stamp is taken: a kill between writing and removing leaves rows twice.
         wanted = {_stamp(trace) for trace in traces}
         table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(_read, self._parts())])
         chosen = []
@@ -145,4 +146,4 @@ def _stamp(trace: Trace) -> Stamp:
 
 
 def _stamps(rows: pa.Table) -> Iterator[Stamp]:
-    yield from zip(*(rows[name].to_pylist() for name in (RUN, *_STAMP.names)), strict=True)
+    return zip(*(rows[name].to_pylist() for name in (RUN, *_STAMP.names)), strict=True)

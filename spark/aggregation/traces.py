@@ -16,7 +16,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,17 +59,12 @@ def readable_names(session: SparkSession, files: Sequence[Path]) -> Iterator[lis
     if is_remote(session) or not (session.sparkContext.master or "").startswith("local"):
         yield [_text(file) for file in files]
         return
-    with TemporaryDirectory(prefix="roambus-traces-", dir=_place(session)) as folder:
+    own = session.sparkContext.getConf().get("spark.local.dir", "")  # the session's own folder is removed with it
+    with TemporaryDirectory(prefix="roambus-traces-", dir=own if own and Path(own).is_dir() else None) as folder:
         links = [Path(folder, f"{number}.parquet") for number in range(len(files))]
         for link, file in zip(links, files, strict=True):
             link.symlink_to(file.absolute())
         yield links
-
-
-def _place(session: SparkSession) -> str | None:
-    """The session's own folder, which is removed with it."""
-    folder = session.sparkContext.getConf().get("spark.local.dir", "")
-    return folder if folder and Path(folder).is_dir() else None
 
 
 def _text(file: Path) -> Path:
@@ -130,11 +125,12 @@ def _examine(file: Path) -> Trace | str:
 
 def read_footer(file: Path) -> Trace:
     """The trace without its rows; raises UserError if the file cannot be one."""
-    if not _is_text(run_name(file)):
-        raise UserError(f"{file}: the name of a folder is not UTF-8: rename it")
     try:
+        run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Spark has not
         footer, status = parquet.read_footer(file), file.stat()
         warm_up_s = _warm_up_s(file, footer.metadata)
+    except UnicodeEncodeError:
+        raise UserError(f"{file}: the name of a folder is not UTF-8: rename it") from None
     except DamagedTraceError as error:
         raise UserError(f"{error}: {REMEDY}") from None
     except OSError as error:
@@ -145,22 +141,11 @@ def read_footer(file: Path) -> Trace:
 
 def _warm_up_s(file: Path, metadata: Mapping[str, str]) -> float:
     """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
-    try:
+    with suppress(ValueError):
         warm_up_s = float(metadata.get(WARM_UP, "0"))
-    except ValueError:
-        warm_up_s = math.nan
-    if not 0 <= warm_up_s < math.inf:
-        raise DamagedTraceError(file, "damaged (its warm-up is no time)")
-    return warm_up_s
-
-
-def _is_text(name: str) -> bool:
-    """Whether the bytes of a file's name are UTF-8: Python has stand-ins for those that are not."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        if 0 <= warm_up_s < math.inf:
+            return warm_up_s
+    raise DamagedTraceError(file, "damaged (its warm-up is no time)")
 
 
 REMEDY = "run the sweep again to make it anew"

@@ -54,10 +54,9 @@ exec {java} "$@"
 def find_java() -> Path:
     """The first java that fits: JAVA_HOME's, the PATH's, the packaged one. Raises UserError if none does."""
     for java in _candidates():
-        version = java_version(java)
-        if version is not None and OLDEST <= version <= NEWEST:
+        if OLDEST <= (java_version(java) or 0) <= NEWEST:
             return java
-    tried = ", ".join(str(java) for java in _candidates())
+    tried = ", ".join(map(str, _candidates()))
     raise UserError(
         f"no Java fits Spark (tried {tried}): install Java {OLDEST} to {NEWEST} and set JAVA_HOME to its folder"
     )
@@ -123,7 +122,9 @@ def options_to_read(java: Path, spark_home: Path) -> str:
     """Java's options to take classes from the archive; none if there is none, or none that can be named and read."""
     archive = class_archive(java, spark_home)
     options = f"{_SILENT} {_shared(archive.java, archive.spark)}"
-    return options if archive.are_there() and _is_plain(archive) and _starts(java, options) else ""
+    # Options are separated by blanks, and files by colons.
+    is_plain = re.search(r"[\s:\"']", str(archive.java)) is None
+    return options if archive.are_there() and is_plain and _starts(java, options) else ""
 
 
 def options_to_write(archive: ClassArchive, written: Path) -> str:
@@ -142,11 +143,6 @@ def _starts(java: Path, options: str) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0
-
-
-def _is_plain(archive: ClassArchive) -> bool:
-    """Options are separated by blanks, and files by colons."""
-    return not any(character.isspace() or character in ":\"'" for character in str(archive.java))
 
 
 START_S = 120.0

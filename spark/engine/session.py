@@ -202,29 +202,22 @@ def _death_named() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        death = _death(ENDS_S if _is_loss(error) else 0.0)
+        death = _death(error)
         if death is None:
             raise
-        _forget_the_dead()
+        forget()
+        _jvms.pop().end()
         raise RoambusError(f"Spark is gone: {death}") from error
 
 
-def _death(within_s: float = 0.0) -> str | None:
-    return _jvms[0].death(within_s) if _jvms else None
-
-
-def _forget_the_dead() -> None:
-    forget()
-    _jvms.pop().end()
-
-
-def _is_loss(error: BaseException | None) -> bool:
-    """Whether it can be that a connection to Java was lost."""
+def _death(error: BaseException | None) -> str | None:
+    """How Java has ended; it is given a moment for that where the error can be that the connection to it was lost."""
     causes = []
     while error is not None and error not in causes:
         causes.append(error)
         error = error.__cause__ or error.__context__
-    return any(isinstance(one, Py4JError | ConnectionError | EOFError) for one in causes)
+    is_loss = any(isinstance(one, Py4JError | ConnectionError | EOFError) for one in causes)
+    return _jvms[0].death(ENDS_S if is_loss else 0.0) if _jvms else None
 
 
 def end_java() -> None:
@@ -267,8 +260,7 @@ def _settings_on(master: str) -> Settings:
 
 def _surroundings(master: str) -> dict[str, str]:
     """The environment variables that Java and PySpark are started with."""
-    reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
-    address = os.environ.get("SPARK_LOCAL_IP", reached_from)
+    address = os.environ.get("SPARK_LOCAL_IP", local_address(master) if is_cluster(master) else _LOOPBACK)
     return {
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,
@@ -285,11 +277,10 @@ def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
 
 
 def _words(master: str, settings: Settings) -> dict[str, str]:
-    return {name: _word(value) for name, value in {**settings, "spark.master": master}.items()}
-
-
-def _word(value: bool | float | str | None) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in {**settings, "spark.master": master}.items()
+    }
 
 
 def _stop(session: SparkSession) -> None:
@@ -298,7 +289,7 @@ def _stop(session: SparkSession) -> None:
         with warnings.catch_warnings(action="ignore"):  # PySpark warns if Java ends meanwhile
             session.stop()
     except (Py4JError, OSError) as error:
-        if _death(ENDS_S if _is_loss(error) else 0.0) is None:
+        if _death(error) is None:
             raise
 
 
@@ -330,13 +321,11 @@ def _handler_of_ctrl_c_restored() -> Iterator[None]:
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
     """Sets environment variables for the start of the JVM only."""
-    before = {name: os.environ.get(name) for name in values}
+    before = {name: os.environ[name] for name in values if name in os.environ}
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in values:
+            os.environ.pop(name, None)
+        os.environ.update(before)

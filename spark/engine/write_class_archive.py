@@ -29,16 +29,13 @@ def write_class_archive() -> ClassArchive:
     if not archive.are_there():
         archive.java.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=archive.java.parent) as folder:
-            _write_javas(java, Path(folder, "java.jsa"), archive)
+            written = Path(folder, "java.jsa")
+            subprocess.run(  # noqa: S603  # the user's own Java, without a shell
+                [java, f"-XX:SharedArchiveFile={written}", "-Xshare:dump"], capture_output=True, check=True
+            )
+            written.replace(archive.java)
             _write_sparks(Path(folder), archive)
     return archive
-
-
-def _write_javas(java: Path, written: Path, archive: ClassArchive) -> None:
-    subprocess.run(  # noqa: S603  # the user's own Java, without a shell
-        [java, f"-XX:SharedArchiveFile={written}", "-Xshare:dump"], capture_output=True, check=True
-    )
-    written.replace(archive.java)
 
 
 def _write_sparks(folder: Path, archive: ClassArchive) -> None:

@@ -65,11 +65,8 @@ class Extra:
         parts: tuple[ExtraMetrics | ExtraTable, ...] = (*self.metrics, *self.tables)
         if not parts:
             return ""
-        digest = sha256(
-            repr(
-                [*(metric.column for metric in self.catalogue), *((table.name, table.columns) for table in self.tables)]
-            ).encode()
-        )
+        tables = ((table.name, table.columns) for table in self.tables)
+        digest = sha256(repr([*(metric.column for metric in self.catalogue), *tables]).encode())
         for file in sorted({inspect.getsourcefile(part.measure) or "" for part in parts}):
             digest.update(Path(file).read_bytes())
         return digest.hexdigest()
@@ -103,6 +100,5 @@ def _metrics(traces: DataFrame, part: ExtraMetrics) -> Iterator[tuple[int, list[
 def _observations(traces: DataFrame, table: ExtraTable) -> Iterator[tuple[int, list[float | None]]]:
     """The rows of each run, in an order that does not depend on Spark's."""
     numbers = F.array(*(F.col(name).cast("double") for name in table.columns))
-    rows = table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows"))
-    for row in rows.collect():
+    for row in table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows")).collect():
         yield row[RUN], [number for numbers in row["rows"] for number in numbers]

@@ -198,8 +198,7 @@ def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFram
         _sent(rows),
         _reading(rows),
     )
-    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
-    return _checked(joined).na.fill(0, list(catalogue.COUNTS))
+    return _checked(reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)).na.fill(0, list(catalogue.COUNTS))
 
 
 def _reading(rows: DataFrame) -> DataFrame:
@@ -217,10 +216,9 @@ def _checked(joined: DataFrame) -> DataFrame:
     """The metrics, without the columns that were counted for comparison only."""
     found = {_NODE_ROWS: _NODE_ROWS_FOUND, _PAIR_ROWS: _PAIR_ROWS_FOUND}
     alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found.items()))
-    nonsense = (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES)
     checks = {
         ROWS_READ: F.when(alike, F.col(ROWS_READ)),
-        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in nonsense)),
+        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES))),
     }
     return joined.withColumns(checks).drop(*found, *found.values(), _NONSENSE_LISTED, _NONSENSE_ENERGIES)
 
@@ -246,15 +244,10 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.max(hops).alias(catalogue.HOPS_MAX),
         *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
-    return _with_rates(counted)
-
-
-def _with_rates(counted: DataFrame) -> DataFrame:
-    """Adds the share delivered of both denominators; null where there is nothing to deliver."""
-    delivered = F.col(catalogue.DELIVERED)
+    # The share delivered of both denominators; null where there is nothing to deliver.
     rates = {
-        catalogue.DELIVERY_RATE_THESIS: F.try_divide(delivered, F.col(catalogue.ATTEMPTED)),
-        catalogue.DELIVERY_RATE_ALL: F.try_divide(delivered, F.col(catalogue.EXPECTED)),
+        catalogue.DELIVERY_RATE_THESIS: F.try_divide(catalogue.DELIVERED, catalogue.ATTEMPTED),
+        catalogue.DELIVERY_RATE_ALL: F.try_divide(catalogue.DELIVERED, catalogue.EXPECTED),
     }
     return counted.withColumns(rates)
 

@@ -14,7 +14,10 @@ from tests.roambus.conftest import Roambus
 
 
 def helps(group: click.Group = commands) -> Iterator[str]:
-    for command in group.commands.values():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         yield f"{command.help} {' '.join(getattr(one, 'help', None) or '' for one in command.params)}"
         if isinstance(command, click.Group):
             yield from helps(command)

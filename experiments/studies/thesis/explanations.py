@@ -3,12 +3,23 @@
 A supposition is tested like a claim (`roambus.experiments.claims`), and is printed whether it holds or not. Numbers
 that differ by factors are compared as doublings, that is by the logarithm to base 2 of their ratio, so that a change
 upwards counts as much as one downwards. "Hardly" and "without need" are thresholds that stand at the head of this file.
+
+Each sweep changes one thing of the thesis' own, at two sizes and with few seeds, which is enough for effects of the
+size that an explanation needs:
+
+- `explain-mft` and `explain-aodv`: the protocol's parts, one left out at a time, and the link layer.
+- `explain-movement`: the speed, down to 1 mm/s, at which next to nothing moves.
+- `explain-load`: a quarter of the notifications. Where a number comes from a full channel, it must change.
+- `explain-waiting`: the run goes on for 257 s after the last publication, so that what is stored can still arrive.
+- `explain-start`: publishing begins at 30 s, when tree and subscriptions are there.
+- `explain-payload`: 0 and 60 bytes. The thesis does not tell how long a notification is.
+
+A supposition that does not hold stays in the list: which explanations were tried is a result, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -47,25 +58,13 @@ _STILL, _FAST = ({**_AT_LARGE, SPEED: speed} for speed in ("0.001", "8"))
 _LATE, _AT_ONCE = ({AGENT: MFT, "publish_start": seconds} for seconds in ("30", "0"))
 
 
-@dataclass(frozen=True, slots=True)
-class Supposition:
-    """A claim about the runs of one sweep."""
-
-    sweep: str
-    test: ClaimTest
-
-
 def check_suppositions(sweeps: Mapping[str, Measurements]) -> list[Claim]:
     """The verdict on each supposition, in their order; if its sweep was not run, it is not measured."""
-    return [_check(number, one, sweeps) for number, one in enumerate(SUPPOSITIONS, start=1)]
-
-
-def _check(number: int, supposition: Supposition, sweeps: Mapping[str, Measurements]) -> Claim:
-    test = supposition.test
-    if supposition.sweep not in sweeps:
-        missing = f"roambus sweep {supposition.sweep} was not run"
-        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (missing,))
-    return check([test], sweeps[supposition.sweep], number)[0]
+    found = []
+    for number, (sweep, test) in enumerate(SUPPOSITIONS, start=1):
+        missing = Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (f"roambus sweep {sweep} was not run",))
+        found += check([test], sweeps[sweep], number) if sweep in sweeps else [missing]
+    return found
 
 
 def _doublings(metric: str, new: Place, old: Place) -> Quantity:
@@ -129,8 +128,8 @@ def _not_begun(measured: Measurements, place: Place) -> pd.Series[float]:
     return 1 - attempted / expected
 
 
-SUPPOSITIONS = (
-    Supposition(
+SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
+    (
         "explain-mft",
         ClaimTest(
             "The link layer makes MFT-PubSub's messages grow with size.",
@@ -138,7 +137,7 @@ SUPPOSITIONS = (
             _link_layer_sends(MFT, "mft-bare"),
         ),
     ),
-    Supposition(
+    (
         "explain-aodv",
         ClaimTest(
             "The link layer makes AODV's messages grow with size.",
@@ -146,7 +145,7 @@ SUPPOSITIONS = (
             _link_layer_sends(AODV, "aodv-hello"),
         ),
     ),
-    Supposition(
+    (
         "explain-mft",
         ClaimTest(
             "The link layer keeps MFT-PubSub's delivery rate up as the network grows.",
@@ -154,7 +153,7 @@ SUPPOSITIONS = (
             _link_layer_delivers(MFT, "mft-bare"),
         ),
     ),
-    Supposition(
+    (
         "explain-aodv",
         ClaimTest(
             "The link layer keeps AODV's delivery rate up as the network grows.",
@@ -162,7 +161,7 @@ SUPPOSITIONS = (
             _link_layer_delivers(AODV, "aodv-hello"),
         ),
     ),
-    Supposition(
+    (
         "explain-mft",
         ClaimTest(
             "A tree in which the first neighbour heard is the parent migrates without need.",
@@ -178,7 +177,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-mft",
         ClaimTest(
             "Corrections of MFT-PubSub hardly change what it sends.",
@@ -186,7 +185,7 @@ SUPPOSITIONS = (
             _messages_unchanged("mft-published", "mft-first-copy"),
         ),
     ),
-    Supposition(
+    (
         "explain-mft",
         ClaimTest(
             "A slower heartbeat saves messages and costs deliveries.",
@@ -206,7 +205,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-aodv",
         ClaimTest(
             "How AODV searches hardly matters on fields of one to three hops.",
@@ -214,7 +213,7 @@ SUPPOSITIONS = (
             _messages_unchanged("aodv-floods", AODV),
         ),
     ),
-    Supposition(
+    (
         "explain-aodv",
         ClaimTest(
             "However AODV is run, it has more hops at C4 than elsewhere, as in the thesis.",
@@ -225,7 +224,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-movement",
         ClaimTest(
             "MFT-PubSub's messages and delay come from movement.",
@@ -241,7 +240,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-movement",
         ClaimTest(
             "AODV's searches come from movement.",
@@ -257,7 +256,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-load",
         ClaimTest(
             "AODV delivers less at C32 because the channel is full.",
@@ -272,7 +271,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-load",
         ClaimTest(
             "MFT-PubSub's delay is waiting for a full channel.",
@@ -287,7 +286,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-waiting",
         ClaimTest(
             "What MFT-PubSub has stored at the end would be delivered if the run went on.",
@@ -295,7 +294,7 @@ SUPPOSITIONS = (
             _stored_arrives(MFT),
         ),
     ),
-    Supposition(
+    (
         "explain-waiting",
         ClaimTest(
             "The same without a link layer.",
@@ -303,7 +302,7 @@ SUPPOSITIONS = (
             _stored_arrives("mft-bare"),
         ),
     ),
-    Supposition(
+    (
         "explain-start",
         ClaimTest(
             "It hardly matters that publishing begins before the tree is there.",
@@ -314,7 +313,7 @@ SUPPOSITIONS = (
             ),
         ),
     ),
-    Supposition(
+    (
         "explain-start",
         ClaimTest(
             "What MFT-PubSub does not try to deliver was published before the tree was there.",
@@ -322,7 +321,7 @@ SUPPOSITIONS = (
             at_each(_EACH_SIZE, Bound("{config}: share not begun, from 30 s on", _not_begun, Side.BELOW, _HARDLY_ANY)),
         ),
     ),
-    Supposition(
+    (
         "explain-payload",
         ClaimTest(
             "The size of a notification, which the thesis does not tell, hardly matters.",
@@ -337,3 +336,4 @@ SUPPOSITIONS = (
         ),
     ),
 )
+"""Each with the sweep whose runs it is about."""

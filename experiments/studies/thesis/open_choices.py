@@ -6,6 +6,10 @@ python -m roambus.experiments.studies.thesis.open_choices results/open-agents re
 Each folder holds aggregated results: of the sweeps `open-agents` and `open-settings`, whose variants become columns of
 a table of the claims that do not hold, and of the sweep `thesis`, which become columns of a table of all claims. What
 is not given is left out. Without --page the tables are printed; with it they go between its marks.
+
+A claim that comes out otherwise than in the thesis has two possible causes: the thesis is wrong, or we have filled a
+gap of its text otherwise than its author. So every gap that we know of became a choice, each choice was run the other
+way round, and the claims were read again. A sign that flips is due to one choice: everything else stays as it was.
 """
 
 from __future__ import annotations
@@ -63,8 +67,7 @@ def findings(measured: Measurements) -> dict[int, Finding]:
 
 def variants_of_agents(measured: Measurements) -> Iterator[tuple[str, Measurements]]:
     """Each choice with the agents that make it; the other protocol is that of the base."""
-    names = (agent.partition("-")[2] for agent in measured.agents)
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(agent.partition("-")[2] for agent in measured.agents):
         chosen = {protocol: f"{protocol}-{name}" if name else protocol for protocol in (MFT, AODV)}
         there = {one: agent if agent in measured.agents else one for one, agent in chosen.items()}
         yield name or BASE, _renamed(measured, there)
@@ -115,17 +118,17 @@ def sign_table(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
 
     + holds, - does not hold, (+) and (-) are not significant with all means on the claimed side or not.
     """
-    rows = [[str(number), *(found[number].sign for found in columns.values())] for number in numbers]
-    return markdown_table(["claim", *columns], rows)
+    signs = [[str(number), *(found[number].sign for found in columns.values())] for number in numbers]
+    return markdown_table(["claim", *columns], signs)
 
 
 def number_list(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
     """The quantities behind the signs, column by column."""
     lines = []
     for name, found in columns.items():
-        lines.append(f"\n**{name}**\n")
-        chosen = (found[number].claim for number in numbers)
-        lines += [f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in chosen]
+        claims = (found[number].claim for number in numbers)
+        evidence = (f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in claims)
+        lines += [f"\n**{name}**\n", *evidence]
     return "\n".join(lines) + "\n"
 
 
@@ -136,14 +139,15 @@ def tables(results: Sequence[Path]) -> str:
     for folder in results:
         measured = read_measurements(folder)
         sweep = measured.sweep.get(SWEEP, folder.name)
-        if sweep == "open-agents":
-            merged(variants, dict(variants_of_agents(measured)))
-        elif sweep == "open-settings":
-            merged(variants, dict(variants_of_settings(measured)))
-        elif sweep == "thesis":
-            merged(whole, {folder.name: measured})
-        else:
-            raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
+        match sweep:
+            case "open-agents":
+                merged(variants, dict(variants_of_agents(measured)))
+            case "open-settings":
+                merged(variants, dict(variants_of_settings(measured)))
+            case "thesis":
+                merged(whole, {folder.name: measured})
+            case _:
+                raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
     return "\n".join(_part(*part) for part in ((variants, OPEN_CLAIMS), (whole, range(1, 17))) if part[0])
 
 

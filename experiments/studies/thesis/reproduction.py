@@ -30,7 +30,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SWEEP
 from roambus.experiments.claims import Claim, check
 from roambus.experiments.figures.drawing import draw_panels
-from roambus.experiments.figures.figure import Figure, Plan, agent_lines, cut, figure_table, look_up
+from roambus.experiments.figures.figure import Plan, agent_lines, cut, figure_table, look_up
 from roambus.experiments.measurements import (
     Measurements,
     markdown_table,
@@ -61,8 +61,8 @@ from roambus.spark.metrics.catalogue import Metric, Scale
 def rerun_command(name: str, measured: Measurements) -> str:
     """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
     asked = describe(read_sweep(name))
-    differing = [f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep})]
-    seeds = [] if measured.seeds == len(asked["seeds"]) else [f"--seeds {measured.seeds}"]
+    differing = (f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep}))
+    seeds = [f"--seeds {measured.seeds}"] * (measured.seeds != len(asked["seeds"]))
     return " ".join([f"roambus sweep {name}", *differing, *seeds])
 
 
@@ -107,22 +107,19 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     for other in sweeps[1:]:
         if other.sweep.get("set") != first:
             raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
+    # Sweeps to compare repeat agents: counted twice, the same seeds would make intervals too narrow.
     agents: dict[str, None] = {}
     new = []
     for one in sweeps:
         new.append(one.runs[~one.runs[AGENT].isin(agents)])
         agents |= dict.fromkeys(one.agents)
-    runs = _with_costs(pd.concat(new, ignore_index=True))
+    runs = pd.concat(new, ignore_index=True)
+    # What all nodes of a run send and use, over what is delivered; nothing where nothing is delivered.
+    delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
+    energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
+    runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
     sweep = {**sweeps[0].sweep, "agents": agents}
     return Measurements(runs, mean_points(runs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
-
-
-def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Adds what all nodes of a run send and use, over what is delivered; nothing where nothing is delivered."""
-    delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
-    nodes = runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]
-    energy = runs[c.ENERGY_PER_NODE_MJ] * nodes / delivered
-    return runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
 
 
 def plan_by_size(measured: Measurements, metric: str) -> Plan:
@@ -173,29 +170,30 @@ class Gallery:
     def thesis(self, picture: str, *names: str, sweep: str = THESIS) -> str:
         """Figures of the thesis by their names, such as figure-4.4a."""
         measured = self._sweeps[sweep]
-        planned = {plan.name: look_up(measured, plan) for plan in thesis_plans(measured)}
-        return self._show(picture, [planned[name] for name in names if name in planned])
+        planned = {plan.name: plan for plan in thesis_plans(measured)}
+        return self._show(picture, measured, [planned[name] for name in names if name in planned])
 
     def compared(self, picture: str, *metrics: str) -> str:
         """Every protocol over the sizes, with a panel for each metric."""
-        return self._show_plans(picture, [plan_by_size(self._compared, metric) for metric in metrics], self._compared)
+        measured = self._compared
+        return self._show(picture, measured, [plan_by_size(measured, metric) for metric in metrics])
 
     def compared_rates(self, picture: str) -> str:
         """The delivery rate of all that was wanted, over sizes and over speeds."""
         measured, metric = self._compared, c.DELIVERY_RATE_ALL
-        return self._show_plans(picture, [plan_by_size(measured, metric), plan_by_speed(measured, metric)], measured)
+        return self._show(picture, measured, [plan_by_size(measured, metric), plan_by_speed(measured, metric)])
 
     def unicast(self, picture: str, *metrics: str) -> str:
         """Unicast over the number of nodes: a row of panels for each metric, a column for each load."""
         measured = joined([self._sweeps[UNICAST]])
         plans = [plan_unicast(measured, m, interval) for m in metrics for interval in measured.values(INTERVAL)]
-        return self._show_plans(picture, plans, measured)
+        return self._show(picture, measured, plans)
 
     def sent(self) -> str:
         """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
         measured = self._sweeps[THESIS]
         place = {SPEED: cut(measured, SPEED, THESIS_SPEED)}
-        runs, points = (rows_at(table, place) for table in (measured.runs, measured.points))
+        runs, points = (rows_at(rows, place) for rows in (measured.runs, measured.points))
         table = sent_table(Measurements(runs, points, measured.sweep))
         return markdown_table(table.headings, table.rows)
 
@@ -204,17 +202,14 @@ class Gallery:
         table = table_of(self._sweeps[sweep], _EXPLAINED)
         return markdown_table(table.headings, table.rows)
 
-    def _show_plans(self, picture: str, plans: Sequence[Plan], measured: Measurements) -> str:
-        return self._show(picture, [look_up(measured, plan) for plan in plans])
-
-    def _show(self, picture: str, figures: Sequence[Figure]) -> str:
+    def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
         """The picture in Markdown, and its numbers to unfold."""
-        drawn = [figure for figure in figures if figure.series]
+        drawn = [figure for plan in plans if (figure := look_up(measured, plan)).series]
         draw_panels(drawn, self._folder / f"{picture}.png")
         numbers = "\n".join(f"{figure.title}\n\n{figure_table(figure)}" for figure in drawn)
         alternative = "; ".join(figure.title for figure in drawn)
-        image = f"![{alternative}]({self._folder.name}/{picture}.png)"
-        return f'{image}\n\n<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
+        unfolded = f'<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
+        return f"![{alternative}]({self._folder.name}/{picture}.png)\n\n{unfolded}"
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
@@ -230,7 +225,7 @@ class Note:
 
     def stands(self, verdicts: Mapping[str, str]) -> bool:
         """Whether all of these verdicts are still the ones that were explained."""
-        return all(verdicts.get(label) == verdict for label, verdict in self.verdicts.items())
+        return self.verdicts.items() <= verdicts.items()
 
 
 def write_reproduction(results: Sequence[Path], out: Path) -> Path:
@@ -238,12 +233,11 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
     sweeps = _read_sweeps(results)
     folder = out / PICTURES
     folder.mkdir(parents=True, exist_ok=True)
-    undefined = jinja2.StrictUndefined
-    environment = jinja2.Environment(undefined=undefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
-    text, document = template.render(_content(sweeps, Gallery(sweeps, folder))), out / DOCUMENT
-    replace_file(document, lambda path: path.write_text(text, encoding="utf-8"))
-    return document
+    text = template.render(_content(sweeps, Gallery(sweeps, folder)))
+    replace_file(out / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
+    return out / DOCUMENT
 
 
 def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
@@ -264,13 +258,12 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
     claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
-    bare = _labelled("", check_all(sweeps[BARE])) if BARE in sweeps else {}
     return {
         "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
         "claims": claims,
         "further": further,
         "suppositions": suppositions,
-        "bare": bare,
+        "bare": _labelled("", check_all(sweeps[BARE])) if BARE in sweeps else {},
         "notes": _standing_notes({**claims, **further, **suppositions}),
         "gallery": gallery,
     }
@@ -278,12 +271,11 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
 
 def read_notes(text: str) -> list[Note]:
     """The notes below headings such as `## 9: does not hold; S1: holds`, which say what each explains."""
-    notes = []
-    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
-        heading, _, body = section.partition("\n")
-        pairs = (entry.split(": ") for entry in heading.split("; "))
-        notes.append(Note(dict(tuple(pair) for pair in pairs), body.strip()))
-    return notes
+    sections = (section.partition("\n") for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
+    return [
+        Note(dict(tuple(entry.split(": ")) for entry in heading.split("; ")), body.strip())
+        for heading, _, body in sections
+    ]
 
 
 def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:

@@ -40,24 +40,19 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
         ("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config),
     ):
         yield Plan(f"figure-{number}", f"Figure {number}: {measured.title(metric)} {at}", metric, x, lines)
-    yield from _messages_by_role(measured, speed, at_speed)
+    for agent in measured.agents:  # a panel for each, and in it a line for each role
+        lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
+        title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
+        yield Plan(f"messages-by-role-{slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
     yield Plan("energy-per-node", f"Energy per node {at_speed}", catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
 
 
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
     """Figure 4.4 has a panel for each agent, and in it a line for each speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
-        lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
         title = f"Figure 4.4{letter}: {measured.title(metric)}, {agent_name(agent)}"
+        lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
         yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
-
-
-def _messages_by_role(measured: Measurements, speed: str, at_speed: str) -> Iterator[Plan]:
-    """There is a panel for each agent, and in it a line for each role."""
-    for agent in measured.agents:
-        lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
-        title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
-        yield Plan(f"messages-by-role-{slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
 
 
 STUDY = Study(

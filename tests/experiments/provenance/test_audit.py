@@ -76,6 +76,7 @@ def test_random_waypoint_that_begins_anywhere_is_biased(tmp_path: Path, monkeypa
     for start, item in (("uniform", {"initialization bias"}), ("steady", set())):
         assert call(f"{moving} --set start={start} --out {start}", monkeypatch) == 0
         assert missing(start).keys() & {"initialization bias"} == item
+    assert "give a warm-up (warmup-period)" in missing("uniform")["initialization bias"]
 
 
 def test_the_command_ends_with_one_while_anything_is_missing(

@@ -27,7 +27,6 @@ from roambus.experiments.studies.study import (
     find_origin,
     load_study,
     read_results,
-    read_sweep_results,
     sweep_folder,
 )
 from roambus.experiments.sweeps.sweep import expand, override
@@ -205,7 +204,7 @@ def test_the_sweeps_of_a_study_lie_below_its_results(results: tuple[Study, Path]
 def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, Path]) -> None:
     """A metric of its own has its title; of observations there are those of the plan's places."""
     study, folder = results
-    figure, dotted = all_figures(read_sweep_results(folder / "thesis", study))
+    figure, dotted = all_figures(read_results(folder / "thesis", study).sweeps[0])
     assert isinstance(figure, Figure)
     assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
     assert isinstance(dotted, DotFigure)
@@ -254,7 +253,7 @@ def test_a_claim_about_runs_that_are_not_there_is_not_measured(results: tuple[St
     """It says which are missing."""
     _, folder = results
     study = two_sweeps("thesis", "flooding")
-    found = read_sweep_results(folder / "thesis", study)
+    found = read_results(folder / "thesis", study).sweeps[0]
     runs = found.measured.runs.drop(columns=SIZE.column)
     claim = replace(found, measured=replace(found.measured, runs=runs)).claims()[0]
     assert claim.verdict is Verdict.NOT_MEASURED

@@ -27,7 +27,7 @@ METRICS = (
     c.MIGRATIONS,
     "sent_RREQ",
 )
-SWEEPS = sorted({one.sweep for one in SUPPOSITIONS})
+SWEEPS = sorted({sweep for sweep, _ in SUPPOSITIONS})
 
 
 def measured(name: str, **changes: float) -> Measurements:

@@ -20,7 +20,7 @@ from roambus.experiments.studies.tuned.study import (
     STUDY,
     WITHOUT,
     change_plans,
-    change_table,
+    change_tables,
     moving_plans,
 )
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -126,7 +126,7 @@ def test_an_ablation_shows_each_change_alone_and_left_out() -> None:
     alone, left_out = list(change_plans(found, "mft"))[:2]
     assert [series.label for series in look_up(found, alone).series] == ["thesis", "tuned", "one", "two-words"]
     assert {line.place["agent"] for line in left_out.lines} == {"thesis", "tuned", "without-one", "without-two-words"}
-    rows = change_table(found).split("## C32")[1].splitlines()
+    rows = change_tables("mft", found)["mft-changes.md"].split("## C32")[1].splitlines()
     assert [row.split("|")[1].strip() for row in rows if row.startswith("| ")][-4:] == [
         "thesis",
         "tuned",
