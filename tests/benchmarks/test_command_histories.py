@@ -17,6 +17,14 @@ def test_nothing_goes_wrong_with_who_moves() -> None:
     assert (result.exit_code, result.output) == (0, "20 histories: nothing wrong\n")
 
 
+def test_numbers_tell_a_broker_off_the_way_of_a_migration_what_came_later() -> None:
+    """Without them a broker keeps an entry that nobody wants, and has lost another for ever."""
+    for parameter, code in (("number_commands=false", 1), ("number_commands=true", 0)):
+        result = CliRunner().invoke(main, ["--runs", "1", "--seed", "389", "--param", parameter])
+        assert result.exit_code == code
+        assert ("wrong table" in result.output) == bool(code)
+
+
 def test_what_fails_is_counted_and_fails_the_command() -> None:
     """To the letter the order of what is said at two brokers is lost."""
     result = CliRunner().invoke(main, ["--runs", "40", "--param", "number_migrations=false"])

@@ -27,7 +27,7 @@ _MOVERS = 2
 
 @dataclass(frozen=True)
 class History:
-    """A tree of brokers with movers and, last, a publisher; where the movers are when, and what is commanded."""
+    """A tree of brokers, movers, and last a publisher at each broker; where the movers are when, and what they say."""
 
     brokers: int
     parents: dict[NodeId, NodeId]
@@ -40,12 +40,12 @@ class History:
     @property
     def movers(self) -> range:
         """Those who are cut off, and commanded."""
-        return range(self.brokers, self.publisher)
+        return range(self.brokers, self.publishers[0])
 
     @property
-    def publisher(self) -> NodeId:
-        """It stays, and publishes one notification a topic when all is quiet."""
-        return self.brokers + _MOVERS
+    def publishers(self) -> range:
+        """They stay, one at each broker, and publish one notification a topic when all is quiet."""
+        return range(self.brokers + _MOVERS, 2 * self.brokers + _MOVERS)
 
     @property
     def end(self) -> SimTime:
@@ -64,8 +64,12 @@ class History:
 
     def carry_out(self, agent: type[BrokerAgent], parameters: Mapping[str, str]) -> Result:
         """Runs it until all is quiet, and asks who gets what."""
-        late = [Command(self.end + topic, self.publisher, Publication((("topic", topic),))) for topic in TOPICS]
-        roles = [Role.BROKER] * self.brokers + [Role.SUBSCRIBER] * _MOVERS + [Role.PUBLISHER]
+        late = [
+            Command(self.end + topic, publisher, Publication((("topic", topic),)))
+            for topic in TOPICS
+            for publisher in self.publishers
+        ]
+        roles = [Role.BROKER] * self.brokers + [Role.SUBSCRIBER] * _MOVERS + [Role.PUBLISHER] * self.brokers
         bare = scenario(
             roles,
             Workload(commands=(*self.commands, *late)),
@@ -91,9 +95,10 @@ class Result:
 
     def expected(self) -> set[tuple[str, NodeId]]:
         """Who wants what."""
-        ids = dict(zip(TOPICS, (row["notification_id"] for row in of(self.rows, "publish")), strict=True))
-        wanted = self.history.wanted()
-        return {(ids[topic], mover) for topic in TOPICS for mover in wanted if FILTERS[topic] in wanted[mover]}
+        wanted, count = self.history.wanted(), self.history.brokers
+        published = [row["notification_id"] for row in of(self.rows, "publish")]  # of one topic after the other
+        topics = zip(published, (topic for topic in TOPICS for _ in range(count)), strict=True)
+        return {(one, mover) for one, topic in topics for mover in wanted if FILTERS[topic] in wanted[mover]}
 
     def wrong_tables(self) -> list[NodeId]:
         """The brokers in whose tables a filter is not as often as there are clients that want it."""
@@ -124,9 +129,10 @@ def draw(random: Random, *, moves: bool) -> History:
     """Up to seven brokers; without `moves` who is cut off is back at the same broker."""
     parents = draw_brokers(random, 7)
     brokers = len(parents) + 1
-    count = brokers + _MOVERS + 1
+    count = brokers + _MOVERS
     parents |= {client: random.randrange(brokers) for client in range(brokers, count)}
-    delays = draw_delays(random, parents, brokers, count)
+    parents |= {count + broker: broker for broker in range(brokers)}
+    delays = draw_delays(random, parents, brokers, count + brokers)
     slowest = max(delay.delay for delay in delays)
     unit = random.choice((slowest, 3 * slowest, slowest // 5 + MILLISECOND))
     tree, commands = list[ParentChange](), list[Command]()

@@ -22,7 +22,18 @@ from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
 from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.papers.phoenix.broker import (
+    NEVER,
+    Broker,
+    Mig,
+    NumberedSub,
+    NumberedUns,
+    PhoenixParameters,
+    Pub,
+    Rep,
+    Stamp,
+    Turn,
+)
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -152,7 +163,9 @@ class NumberedClient(Client):
         """The client's first stay has the number 0."""
         super().__init__(node, parameters)
         self._stay = 0
-        self._first: Message | None = None
+        self._numbers = count(1) if parameters.number_commands else None
+        self._first: Filter | None = None
+        """What it has subscribed to first."""
         self._times = 0
         """How often it has said that, and it was not lost as far as is known."""
         self._sorter = Sorter(parameters.hold_limit)
@@ -167,8 +180,8 @@ class NumberedClient(Client):
         """Messages did not arrive: a stay of which no broker knows is none."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
-        if self._first in lost:
-            self._times -= lost.count(self._first)
+        if first := self._count_first(lost):
+            self._times -= first
             if self._times <= 0:  # no broker has heard it; the same filter may have been taken up again since
                 cancelled += self._forget_first()
         super().link_broken(lost)
@@ -183,13 +196,24 @@ class NumberedClient(Client):
 
     def _subscription(self, wanted: Filter) -> Message:
         message = super()._subscription(wanted)
-        self._first = self._first or message
-        self._times += message == self._first
-        return message
+        self._first = wanted if self._first is None else self._first
+        self._times += wanted == self._first
+        if self._numbers is None:
+            return message
+        return NumberedSub(self.node, wanted, next(self._numbers) % 2**16)
+
+    def _unsubscription(self, unwanted: Filter) -> Message:
+        if self._numbers is None:
+            return super()._unsubscription(unwanted)
+        return NumberedUns(self.node, unwanted, next(self._numbers) % 2**16)
+
+    def _count_first(self, messages: Iterable[Message]) -> int:
+        """How many of the messages subscribe to what it has subscribed to first."""
+        return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
 
     def _take_unsaid(self) -> list[Message]:
         unsaid = super()._take_unsaid()
-        self._times += unsaid.count(self._first) if self._first else 0
+        self._times += self._count_first(unsaid)
         return unsaid
 
     def _forget_first(self) -> list[int]:

@@ -100,6 +100,22 @@ Queued = Rep | Turn
 """(e, ts) as the REP that it may become; `hops` are those to the broker."""
 
 
+Number = U16
+"""Of what a subscriber says, in its order; after 65,535 comes 0."""
+
+
+class NumberedSub(Sub, tag=13, name="SUB", notation="{filter} {subscriber} n={number}"):
+    """(SUB, f, s) with a number, which is not in the thesis (see `numbered`)."""
+
+    number: Number
+
+
+class NumberedUns(Uns, tag=14, name="UNS", notation="{filter} {subscriber} n={number}"):
+    """(UNS, f, s) with a number, which is not in the thesis (see `numbered`)."""
+
+    number: Number
+
+
 class PhoenixParameters(StorageParameters):
     """What can be set for Phoenix; the thesis gives no values."""
 
@@ -107,6 +123,11 @@ class PhoenixParameters(StorageParameters):
         True,
         source="the thesis, algorithm 2.3, which loses, doubles and overtakes without (see `phoenix`)",
         doc="a subscriber numbers its migrations, and gets everything once and in order; false: as it stands",
+    )
+    number_commands: bool = parameter(
+        True,
+        source="the thesis, algorithm 2.2, whose SUB and UNS overtake each other when a subscriber moves",
+        doc="with numbered migrations a subscriber numbers its SUBs and UNSs, too, in 2 bytes each; false: it does not",
     )
     hold_limit: int = parameter(
         256,

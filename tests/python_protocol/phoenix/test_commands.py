@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from roambus.python_protocol.brokers.broker import Sub, Uns
-from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig
-from roambus.python_protocol.papers.phoenix.numbered import Commands
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, NumberedSub, NumberedUns
+from roambus.python_protocol.papers.phoenix.numbered import Commands, is_older
 from tests.python_protocol.brokers.network import topic
 
 ME, OTHER = 7, 8
@@ -51,3 +51,20 @@ def test_the_way_to_a_subscriber_outlives_its_last_filter() -> None:
     commands.take(Sub(ME, topic(1)), HERE)
     commands.take(Uns(ME, topic(1)), HERE)
     assert commands.way(ME) == HERE
+
+
+def test_numbers_tell_the_order_wherever_it_was_said() -> None:
+    """No MIG has come by the other link: by the stays alone the later word would be taken for the older one."""
+    commands = Commands()
+    commands.migrated(mig(1), THERE)
+    assert commands.take(NumberedSub(ME, topic(1), 4), THERE)
+    assert commands.take(NumberedUns(ME, topic(1), 5), HERE)
+    assert not commands.take(NumberedSub(ME, topic(1), 3), THERE)
+    assert commands.take(NumberedUns(ME, topic(1), 5), HERE)
+
+
+def test_numbers_begin_again() -> None:
+    """Behind the greatest comes 0, which is later."""
+    assert is_older(65535, 0)
+    assert not is_older(0, 65535)
+    assert not is_older(7, 7)

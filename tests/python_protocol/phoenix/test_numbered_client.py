@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import DROP, Action, Deliver, Note, Send
-from roambus.python_protocol.brokers.broker import Sub, Uns
 from roambus.python_protocol.papers.phoenix.agent import NumberedClient
-from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.papers.phoenix.broker import (
+    NEVER,
+    Mig,
+    NumberedSub,
+    NumberedUns,
+    PhoenixParameters,
+    Pub,
+    Rep,
+    Stamp,
+    Turn,
+)
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 
@@ -18,6 +27,10 @@ def subscribed() -> NumberedClient:
     asked(made.attach, HERE)
     asked(made.subscribe, topic(1))
     return made
+
+
+def sub(number: int) -> NumberedSub:
+    return NumberedSub(ME, topic(1), number)
 
 
 def pub(sequence: int, stay: int, tick: int) -> Pub:
@@ -61,8 +74,8 @@ def test_who_has_never_been_heard_has_nothing_to_migrate() -> None:
     """Its first SUB was lost: it subscribes as if for the first time."""
     made = subscribed()
     made.detach()
-    asked(made.link_broken, [Sub(ME, topic(1))])
-    assert asked(made.attach, THERE) == [Send(THERE, Sub(ME, topic(1)))]
+    asked(made.link_broken, [sub(1)])
+    assert asked(made.attach, THERE) == [Send(THERE, sub(2))]
     assert delivered(told(made, 0, pub(6, 0, 1))) == [6]
 
 
@@ -70,7 +83,7 @@ def test_a_first_sub_that_turns_out_lost_later_is_not_waited_for() -> None:
     """The client has migrated meanwhile: there was no stay 0, and the SUB is said at once."""
     made = subscribed()
     asked(made.attach, THERE)
-    assert asked(made.link_broken, [Sub(ME, topic(1))]) == [Send(THERE, Sub(ME, topic(1)))]
+    assert asked(made.link_broken, [sub(1)]) == [Send(THERE, sub(1))]
     assert delivered(told(made, 0, pub(6, 1, 1))) == [6]
 
 
@@ -80,17 +93,17 @@ def test_a_filter_that_is_taken_up_again_is_not_taken_for_the_first_sub() -> Non
     asked(made.unsubscribe, topic(1))
     asked(made.subscribe, topic(1))
     made.detach()
-    asked(made.link_broken, [Sub(ME, topic(1))])
-    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, NEVER, 1)), Send(THERE, Sub(ME, topic(1)))]
+    asked(made.link_broken, [sub(3)])
+    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, NEVER, 1)), Send(THERE, sub(3))]
     made.detach()
-    asked(made.link_broken, [Mig(ME, HERE, NEVER, 1), Sub(ME, topic(1))])
-    assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, THERE, NEVER, 2)), Send(HERE, Sub(ME, topic(1)))]
+    asked(made.link_broken, [Mig(ME, HERE, NEVER, 1), sub(3)])
+    assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, THERE, NEVER, 2)), Send(HERE, sub(3))]
 
 
 def test_who_wants_nothing_waits_for_nothing() -> None:
     """It migrates all the same: an UNS can be under way."""
     made = subscribed()
-    assert asked(made.unsubscribe, topic(1)) == [Send(HERE, Uns(ME, topic(1)))]
+    assert asked(made.unsubscribe, topic(1)) == [Send(HERE, NumberedUns(ME, topic(1), 2))]
     assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, NEVER, 1))]
     asked(made.subscribe, topic(1))
     assert delivered(told(made, 0, pub(6, 1, 1))) == [6]
