@@ -217,7 +217,7 @@ class CommandReader:
 
     def read(self, text: str) -> list[Timed]:
         """The commands of a line, "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
-        timed = []
+        timed: list[Timed] = []
         for part in map(str.strip, text.strip().removeprefix(PROMPT).split(";")):
             match = _AFTER.fullmatch(part)
             after = parse_duration(match[1]) if match else 0 if timed else None

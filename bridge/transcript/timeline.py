@@ -7,8 +7,8 @@ as the head says, and longer if a node walks or a client takes its leave meanwhi
 What cannot be done is refused here and not by the scenario, because only here is the line known that asks for it: so
 the timeline follows the tree, who is away, and who is down, as they will be when the command comes.
 
-Roles follow from what nodes do, too: a node that is called s1 and publishes is a publisher. The trace tells roles at the
-start, and they are known only when all commands are read; so the settings of the nodes are made last.
+Roles follow from what nodes do, too: a node that is called s1 and publishes is a publisher. The trace tells roles at
+the start, and they are known only when all commands are read; so the settings of the nodes are made last.
 """
 
 from __future__ import annotations

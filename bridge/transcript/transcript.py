@@ -136,8 +136,9 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
     """What is not shown; raises UserError for a name that hides nothing, which is a slip of the pen."""
+    told: list[Any] = [one.message_type for one in agent.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
-    known = NOTES | {one.message_type for one in agent.messages if isinstance(one.message_type, str)}
+    known = NOTES | {one for one in told if isinstance(one, str)}
     for name, number in head.hidden.items():
         with document.at(number):
             if name not in known:
