@@ -361,11 +361,7 @@ def _state() -> dict[str, Any]:
         "has changed the locale from {was} to {now}": locale.setlocale(locale.LC_ALL),
         "has started a thread that goes on after the run": frozenset(threading.enumerate()),
         "has started a process that goes on after the run": _children(),
-        "has closed what it prints to": (
-            sys.stdout.closed,
-            sys.stderr.closed,
-            *(file.exists() for file in _PRINTED_TO),
-        ),
+        "has closed what it prints to": (sys.stdout.closed, sys.stderr.closed, *map(Path.exists, _PRINTED_TO)),
         "has changed how signals are handled": [signal.getsignal(number) for number in signal.Signals],
         "has changed which files others may read": _umask(),
     }

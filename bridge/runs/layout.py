@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
@@ -77,8 +77,8 @@ def count_runs(asked: Mapping[str, Any]) -> int | None:
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere: int = math.prod(map(len, (asked[AGENTS], *asked[AXES].values(), asked[SEEDS])))
-    counts, seeds = asked.get(MORE_SEEDS, {}).values(), set(asked[SEEDS])
-    return everywhere + sum(count - sum(seed < count for seed in seeds) for count in counts)
+    counts: Iterable[int] = asked.get(MORE_SEEDS, {}).values()
+    return everywhere + sum(count - sum(1 for seed in set(asked[SEEDS]) if seed < count) for count in counts)
 
 
 def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
