@@ -82,10 +82,9 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
     if 0 <= status <= _SHELL:
         return f"ended with exit status {status}"
     number = -status if status < 0 else status - _SHELL
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
+    if number not in set(signal.Signals):
         return f"was killed by signal {number}" if status < 0 else f"ended with exit status {status}"
+    name = signal.Signals(number).name
     if number != signal.SIGKILL:
         return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
     if kills_before is None:

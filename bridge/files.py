@@ -102,10 +102,8 @@ def _is_alive(process: int) -> bool:
     """Whether there is such a process on this machine, whoever it belongs to."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
+    except (OSError, OverflowError) as error:  # somebody else's process must not be asked
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

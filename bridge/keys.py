@@ -134,7 +134,7 @@ def optional_file_beside(text: str) -> str:
 def coordinate(text: str) -> float | Uniform:
     """Reads a number in metres, or uniform(a, b)."""
     match = _UNIFORM.fullmatch(text)
-    return Uniform(read_number(match[1]), read_number(match[2])) if match else read_number(text)
+    return Uniform(*map(read_number, match.groups())) if match else read_number(text)
 
 
 def check_length(time: SimTime) -> SimTime:
@@ -148,9 +148,7 @@ def duration(text: str) -> SimTime:
     """Reads a time with its unit: 700s, 100ms."""
     if (match := _TIME.fullmatch(text)) is None:
         raise ValueError(f"{text} is not a time with its unit, such as 700s or 100ms")
-    if float(match[1]) > LONGEST:  # before Python writes all its digits out
-        return check_length(LONGEST + 1)
-    time = parse_time(text)
+    time = LONGEST + 1 if float(match[1]) > LONGEST else parse_time(text)  # Python would write all its digits out
     if time < 0:
         raise ValueError(f"{text} is negative")
     return check_length(time)

@@ -2,7 +2,9 @@
 
 A value beyond a limit is refused before anything is made of it, by a message that says the limit and how to raise it.
 Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
-hold more. Sizes of files and messages have their limits where they are read; the page of the docs lists them, too.
+hold more. A limit is no estimate of what this machine can do: it is there for slips of the pen, such as seeds 0..10^9,
+and for templates and sweeps that come from somebody else. Sizes of files and messages have their limits where they are
+read; the page of the docs lists them, too.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ class Limit:
     def check(self, value: float) -> None:
         """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all."""
         if not value <= self.most:
+            limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
-                f"{self.what} {_number(value)}, above the limit of {_number(self.most)}{self._unit()}: {self.reason}; "
-                f"{self.way_to_raise()}"
+                f"{self.what} {_number(value)}, above the limit of {limit}: {self.reason}; {self.way_to_raise()}"
             )
 
     def way_to_raise(self) -> str:
@@ -51,9 +53,6 @@ class Limit:
         if self.most >= self.ceiling:
             return "more is not possible"
         return f"to raise it, set the environment variable {self.variable}"
-
-    def _unit(self) -> str:
-        return f" {self.unit}" if self.unit else ""
 
     def _read(self, text: str) -> float:
         try:

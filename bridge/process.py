@@ -27,10 +27,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from types import FrameType, ModuleType, TracebackType
+from types import FrameType, ModuleType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 """By which a process is told to end, and that its terminal is gone."""
@@ -60,7 +60,7 @@ def termination_interrupts() -> Iterator[None]:
         with _handled(_not_ignored(_ENDS), _interrupt_once):
             yield
     finally:
-        swallowed = bool(_noticed)
+        swallowed = _noticed.copy()
         _noticed.clear()
     if swallowed:
         raise KeyboardInterrupt
@@ -117,16 +117,12 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
 
 def is_raised(error: BaseException) -> bool:
     """Whether somebody wrote `raise` for this KeyboardInterrupt, which then did not come from a signal."""
-    last = _last(error.__traceback__)
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
     if last is None or last.tb_frame.f_code is _interrupt_once.__code__:
         return False
     return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-
-
-def _last(found: TracebackType | None) -> TracebackType | None:
-    while found is not None and found.tb_next is not None:
-        found = found.tb_next
-    return found
 
 
 # Temporary folders
@@ -155,8 +151,8 @@ def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
         new.rename(folder)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(new, ignore_errors=True)
+        for one in (folder, new):  # which of the two names it has depends on where it was interrupted
+            shutil.rmtree(one, ignore_errors=True)
         os.close(lock)
 
 
@@ -174,24 +170,16 @@ def remove_abandoned(parent: Path | None = None) -> None:
 
 
 def _remove_if_abandoned(folder: str) -> None:
-    try:
+    """A folder that is not ours, or whose process lives, is left alone: so is one that cannot be opened or locked."""
+    with ExitStack() as stack, suppress(OSError):
         lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # another user's, something else, or gone by now
-        return
-    try:
+        stack.callback(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_ours_and_old(folder, os.fstat(lock)):
+        status = os.fstat(lock)
+        is_ours = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == _MODE
+        is_being_made = Path(folder).name.startswith(NEW) and time.time() - status.st_mtime < BEING_MADE_S
+        if is_ours and not is_being_made:
             shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # its process lives
-        return
-    finally:
-        os.close(lock)
-
-
-def _is_ours_and_old(folder: str, status: os.stat_result) -> bool:
-    is_ours = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == _MODE
-    is_being_made = Path(folder).name.startswith(NEW) and time.time() - status.st_mtime < BEING_MADE_S
-    return is_ours and not is_being_made
 
 
 # The working folder

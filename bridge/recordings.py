@@ -76,8 +76,7 @@ class Recording:
     @property
     def channels(self) -> list[int]:
         """The channels that there are rows of, ascending; EVERY_CHANNEL comes first."""
-        found: list[int] = np.unique(self.rows["channel"]).tolist()
-        return found
+        return list(map(int, np.unique(self.rows["channel"])))
 
     @property
     def lasting(self) -> int:
@@ -113,16 +112,14 @@ def read_k7(path: Path) -> Recording:
     if len(content) > MOST_BYTES:
         raise UserError(f"{path}: it is larger than {MOST_BYTES >> 20} MiB: cut it to what is used")
     first, _, rest = content.partition(b"\n")
+    line = 1
     try:
         header = read_header(first.decode(errors="replace"))
-    except ValueError as error:
-        raise UserError(f"{path}:1: {error}") from None
-    try:
+        line = 2
         rows = read_rows(rest)
-    except RowError as error:
-        raise UserError(f"{path}:{ROWS_BEGIN + error.index}: {error}") from None
     except ValueError as error:
-        raise UserError(f"{path}:2: {error}") from None
+        place = ROWS_BEGIN + error.index if isinstance(error, RowError) else line
+        raise UserError(f"{path}:{place}: {error}") from None
     return _recording(path, header, rows)
 
 
@@ -189,8 +186,7 @@ def read_rows(content: bytes) -> NDArray[Any]:
     Raises ValueError for wrong names of columns, and RowError for the first row that is wrong.
     """
     names = content.partition(b"\n")[0].decode(errors="replace").strip().split(",")
-    missing = [name for name in REQUIRED if names.count(name) != 1]
-    if missing:
+    if missing := [name for name in REQUIRED if names.count(name) != 1]:
         raise ValueError(f"the columns must be {','.join(REQUIRED)}: {', '.join(missing)} should be there once")
     try:
         table = _parse(content)
@@ -255,15 +251,14 @@ def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
     """The first row that does not have a time and numbers in the right columns; its message is for a person."""
     for index, line in enumerate(content.splitlines()[1:]):
         cells = line.decode(errors="replace").split(",")
-        if len(cells) != len(names):
-            return RowError(index, f"the line has {len(cells)} columns, and the head has {len(names)}")
-        row = dict(zip(names, cells, strict=True))
-        if problem := _unreadable(row):
+        problem = f"the line has {len(cells)} columns, and the head has {len(names)}"
+        if len(cells) != len(names) or (problem := _unreadable(dict(zip(names, cells, strict=True)))):
             return RowError(index, problem)
     return None
 
 
-def _unreadable(row: dict[str, str]) -> str | None:
+def _unreadable(row: dict[str, str]) -> str:
+    """What cannot be read of a row; empty if all can."""
     try:
         pa.array([row[TIME]]).cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
@@ -273,7 +268,7 @@ def _unreadable(row: dict[str, str]) -> str | None:
             math.isnan(float(row[name] or "nan"))
         except ValueError:
             return f"{name} is no number: {row[name][:30]!r}"
-    return None
+    return ""
 
 
 class Choice(NamedTuple):
@@ -291,8 +286,7 @@ class Choice(NamedTuple):
     @property
     def links(self) -> NDArray[np.int64]:
         """The link of each row: `source * nodes + target`."""
-        links: NDArray[np.int64] = self.rows["source"] * self.nodes + self.rows["target"]
-        return links
+        return np.asarray(self.rows["source"] * self.nodes + self.rows["target"], np.int64)
 
     @property
     def end(self) -> float:
@@ -350,16 +344,14 @@ def gaps(choice: Choice) -> Iterator[str]:
     possible = choice.nodes * (choice.nodes - 1)
     if len(found) < possible:
         yield f"{possible - len(found)} of {possible} links have no row: they carry nothing and do not interfere"
-    unheard = int(np.isnan(choice.rows["rssi_dbm"]).sum())
-    if unheard:
+    if unheard := int(np.isnan(choice.rows["rssi_dbm"]).sum()):
         yield f"{unheard} rows have no strength, for nothing was heard: their links do not interfere then"
     late = choice.rows["at"][first] - choice.start
     if (late > 0).any():
         text = f"{(late > 0).sum()} links have no row yet at the start"
         yield f"{text}: they begin as their first row says, which is up to {_duration(late.max())} later"
     yield from _long_ones(choice, links)
-    rest = choice.end - float(choice.rows["at"][-1])
-    if rest > 0:
+    if (rest := choice.end - float(choice.rows["at"][-1])) > 0:
         yield f"the recording ends {_duration(rest)} before the run does: links stay as they were last recorded"
 
 
@@ -368,17 +360,13 @@ def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
     order = np.argsort(links, kind="stable")
     at, same = choice.rows["at"][order], np.diff(links[order]) == 0
     lengths = np.diff(at)[same]
-    if not len(lengths):
-        return
-    usual = float(np.median(lengths))
-    begins = at[:-1][same]
+    usual, begins = float(np.median(lengths)) if len(lengths) else 0.0, at[:-1][same]
     played = (begins < choice.end) & (begins + lengths > choice.start)
     long = played & (lengths > LONG * usual)
     if long.any():
-        longest = _duration(lengths[long].max())
         yield (
             f"{long.sum()} rows hold for more than {LONG} times the usual {_duration(usual)} until their link's next, "
-            f"up to {longest}: the link stays as it was last recorded"
+            f"up to {_duration(lengths[long].max())}: the link stays as it was last recorded"
         )
 
 

@@ -1,8 +1,8 @@
 """Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.definition.Scenario`.
 
 `syntax` splits a file into entries, and `lookup`, which knows the keys that there are, finds their values. `reader`
-puts the scenario together from its parts: `radio` for radio and MAC, `nodes` for the nodes, `links` for who is linked
-to whom and who is up, `workload` for the applications. `page` writes the page of the docs about the keys.
+puts the scenario together and reads its workload; `radio` reads radio and MAC, and `network` the nodes and who is
+linked to whom. `page` writes the page of the docs about the keys.
 """
 
 from roambus.bridge.ini.reader import file_names, parse_scenario, radio_file_name, read_scenario

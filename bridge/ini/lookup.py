@@ -20,7 +20,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.syntax import Entry, Ini
+from roambus.bridge.ini.syntax import Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.scenario import ideal, network, nodes, radio
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
@@ -48,57 +48,23 @@ PER_NODE: dict[str, tuple[Setting, ...]] = {
 PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
 """The keys that a node has besides, by its mobility manager."""
 
-IGNORED_OPTIONS = frozenset(
-    {
-        "cmdenv-autoflush",
-        "cmdenv-event-banners",
-        "cmdenv-express-mode",
-        "cmdenv-interactive",
-        "cmdenv-log-prefix",
-        "cmdenv-output-file",
-        "cmdenv-performance-display",
-        "cmdenv-redirect-output",
-        "cmdenv-status-frequency",
-        "cmdenv-stop-batch-on-error",
-        "debug-on-errors",
-        "description",
-        "eventlog-file",
-        "experiment-label",
-        "fname-append-host",
-        "load-libs",
-        "measurement-label",
-        "ned-path",
-        "output-scalar-file",
-        "output-scalar-file-append",
-        "output-scalar-precision",
-        "output-vector-file",
-        "output-vector-file-append",
-        "output-vector-precision",
-        "print-undisposed",
-        "record-eventlog",
-        "replication-label",
-        "result-dir",
-        "user-interface",
-        "warnings",
-    }
-)
-"""Options of OMNeT++ that say how it reports, not what happens."""
+IGNORED_OPTIONS = frozenset((
+    "cmdenv-autoflush", "cmdenv-event-banners", "cmdenv-express-mode", "cmdenv-interactive",
+    "cmdenv-log-prefix", "cmdenv-output-file", "cmdenv-performance-display", "cmdenv-redirect-output",
+    "cmdenv-status-frequency", "cmdenv-stop-batch-on-error", "debug-on-errors", "description",
+    "eventlog-file", "experiment-label", "fname-append-host", "load-libs", "measurement-label", "ned-path",
+    "output-scalar-file", "output-scalar-file-append", "output-scalar-precision", "output-vector-file",
+    "output-vector-file-append", "output-vector-precision", "print-undisposed", "record-eventlog",
+    "replication-label", "result-dir", "user-interface", "warnings",
+))  # fmt: skip
+"""Options of OMNeT++ that say how it reports, not what happens. No other option is passed over: one that we do not
+know could change what happens in Castalia, and then the two back-ends would run different scenarios."""
 
-IGNORED_OBJECT_OPTIONS = frozenset(
-    {
-        "bin-recording",
-        "cmdenv-log-level",
-        "module-eventlog-recording",
-        "param-record-as-scalar",
-        "result-recording-modes",
-        "scalar-recording",
-        "statistic-recording",
-        "vector-buffer",
-        "vector-record-eventnumbers",
-        "vector-recording",
-        "vector-recording-intervals",
-    }
-)
+IGNORED_OBJECT_OPTIONS = frozenset((
+    "bin-recording", "cmdenv-log-level", "module-eventlog-recording", "param-record-as-scalar",
+    "result-recording-modes", "scalar-recording", "statistic-recording", "vector-buffer",
+    "vector-record-eventnumbers", "vector-recording", "vector-recording-intervals",
+))  # fmt: skip
 """Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports."""
 
 
@@ -132,14 +98,14 @@ class Lookup:
             return self._of_node(key, node)
         first = self._of_node(key, 0)
         for other in self.nodes:
-            if self._of_node(key, other) != first:
-                raise self.error(key.name, "must be the same for all nodes as for node 0", other)
+            differs = self._of_node(key, other) != first
+            self.refuse(differs, key.name, "must be the same for all nodes as for node 0", other)
         return first
 
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
         """An instance of a settings class: `given` fields as they are, the others from the keys that they declare."""
-        declared = {name: key for name, key in settings_of(settings).items() if name not in given}
-        return settings(**given, **{name: self.value(key, node) for name, key in declared.items()})
+        keys = settings_of(settings).items()
+        return settings(**given, **{name: self.value(key, node) for name, key in keys if name not in given})
 
     @cached_property
     def network(self) -> NetworkSettings:
@@ -155,8 +121,7 @@ class Lookup:
         """The file that a key names."""
         name: str = self.value(key, node)
         path = self._elsewhere.get(name, self._folder / name)
-        if not path.is_file():
-            raise self.error(key.name, f"there is no file {path}", node)
+        self.refuse(not path.is_file(), key.name, f"there is no file {path}", node)
         return path
 
     @contextmanager
@@ -172,17 +137,22 @@ class Lookup:
         entry = self._ini.find(_at(path, node or 0))
         return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
 
-    def check_keys(self) -> None:
-        """Raises UserError for a key of the ini that has no meaning."""
-        paths = [path for _, path in self._known()]
+    def refuse(self, wrong: object, path: str, problem: str, node: NodeId | None = None) -> None:
+        """Raises `error` if anything is `wrong`."""
+        if wrong:
+            raise self.error(path, problem, node)
+
+    def check(self) -> None:
+        """Raises UserError for a key of the ini without a meaning, then for a value that is wrong or not supported.
+
+        Keys come first: a key that is misspelt leaves another one unset, and then that would be the message.
+        """
+        known = list(self._known())
         for entry in self._ini.entries:
-            if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
+            if not _is_ignored(entry.key) and not any(entry.pattern.matches(path) for _, path in known):
                 hint = _meant(_generic(entry.key), [*(one.name for one in KEYS), *sorted(IGNORED_OPTIONS)])
                 raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
-
-    def check_values(self) -> None:
-        """Raises UserError for a value that cannot be read, or is not supported."""
-        for key, path in self._known():
+        for key, path in known:
             self._value(key, path)
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
@@ -195,7 +165,7 @@ class Lookup:
     def _of_node(self, key: Setting, node: NodeId) -> Any:
         path = _at(key.name, node)
         value = self._value(key, path)
-        if isinstance(value, Uniform):
+        if isinstance(value, Uniform):  # by the path and the seed, so that no node's place depends on another's
             return Random(f"{path}/{self.value(_SEED)}").uniform(*value)
         return value
 
@@ -208,7 +178,8 @@ class Lookup:
         entry = self._ini.find(path)
         text = entry.value if entry else key.default
         if text is None:
-            raise self._not_set(key, path)
+            hint = _meant(path, (entry.key for entry in self._ini.entries)).replace("mean", "mean it by")
+            raise UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}")
         known = key.name, text  # most nodes have the same values
         if known not in self._values:
             try:
@@ -217,16 +188,12 @@ class Lookup:
                 raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
         return self._values[known]
 
-    def _not_set(self, key: Setting, path: str) -> UserError:
-        hint = _meant(path, (entry.key for entry in self._ini.entries)).replace("mean", "mean it by")
-        return UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}")
 
-
-def _is_ignored(entry: Entry) -> bool:
-    if "." not in entry.key:
-        return entry.key in IGNORED_OPTIONS
-    name = entry.key.rpartition(".")[2]
-    return name in IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
+def _is_ignored(key: str) -> bool:
+    """Whether it only says how OMNeT++ reports, or deals out its streams of random numbers, of which we use none."""
+    _, dot, name = key.rpartition(".")
+    is_of_object = name in IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
+    return is_of_object if dot else key in IGNORED_OPTIONS
 
 
 def _at(path: str, node: NodeId) -> str:

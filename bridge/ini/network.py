@@ -1,11 +1,16 @@
-"""The nodes of a scenario: where each starts, how it moves, and what it is.
+"""The nodes of a scenario, where each starts and how it moves, and the graph: who is linked to whom, and who is up.
 
-SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". A node that it does not
-name starts at its own coordinates, and one that goes by a movement file where its way begins.
-
-Who is linked to whom, and who is up: given tree, sites, ideal links, faults, and links that were measured or vary.
-
-Each part is checked for itself and with the others, for only one thing can say what the graph is.
+1. SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". Of several parts that
+   name a node the first counts. A node that none names starts at its own coordinates, and one that goes
+   by a movement file where its way begins.
+2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
+   of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
+3. Only one thing can say what the graph is: a tree, sites, links that are listed, or a range. What is given beside it
+   would be ignored, and a user would look for its effect in vain; so it is refused, too.
+4. Each part is checked for itself when its key is read (`roambus.bridge.scenario.plans`), and with the others here,
+   where it is known which nodes there are and what their roles are.
+5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is
+   none that they can stand in for.
 """
 
 from __future__ import annotations
@@ -69,54 +74,43 @@ class NodeReader:
     def node(self, node: NodeId) -> NodeSettings:
         """What the ini says of one node."""
         mobility = self._mobility(node)
-        return self._keys.build(
-            NodeSettings,
-            node,
-            position=mobility.points[0][1:] if isinstance(mobility, GivenWay) else self._position(node),
-            mobility=mobility,
-            tx_power_dbm=self._radio.tx_power_dbm(node),
-        )
+        if isinstance(mobility, GivenWay):
+            position: Place = mobility.points[0][1:]
+        else:
+            position = self._places[node] if node in self._places else self._point(X, Y, node)
+        power = self._radio.tx_power_dbm(node)
+        return self._keys.build(NodeSettings, node, position=position, mobility=mobility, tx_power_dbm=power)
 
     @cached_property
     def _places(self) -> dict[NodeId, Place]:
         with self._keys.told(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
-    def _position(self, node: NodeId) -> Place:
-        if node in self._places:
-            return self._places[node]
-        return self._point(X, Y, node)
-
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
         """A point in the field, of these two keys."""
         for key, limit in zip((x, y), self._field_m, strict=True):
-            if not 0 <= self._keys.value(key, node) <= limit:
-                raise self._keys.error(key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)
+            outside = not 0 <= self._keys.value(key, node) <= limit
+            self._keys.refuse(outside, key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)
         return self._keys.value(x, node), self._keys.value(y, node)
 
     def _mobility(self, node: NodeId) -> Mobility:
-        mobility = MANAGERS[self._keys.value(MANAGER, node)]
+        keys, mobility = self._keys, MANAGERS[self._keys.value(MANAGER, node)]
         if mobility is Static:
             return Static()
-        if self._keys.value(_ONLY_STATIC):
-            problem = f"node {node} moves: set {_ONLY_STATIC.name} = false"
-            raise self._keys.error(MANAGER.name, problem, node)
+        problem = f"node {node} moves: set {_ONLY_STATIC.name} = false"
+        keys.refuse(keys.value(_ONLY_STATIC), MANAGER.name, problem, node)
         if mobility is GivenWay:
             return self._way(node)
         if mobility is Line:
             self._point(_LINE["x"], _LINE["y"], node)
-        moving: Mobility = self._keys.build(mobility, node)
+        moving: Mobility = keys.build(mobility, node)
         if isinstance(moving, RandomWaypoint):
-            self._check_first(moving, node)
+            drawn = (moving.first_x, moving.first_y).count(DRAWN)
+            x, y = _WAYPOINT["first_x"], _WAYPOINT["first_y"]
+            keys.refuse(drawn == 1, x.name, f"node {node}: give firstX and firstY, or none", node)
+            if not drawn:
+                self._point(x, y, node)
         return moving
-
-    def _check_first(self, moving: RandomWaypoint, node: NodeId) -> None:
-        """Raises UserError unless the first destination is drawn, or a place in the field."""
-        if DRAWN in (moving.first_x, moving.first_y):
-            if moving.first_x != moving.first_y:
-                raise self._keys.error(_WAYPOINT["first_x"].name, f"node {node}: give firstX and firstY, or none", node)
-            return
-        self._point(_WAYPOINT["first_x"], _WAYPOINT["first_y"], node)
 
     def _way(self, node: NodeId) -> GivenWay:
         """The way of a node in its movement file, each of which is read once; raises OSError, too."""
@@ -124,14 +118,14 @@ class NodeReader:
         if path not in self._ways:
             lasting = self._keys.build(RunSettings).time_limit
             self._ways[path] = read_movement(path, Extent(len(self._keys.nodes), self._field_m, lasting))
-        if node not in self._ways[path]:
-            raise self._keys.error(MOVEMENT_FILE.name, f"node {node} does not move in {path}", node)
-        return self._keys.build(GivenWay, node, points=self._ways[path][node])
+        ways = self._ways[path]
+        self._keys.refuse(node not in ways, MOVEMENT_FILE.name, f"node {node} does not move in {path}", node)
+        return self._keys.build(GivenWay, node, points=ways[node])
 
 
 def movement_file_names(keys: Lookup) -> list[str]:
     """The movement files that the ini names, in the order of the nodes; raises UserError."""
-    given = [node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay]
+    given = (node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay)
     return list(dict.fromkeys(keys.value(MOVEMENT_FILE, node) for node in given))
 
 
@@ -159,16 +153,17 @@ def _members(match: re.Match[str], nodes: int) -> Sequence[NodeId]:
 
 
 def _place(how: str, index: int, field_m: tuple[float, float]) -> Place:
+    """A grid is filled row by row, and from its beginning again if it has fewer places than nodes."""
     width, height = field_m
-    if how == "uniform":
-        return None
-    if how == "center":
-        return width / 2, height / 2
+    if how in ("uniform", "center"):
+        return None if how == "uniform" else (width / 2, height / 2)
     columns, rows = map(int, how.split("x"))
     if columns < 2 or rows < 2:
         raise ValueError(f"the grid {how} needs at least two nodes each way")
     return index % columns * width / (columns - 1), index // columns % rows * height / (rows - 1)
 
+
+# The graph
 
 _TREE, _SITES = path_of(NetworkSettings, "tree"), path_of(NetworkSettings, "sites")
 _ABSENCES = path_of(ApplicationSettings, "absences")
@@ -176,38 +171,30 @@ _DEPARTURE = settings_of(NetworkSettings)["departure"]
 _LINKS, _CHANGES, _DELAYS, _PARTITIONS, _RANGE = (
     path_of(IdealLinks, name) for name in ("links", "changes", "delays", "partitions", "range_m")
 )
-_BY_KIND = {_LINKS: "links", _CHANGES: "changes", _RANGE: "range_m"}
-_BESIDE_SITES = (_LINKS, _RANGE)
+_ONE_OF_TWO = "leave one of the two out"
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
     """The tree of SN.tree, which clients leave and come back to; raises UserError."""
-    tree = _read_tree(keys, nodes)
-    in_order = sorted(absences, key=lambda one: one.node)
-    try:
-        return with_absences(tree, in_order, [node.roles for node in nodes], keys.value(_DEPARTURE))
-    except AbsenceError as error:
-        raise keys.error(_ABSENCES, str(error), error.node) from None
-
-
-def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
-    tree = keys.network.tree
+    tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
     with keys.told(_TREE):
-        check_tree(tree, [node.roles for node in nodes])
-    return tree
+        check_tree(tree, roles)
+    try:
+        # Of several contradictions the one of the first node is told, wherever the ini says it.
+        return with_absences(tree, sorted(absences, key=lambda one: one.node), roles, keys.value(_DEPARTURE))
+    except AbsenceError as error:
+        raise keys.error(_ABSENCES, str(error), error.node) from None
 
 
 def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
     """The sites of SN.sites, if there are any; raises UserError."""
     sites = keys.network.sites
-    if sites is None:
-        return None
-    if keys.network.tree:
-        raise keys.error(_SITES, f"{_TREE} gives a tree without sites: leave one of the two out")
-    _check_nodes(keys, _SITES, sites.of_node)
-    with keys.told(_SITES):
-        check_roles(sites, [node.roles for node in nodes])
+    if sites is not None:
+        keys.refuse(keys.network.tree, _SITES, f"{_TREE} gives a tree without sites: {_ONE_OF_TWO}")
+        _check_nodes(keys, _SITES, sites.of_node)
+        with keys.told(_SITES):
+            check_roles(sites, [node.roles for node in nodes])
     return sites
 
 
@@ -224,7 +211,11 @@ def read_faults(keys: Lookup) -> tuple[Fault, ...]:
 
 def read_ideal(keys: Lookup) -> IdealLinks:
     """The links of SN.ideal.*; raises UserError."""
-    ideal = _with_all_links(keys, keys.build(IdealLinks))
+    ideal = keys.build(IdealLinks)
+    if keys.value(COMPLETE):
+        others = ideal.links or keys.network.tree or keys.network.sites
+        keys.refuse(others, COMPLETE.name, f"other links are given too: {_ONE_OF_TWO}")
+        ideal = replace(ideal, links=tuple(combinations(keys.nodes, 2)))
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
     _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))
@@ -234,15 +225,6 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     return ideal
 
 
-def _with_all_links(keys: Lookup, ideal: IdealLinks) -> IdealLinks:
-    """The links as they are given, or those between all pairs of nodes if the ini wants them."""
-    if not keys.value(COMPLETE):
-        return ideal
-    if ideal.links or keys.network.tree or keys.network.sites:
-        raise keys.error(COMPLETE.name, "other links are given too: leave one of the two out")
-    return replace(ideal, links=tuple(combinations(keys.nodes, 2)))
-
-
 def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
     for node in nodes:
         if node not in keys.nodes:
@@ -250,17 +232,18 @@ def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
 
 
 def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
-    """Raises UserError unless one thing alone says what the graph is."""
-    tree = keys.network.tree
-    if tree and ideal.partitions:
-        raise keys.error(_PARTITIONS, f"with {_TREE} write what becomes of the tree there")
-    for path, name in _BY_KIND.items():
-        if tree and getattr(ideal, name):
-            raise keys.error(path, f"the edges of {_TREE} are the links: leave one of the two out")
-        if keys.network.sites is not None and path in _BESIDE_SITES and getattr(ideal, name):
-            raise keys.error(path, f"{_SITES} says who is linked to whom: leave one of the two out")
-    if ideal.range_m and (ideal.links or ideal.changes):
-        raise keys.error(_RANGE, "the links are given, so there is no range: leave one of the two out")
+    """Raises UserError unless one thing alone says what the graph is.
+
+    Sites can have `changes`: their links come up and go down. The edges of a tree change by the tree's own plan only.
+    """
+    tree, sites = keys.network.tree, keys.network.sites is not None
+    keys.refuse(tree and ideal.partitions, _PARTITIONS, f"with {_TREE} write what becomes of the tree there")
+    for path, given in ((_LINKS, ideal.links), (_CHANGES, ideal.changes), (_RANGE, ideal.range_m)):
+        keys.refuse(tree and given, path, f"the edges of {_TREE} are the links: {_ONE_OF_TWO}")
+        beside_sites = sites and given and path != _CHANGES
+        keys.refuse(beside_sites, path, f"{_SITES} says who is linked to whom: {_ONE_OF_TWO}")
+    both = ideal.range_m and (ideal.links or ideal.changes)
+    keys.refuse(both, _RANGE, f"the links are given, so there is no range: {_ONE_OF_TWO}")
 
 
 def read_measured(keys: Lookup, nodes: Sequence[NodeSettings]) -> MeasuredLinks | None:
@@ -269,14 +252,13 @@ def read_measured(keys: Lookup, nodes: Sequence[NodeSettings]) -> MeasuredLinks 
         return None
     path = keys.file(LINKS_FILE)
     links: MeasuredLinks = keys.build(MeasuredLinks, recording=read_k7(path))
-    _check_recorded(keys, links, nodes)
+    _check_recorded(keys, links.recording.power_dbm, nodes)
     try:
         choose(links.recording, links.channel, len(nodes))
     except ValueError as error:
         raise keys.error(path_of(MeasuredLinks, "channel"), f"{path}: {error}") from None
-    if links.start > links.recording.lasting:
-        lasting = f"{links.recording.lasting / 1e9:g} s"
-        raise keys.error(path_of(MeasuredLinks, "start"), f"{path} ends after {lasting}")
+    lasting = links.recording.lasting
+    keys.refuse(links.start > lasting, path_of(MeasuredLinks, "start"), f"{path} ends after {lasting / 1e9:g} s")
     return links
 
 
@@ -284,17 +266,16 @@ def read_temporal(keys: Lookup, measured: MeasuredLinks | None) -> TemporalModel
     """The temporal model, if the ini names its file; raises UserError, OSError."""
     if not keys.value(TEMPORAL_FILE):
         return None
-    if measured is not None:
-        problem = f"{LINKS_FILE.name} says how links change in time: leave one of the two out"
-        raise keys.error(TEMPORAL_FILE.name, problem)
+    problem = f"{LINKS_FILE.name} says how links change in time: {_ONE_OF_TWO}"
+    keys.refuse(measured, TEMPORAL_FILE.name, problem)
     return read_temporal_model(keys.file(TEMPORAL_FILE))
 
 
-def _check_recorded(keys: Lookup, links: MeasuredLinks, nodes: Sequence[NodeSettings]) -> None:
-    power = links.recording.power_dbm
+def _check_recorded(keys: Lookup, power_dbm: float, nodes: Sequence[NodeSettings]) -> None:
+    """Raises UserError for a node that moves, or sends with another power than those of the recording did."""
     for node, settings in enumerate(nodes):
-        if not isinstance(settings.mobility, Static):
-            raise keys.error(LINKS_FILE.name, f"node {node} moves, and recorded nodes stand still: let nothing move")
-        if settings.tx_power_dbm != power:
-            problem = f"node {node} sends with {settings.tx_power_dbm:g} dBm, and {power:g} dBm were recorded"
-            raise keys.error(LINKS_FILE.name, problem)
+        moves = f"node {node} moves, and recorded nodes stand still: let nothing move"
+        keys.refuse(not isinstance(settings.mobility, Static), LINKS_FILE.name, moves)
+        own = settings.tx_power_dbm
+        louder = f"node {node} sends with {own:g} dBm, and {power_dbm:g} dBm were recorded"
+        keys.refuse(own != power_dbm, LINKS_FILE.name, louder)

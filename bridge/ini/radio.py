@@ -4,6 +4,12 @@ The file is in Castalia's format and has these sections, each with a heading of 
 kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm,
 power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's state to the row's),
 SLEEP LEVELS (name, mW, ...). # begins a comment.
+
+The file is refused unless each section is there whole and each line of it can be read. A radio with zeros in place of
+what is missing would run all the same, and its results would look like results.
+
+What the MAC is told of its radio (`phyDataRate`, `phyFrameOverhead`) must be what the radio is. They are keys of two
+modules, so that an ini can contradict itself, and a MAC that is wrong about its radio would wait for the wrong times.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.scenario.radio import DATA_RATE, FILE, FRAME_OVERHEAD, MODE, TX_POWER, MacSettings, RadioSettings
-from roambus.python_protocol.settings import Setting, read_number, settings_of
+from roambus.python_protocol.settings import read_number, settings_of
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 MODULATION = "PSK"
@@ -34,8 +40,8 @@ class RadioReader:
     def radio(self) -> RadioSettings:
         """The settings of the radio, which all nodes have."""
         mode, file = self._mode, self._file
-        if file.powers["RX", "TX"] != file.powers["TX", "RX"]:
-            raise self._keys.error(FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
+        two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
+        self._keys.refuse(two_powers, FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
         return self._keys.build(
             RadioSettings,
             data_rate_bps=mode.data_rate_bps,
@@ -59,8 +65,10 @@ class RadioReader:
 
     def mac(self) -> MacSettings:
         """The settings of the MAC, which must take the radio to be what it is."""
-        self._check_same(DATA_RATE, self._mode.data_rate_bps / 1000)
-        self._check_same(FRAME_OVERHEAD, self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"]))
+        overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
+        for key, radios in ((DATA_RATE, self._mode.data_rate_bps / 1000), (FRAME_OVERHEAD, overhead)):
+            value = self._keys.value(key)
+            self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
         return self._keys.build(MacSettings)
 
     def tx_power_dbm(self, node: NodeId) -> float:
@@ -80,21 +88,17 @@ class RadioReader:
     def _mode(self) -> RxMode:
         name = self._keys.value(MODE)
         modes = {mode.name: mode for mode in self._file.modes}
-        if name and name not in modes:
-            raise self._keys.error(MODE.name, f"{name}: there is {', '.join(modes)}")
+        self._keys.refuse(name and name not in modes, MODE.name, f"{name}: there is {', '.join(modes)}")
         mode = modes[name] if name else self._file.modes[0]
-        if mode.modulation != MODULATION:
-            problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {MODULATION}"
-            raise self._keys.error(MODE.name, problem)
+        problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {MODULATION}"
+        self._keys.refuse(mode.modulation != MODULATION, MODE.name, problem)
         return mode
 
-    def _check_same(self, key: Setting, radio: float) -> None:
-        value = self._keys.value(key)
-        if value != radio:
-            raise self._keys.error(key.name, f"{value:g} is not the radio's {radio:g}")
 
+# The radio parameters file
 
 STATES = ("RX", "TX", "SLEEP")
+"""The states that Castalia's radio has, in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +155,19 @@ def _read_mode(radio: RadioFile, words: list[str]) -> None:
     name, rate, modulation, bits, bandwidth, noise_bandwidth, floor, sensitivity, power = words
     if any(mode.name == name for mode in radio.modes):
         raise ValueError(f"receive mode {name} stands here twice")
-    mode = RxMode(
-        name=name,
-        data_rate_bps=round(read_number(rate) * 1e3),
-        modulation=modulation,
-        bits_per_symbol=round(read_number(bits)),
-        bandwidth_hz=read_number(bandwidth) * 1e6,
-        noise_bandwidth_hz=read_number(noise_bandwidth) * 1e3,
-        noise_floor_dbm=read_number(floor),
-        sensitivity_dbm=read_number(sensitivity),
-        power_mw=read_number(power),
+    radio.modes.append(
+        RxMode(
+            name=name,
+            data_rate_bps=round(read_number(rate) * 1e3),
+            modulation=modulation,
+            bits_per_symbol=round(read_number(bits)),
+            bandwidth_hz=read_number(bandwidth) * 1e6,
+            noise_bandwidth_hz=read_number(noise_bandwidth) * 1e3,
+            noise_floor_dbm=read_number(floor),
+            sensitivity_dbm=read_number(sensitivity),
+            power_mw=read_number(power),
+        )
     )
-    radio.modes.append(mode)
 
 
 def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
@@ -178,6 +183,7 @@ def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
 
 
 def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
+    """By (state before, state after): the word before the columns is the state after the transition."""
     after = words[0]
     if after not in STATES or len(words) != 1 + len(STATES):
         raise ValueError(f"a row of a matrix is one of {', '.join(STATES)} and then a column for each of them")
@@ -187,11 +193,8 @@ def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
     return {(before, after): read_number(word) for before, word in row.items()}
 
 
-def _read_delays(radio: RadioFile, words: list[str]) -> None:
-    radio.delays |= {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
-
-
 def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
+    """The transitions between sleep levels are read for their form only: the CC2420 has one level."""
     if len(words) != 6:
         raise ValueError(f"a sleep level has 6 columns, not {len(words)}")
     for word in words[2:]:
@@ -200,30 +203,23 @@ def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
     radio.sleep_levels[words[0]] = read_number(words[1])
 
 
+_SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
+    "RX MODES": _read_mode,
+    "TX LEVELS": _read_tx_levels,
+    "DELAY TRANSITION MATRIX": lambda radio, words: radio.delays.update(
+        {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
+    ),
+    "POWER TRANSITION MATRIX": lambda radio, words: radio.powers.update(_matrix_row(words)),
+    "SLEEP LEVELS": _read_sleep_level,
+}
+
+
 def _check_complete(path: Path, radio: RadioFile) -> None:
-    missing = [name for name, there in _contents(radio).items() if not there]
+    contents = (radio.modes, radio.tx_dbm, radio.delays, radio.powers, radio.sleep_levels)
+    least = (1, 1, *[len(STATES) * (len(STATES) - 1)] * 2, 1)
+    missing = [name for name, has, needs in zip(_SECTIONS, contents, least, strict=True) if len(has) < needs]
     if missing:
         raise UserError(f"{path}: it has no section {', '.join(missing)}, or not all of it")
     if len(radio.tx_dbm) != len(radio.tx_mw):
         counts = f"{len(radio.tx_dbm)} levels in dBm, but {len(radio.tx_mw)} in mW"
         raise UserError(f"{path}: TX LEVELS has {counts}")
-
-
-def _contents(radio: RadioFile) -> dict[str, bool]:
-    transitions = len(STATES) * (len(STATES) - 1)
-    return {
-        "RX MODES": bool(radio.modes),
-        "TX LEVELS": bool(radio.tx_dbm),
-        "DELAY TRANSITION MATRIX": len(radio.delays) == transitions,
-        "POWER TRANSITION MATRIX": len(radio.powers) == transitions,
-        "SLEEP LEVELS": bool(radio.sleep_levels),
-    }
-
-
-_SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
-    "RX MODES": _read_mode,
-    "TX LEVELS": _read_tx_levels,
-    "DELAY TRANSITION MATRIX": _read_delays,
-    "POWER TRANSITION MATRIX": lambda radio, words: radio.powers.update(_matrix_row(words)),
-    "SLEEP LEVELS": _read_sleep_level,
-}

@@ -1,21 +1,22 @@
 """Puts a Scenario together from a rendered ini; everything unknown or not supported is a UserError with its line.
 
 The keys of the ini are checked first, all of them; then the parts of the scenario are read: `radio` reads radio and
-MAC, `nodes` the nodes, `links` who is linked to whom, and `workload` what the applications do.
+MAC, `network` the nodes and who is linked to whom, and what is here the workload: what the applications subscribe to,
+what they publish, and what they do besides.
 
-The workload of a scenario: what the applications subscribe to, what they publish, and what they do besides.
-
-The keys of a node say what its application does by itself, and SN.commands what single applications do at some times. A
-node that is told when to subscribe does not subscribe at Application.subscribeAt too, and its absences stand in one of
-the two places.
+The keys of a node say what its application does by itself, and SN.commands what single applications do at some times.
+What stands in both would be done twice: so a node that has an order to subscribe does not subscribe at
+Application.subscribeAt too, and its absences stand in one of the two places. A node needs the role for what it is
+ordered to do, because the trace tells roles at the start, and metrics take them from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from roambus.bridge.files import read_text
@@ -45,45 +46,36 @@ from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of
 from roambus.python_protocol.vocabulary import NodeId, Role
 
-Done = Subscribe | Unsubscribe | Publication
-
 _COMMANDS = path_of(NetworkSettings, "commands")
 _ABSENCES = settings_of(ApplicationSettings)["absences"]
 _ROLES_KEY = settings_of(NodeSettings)["roles"]
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
-"""The role that a node must have for an order, because the trace tells roles at the start."""
+"""The role that a node must have for an order."""
 
 
 def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
     """What the applications do, by the roles of their nodes; raises UserError."""
     applications = {node: keys.build(ApplicationSettings, node) for node in keys.nodes}
-    ordered = _ordered_subscribers(keys)
-    subscribing = {
-        node: one for node, one in applications.items() if Role.SUBSCRIBER in nodes[node].roles and node not in ordered
-    }
-    publishing = {
-        node: one for node, one in applications.items() if Role.PUBLISHER in nodes[node].roles and one.publish_interval
-    }
+    orders = _orders(keys)
+    ordered = {order.node for order in orders if order.words[0] == "subscribe"}
     subscriptions = [
-        Subscription(node, one.subscribe_at, wanted) for node, one in subscribing.items() for wanted in one.filters
+        Subscription(node, one.subscribe_at, wanted)
+        for node, one in applications.items()
+        if Role.SUBSCRIBER in nodes[node].roles and node not in ordered
+        for wanted in one.filters
     ]
     subscriptions += [
         Subscription(node, one.subscribe_at, addressed_to(node)) for node, one in applications.items() if one.unicast
     ]
-    commands = (*_ordered_commands(keys), *absence_commands(read_absences(keys)))
-    return Workload(tuple(subscriptions), tuple(_publications(*one) for one in publishing.items()), commands)
-
-
-def _publications(node: NodeId, application: ApplicationSettings) -> Publications:
-    return Publications(
-        node=node,
-        start=application.publish_start,
-        until=application.publish_until,
-        interval=application.publish_interval,
-        attributes=application.attributes,
-        payload=application.payload,
+    publications = tuple(
+        Publications(node, one.publish_start, one.publish_until, one.publish_interval, one.attributes, one.payload)
+        for node, one in applications.items()
+        if Role.PUBLISHER in nodes[node].roles and one.publish_interval
     )
+    done = cache(partial(_done, keys))  # a few nodes publish over and over
+    commands = [Command(order.at, order.node, what) for order in orders for what in done(order.node, order.words[0])]
+    return Workload(tuple(subscriptions), publications, (*commands, *absence_commands(read_absences(keys))))
 
 
 def read_absences(keys: Lookup) -> list[Absence]:
@@ -95,27 +87,11 @@ def read_absences(keys: Lookup) -> list[Absence]:
     return [*own, *ordered]
 
 
-def _ordered_commands(keys: Lookup) -> list[Command]:
-    """The commands of applications: filters, attributes and payload are the node's own. Raises UserError."""
-
-    @cache  # a few nodes publish over and over
-    def done(node: NodeId, verb: str) -> tuple[Done, ...]:
-        return tuple(_done(keys, node, verb))
-
-    orders = _orders(keys)
-    return [Command(at, node, what) for at, node, (verb, *_) in orders for what in done(node, verb)]
-
-
-def _ordered_subscribers(keys: Lookup) -> set[NodeId]:
-    """The nodes that subscribe when they are told, and not at Application.subscribeAt."""
-    return {order.node for order in _orders(keys) if order.words[0] == "subscribe"}
-
-
 def _ordered_absences(keys: Lookup) -> list[Absence]:
-    """The absences of all nodes, those of each in the order of time; raises UserError."""
+    """The absences that SN.commands has, those of each node in the order of time; raises UserError."""
     moving = [order for order in _orders(keys) if order.words[0] in ("detach", "attach")]
     found: list[Absence] = []
-    for node, own in groupby(sorted(moving, key=lambda order: order.node), key=lambda order: order.node):
+    for node, own in groupby(sorted(moving, key=attrgetter("node")), key=attrgetter("node")):
         try:
             found += [Absence(node, *one) for one in away((order.at, order.words) for order in own)]
         except ValueError as error:
@@ -124,23 +100,21 @@ def _ordered_absences(keys: Lookup) -> list[Absence]:
 
 
 def _orders(keys: Lookup) -> tuple[Order, ...]:
-    orders: tuple[Order, ...] = keys.network.commands
-    for node, verb in dict.fromkeys((order.node, order.words[0]) for order in orders):
-        if node not in keys.nodes:
-            raise keys.error(_COMMANDS, f"node {node} is none of the {len(keys.nodes)} nodes")
+    """SN.commands, whose nodes are there and have the roles for it; raises UserError."""
+    for node, verb in dict.fromkeys((order.node, order.words[0]) for order in keys.network.commands):
+        keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is none of the {len(keys.nodes)} nodes")
         role = _ROLES.get(verb, Role.NONE)
-        if role not in keys.value(_ROLES_KEY, node):
-            raise keys.error(_COMMANDS, f"node {node} is no {(role.name or '').lower()}: give it that role")
-    return orders
+        lacks = role not in keys.value(_ROLES_KEY, node)
+        keys.refuse(lacks, _COMMANDS, f"node {node} is no {(role.name or '').lower()}: give it that role")
+    return keys.network.commands
 
 
-def _done(keys: Lookup, node: NodeId, verb: str) -> Iterator[Done]:
-    """What a verb of an order is to the application of a node."""
+def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscribe | Publication, ...]:
+    """What a verb of an order is to the application of a node: filters, attributes and payload are the node's own."""
     application = keys.build(ApplicationSettings, node)
     if verb == "publish":
-        yield Publication(application.attributes, application.payload)
-    elif verb in _FILTERS:
-        yield from map(_FILTERS[verb], application.filters)
+        return (Publication(application.attributes, application.payload),)
+    return tuple(map(_FILTERS[verb], application.filters)) if verb in _FILTERS else ()
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -154,11 +128,9 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
     `files` says where those lie that are elsewhere, but for the radio parameters file.
     """
     keys = Lookup(parse_ini(text, path), folder, files)
-    keys.check_keys()
-    keys.check_values()
+    keys.check()
     radio = RadioReader(keys)
-    reader = NodeReader(keys, radio)
-    nodes = tuple(reader.node(node) for node in keys.nodes)
+    nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))
     measured = read_measured(keys, nodes)
     return replace(_scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, measured))
 
@@ -166,8 +138,7 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
 def file_names(text: str, path: Path) -> list[str]:
     """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
-    given = [keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)]
-    return [*movement_file_names(keys), *filter(None, given)]
+    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
 
 
 def radio_file_name(text: str, path: Path) -> str:

@@ -1,5 +1,15 @@
 """The syntax of OMNeT++ ini files: lines, sections, comments, and key patterns of which the first match wins.
 
+A file is read as OMNeT++ reads it, because Castalia gets the same one: what the two took differently would be two
+scenarios under one name.
+
+- A line that ends in a backslash goes on in the next. `#` begins a comment, unless it stands in a text in quotes.
+- A key is a pattern of full paths: `*` stands for a part of one name, `**` for any number of names, `?` for a
+  character, `{a-z}` for one of a set, `{3..5}` and `[3..5]` for numbers. Of the entries that match a path the first
+  counts, so that what is particular stands above what is general.
+- Sections, `include` and iteration variables choose among several runs. A rendered ini is one run, so that it has the
+  section [General] alone, and everything else of this kind is refused.
+
 Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file syntax, wildcard patterns).
 """
 
@@ -8,14 +18,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
 
 _CONTENT = re.compile(r'(?:[^"#]|"(?:[^"\\]|\\.)*")*')
 _WILDCARDS = re.compile(
-    r"(?P<any>\*\*)|(?P<part>\*)|(?P<char>\?)|\{(?P<low>\d*)\.\.(?P<high>\d*)\}|\{(?P<set>\^?\}?[^}]*)\}"
-    r"|\[(?P<first>\d*)\.\.(?P<last>\d*)\]"
+    r"\*\*|\*|\?|\{(?P<low>\d*)\.\.(?P<high>\d*)\}|\{(?P<set>\^?\}?[^}]*)\}|\[(?P<first>\d*)\.\.(?P<last>\d*)\]"
 )
 
 
@@ -46,26 +56,20 @@ def compile_pattern(text: str) -> Pattern:
     return Pattern(text, re.compile("".join(parts) + re.escape(text[end:])), tuple(ranges))
 
 
+_SIMPLE = {"**": ".*", "*": r"[^.]*", "?": r"[^.]"}
+
+
 def _translate(match: re.Match[str], ranges: list[tuple[int, int]]) -> str:
-    groups = match.groupdict()
-    if groups["any"]:
-        return ".*"
-    if groups["part"]:
-        return r"[^.]*"
-    if groups["char"]:
-        return r"[^.]"
-    if groups["set"] is not None:
-        return _translate_set(groups["set"])
+    """The wildcard as a regular expression, which takes any number where a range stands: `matches` compares those."""
+    if match[0] in _SIMPLE:
+        return _SIMPLE[match[0]]
+    if (text := match["set"]) is not None:
+        members = re.sub(r"[\\\]\[^]", r"\\\g<0>", text.removeprefix("^"))
+        return f"[{'^' if text.startswith('^') else ''}{members}]"
     brackets = match[0][0] == "["
-    low, high = (groups["first"], groups["last"]) if brackets else (groups["low"], groups["high"])
+    low, high = (match["first"], match["last"]) if brackets else (match["low"], match["high"])
     ranges.append((int(low or 0), int(high or 2**31)))
     return r"\[(\d++)\]" if brackets else r"(\d++)"
-
-
-def _translate_set(text: str) -> str:
-    negated = text.startswith("^")
-    members = re.sub(r"[\\\]\[^]", r"\\\g<0>", text[negated:])
-    return f"[{'^' if negated else ''}{members}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,11 @@ class Entry:
 
 @dataclass(slots=True)
 class Ini:
-    """The entries of a file, in its order."""
+    """The entries of a file, in its order.
+
+    Thousands of nodes have twenty keys each, and patterns are slow to match: so entries are looked up by the last name
+    of their key, which is seldom a wildcard, and only those that can match are tried.
+    """
 
     path: Path
     entries: list[Entry]
@@ -99,8 +107,7 @@ class Ini:
         """The entry that sets `path`: the first that matches, as in OMNeT++."""
         candidates = [*self._by_name.get(_last_name(path), ()), *self._by_name.get(None, ())]
         matching = (numbered for numbered in candidates if numbered[1].pattern.matches(path))
-        first = min(matching, key=lambda numbered: numbered[0], default=None)
-        return first[1] if first else None
+        return min(matching, key=itemgetter(0), default=(0, None))[1]
 
     def error(self, entry: Entry, problem: str) -> UserError:
         """A UserError that names file, line and key."""
@@ -118,9 +125,9 @@ def parse_ini(text: str, path: Path) -> Ini:
     entries: list[Entry] = []
     for number, line in _logical_lines(text):
         content = _without_comment(path, number, line)
-        if content.startswith("["):
-            _check_section(path, number, content)
-        elif content:
+        if content.startswith("[") and content != "[General]":
+            raise UserError(f"{path}:{number}: section {content}: a rendered ini has the section [General] alone")
+        if content and not content.startswith("["):
             entries.append(_read_entry(path, number, content))
     return Ini(path, entries)
 
@@ -143,14 +150,9 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 def _without_comment(path: Path, number: int, line: str) -> str:
     match = _CONTENT.match(line)
     content = match[0] if match else ""
-    if line[len(content) :].startswith('"'):
+    if line[len(content) :].startswith('"'):  # whatever else ends the content begins a comment
         raise UserError(f"{path}:{number}: a string does not end: {line.strip()}")
     return content.strip()
-
-
-def _check_section(path: Path, number: int, content: str) -> None:
-    if content != "[General]":
-        raise UserError(f"{path}:{number}: section {content}: a rendered ini has the section [General] alone")
 
 
 def _read_entry(path: Path, number: int, content: str) -> Entry:

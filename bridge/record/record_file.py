@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO
@@ -93,13 +94,11 @@ class Record:
 
     def frames(self) -> Iterator[Frame]:
         """Every message of the exchange; a record that is damaged is good up to there."""
-        number, ended = 0, False
-        while True:
+        ended = False
+        for number in count(1):
             offset = self._file.tell()
-            message = self._read()
-            if message is None:
+            if (message := self._read()) is None:
                 break
-            number += 1
             if ended or isinstance(message, Header):
                 raise self.damaged(offset, "nothing can follow the end of the run")
             frame = Frame(number, offset, message)
@@ -147,7 +146,6 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
     name = radio_file_name(ini, folder / INI_FILE)
-    files = with_params(folder, file_names(ini, folder / INI_FILE))
     header = Header(
         roambus_version=version("roambus"),
         ini=ini,
@@ -156,7 +154,10 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
         agent=agent,
         agent_hash=find_code(agent).hash,
         level=level.value,
-        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in files],
+        movements=[
+            MovementFile(name=name, content=file.read_bytes())
+            for name, file in with_params(folder, file_names(ini, folder / INI_FILE))
+        ],
     )
     return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
 
@@ -215,7 +216,7 @@ class RecordingBackend:
                 self._write(wire.write_finished(totals, self._host.sends, self._deliveries))
                 self._end(ToSimulator(goodbye=Goodbye()))
             return totals
-        except BackendError as error:
+        except BackendError as error:  # it can fail in its last words, when the run was good so far
             if not self._is_whole:
                 self._end(FromSimulator(failed=wire.write_failed(error)))
             raise

@@ -6,12 +6,16 @@ person is told that difference in words. The same agents answer as recorded, wha
 changed code, is told from them at the first message.
 
 The debugger opens where an agent raised, or where the answer begins that differs. It stops in the agent's own lines
-only: what drives the agent is not what somebody wants to look at.
+only: what drives the agent is not what somebody wants to look at. That an answer differs is seen when it is complete,
+which is too late to step through it: so the record is played once more, and the debugger opens before that frame.
+
+A record can be a stranger's. The files in it are written to a folder of their own, under names that lead nowhere else.
 """
 
 from __future__ import annotations
 
 import pdb
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -167,12 +171,10 @@ class ReplayBackend:
 
     def fail(self, error: BaseException) -> None:
         """Sees whether an agent that raises did so in the record."""
-        if not isinstance(error, AgentError):
-            return
-        with suppress(UserError):
-            recorded = self._next().message.failed
-            place = (recorded.node, recorded.time, recorded.event)
-            self.raised_as_recorded = place == (error.node, error.time, error.event)
+        if isinstance(error, AgentError):
+            with suppress(UserError):
+                was = self._next().message.failed
+                self.raised_as_recorded = (was.node, was.time, was.event) == (error.node, error.time, error.event)
 
     def close(self) -> Totals:
         """The totals of the record."""
@@ -186,8 +188,8 @@ class ReplayBackend:
         if frame.message == answer:
             return
         when = "before the first step" if self._now is None else f"simulation time {format_time(self._now)}"
-        recorded, now = describe_difference(frame.message, answer, self._messages)
         place = f"{self._record.path}: frame {frame.number}, {when}: the agents differ"
+        recorded, now = describe_difference(frame.message, answer, self._messages)
         raise DifferenceError(f"{place}\n  recorded: {recorded}\n  now:      {now}", frame.number)
 
     def _hear(self, *kinds: str) -> tuple[Frame, FromSimulator]:
@@ -223,20 +225,16 @@ def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: Messa
     """The first thing that differs, as it was recorded and as it is now; `messages` decode the payloads."""
     match recorded.WhichOneof("body"), now.WhichOneof("body"):
         case "reply", "reply":
-            return _replies(recorded.reply, now.reply, messages)
+            for before, after in zip_longest(recorded.reply.sends, now.reply.sends):
+                if before != after:
+                    return _send(before, messages), _send(after, messages)
+            return _wake_up(recorded.reply), _wake_up(now.reply)
         case "welcome", "welcome":
             return _wake_up(recorded.welcome), _wake_up(now.welcome)
         case "failed", _:
             return f"the agent raised: {recorded.failed.reason}", "it did not raise"
         case kind, other:
             return f"{kind}", f"{other}"
-
-
-def _replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
-    for before, after in zip_longest(recorded.sends, now.sends):
-        if before != after:
-            return _send(before, messages), _send(after, messages)
-    return _wake_up(recorded), _wake_up(now)
 
 
 def _send(send: Send | None, messages: MessageSet) -> str:
@@ -258,16 +256,11 @@ def _wake_up(answer: Reply | Welcome) -> str:
 
 def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
     """Opens the debugger at the last line of the agent's in the traceback of an error; at its end if there is none."""
-    chain: list[TracebackType] = []
-    last = error.__traceback__
-    while last is not None:
-        chain.append(last)
-        last = last.tb_next
-    theirs = [place for place, one in enumerate(chain) if is_blamed(agent)(_file(one.tb_frame))]
-    kept = chain[: theirs[-1] + 1] if theirs else chain
+    chain = list(traceback.walk_tb(error.__traceback__))
+    theirs = [place for place, (frame, _) in enumerate(chain) if is_blamed(agent)(_file(frame))]
     shown: TracebackType | None = None
-    for one in reversed(kept):
-        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    for frame, line in reversed(chain[: theirs[-1] + 1] if theirs else chain):
+        shown = TracebackType(shown, frame, frame.f_lasti, line)
     pdb.post_mortem(shown)
 
 

@@ -1,6 +1,9 @@
 """What guards a run's process: it is apart, agents are refused what they may not do in it, and what they did is seen.
 
 None of this is needed for a run to come out. It is for mistakes that people make in agents, and `run` reads without it.
+It is no protection against somebody who means harm: an agent is code of the user's own choice, and Python cannot hold
+code back that wants out (docs/trust.md). What it gives is a message that names the line, where there would otherwise be
+a sweep that ends without a word, or runs that differ from each other for no reason that anybody can see.
 
 - A run is made in a process of its own (`apart`): whatever an agent does to its process ends with the run. The process
   is forked from one that has everything loaded, which takes hundredths of a second. What the run comes to is told
@@ -72,33 +75,22 @@ class EndedError(RoambusError):
 
     exit_code = AgentError.exit_code
 
-    def __init__(self, status: int) -> None:
-        """`status` is the process' exit code, or a signal's number, negative."""
-        super().__init__(f"the agent ended the process of its run, {_describe(status)}")
+    def __init__(self, status: int, who: str = "the agent", place: str = "") -> None:
+        """`status` is the process' exit code, or a signal's number, negative; `place` is where the agent did it."""
+        super().__init__(status, who, place)  # exceptions pickle what they are given here
         self.status = status
 
-    def __reduce__(self) -> tuple[type[EndedError], tuple[int], dict[str, Any]]:
-        return type(self), (self.status,), {"args": self.args}  # exceptions pickle their text
-
-    def at(self, agent: str, place: str) -> EndedError:
-        """The same error with the agent, and with the place of what it did last."""
-        error = EndedError(self.status)
-        error.args = (f"agent {agent} ended the process of its run, {_describe(self.status)}{place}",)
-        return error
+    def __str__(self) -> str:
+        _, who, place = self.args
+        number = -self.status
+        name = number if number not in set(signal.Signals) else signal.Signals(number).name
+        how = f"by the signal {name}" if number > 0 else f"with exit code {self.status}"
+        return f"{who} ended the process of its run, {how}{place}"
 
     @property
     def was_killed(self) -> bool:
         """Whether somebody else may have done it: the system, for want of memory."""
         return self.status == -signal.SIGKILL
-
-
-def _describe(status: int) -> str:
-    if status >= 0:
-        return f"with exit code {status}"
-    try:
-        return f"by the signal {signal.Signals(-status).name}"
-    except ValueError:
-        return f"by the signal {-status}"
 
 
 def apart(make: Callable[[], T]) -> T:
@@ -107,10 +99,9 @@ def apart(make: Callable[[], T]) -> T:
     An interruption is passed on, and waited for: what the process has begun is gone then.
     """
     reading, writing = os.pipe()
-    process = None
-    told = b""
+    process, told = 0, b""
     try:
-        with interrupts_postponed():
+        with interrupts_postponed():  # else one could come when there is a process, and nobody knows its number
             process = _fork()
             if process == 0:
                 os.close(reading)
@@ -134,7 +125,8 @@ def apart(make: Callable[[], T]) -> T:
 def place_of_end(make: Callable[[Callable[[str], None]], None]) -> str:
     """Where a process ends that ended without telling: `make` does it once more, and tells what it is about to do.
 
-    It begins with a colon; it is empty if the process does not end again.
+    It begins with a colon; it is empty if the process does not end again. The words are in memory that both processes
+    share, for what goes through a pipe could still be in a buffer when the process ends.
     """
     with mmap.mmap(-1, _LAST_WORDS) as words:
 
@@ -157,7 +149,7 @@ def _fork() -> int:
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
-    process = None
+    process = -1
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the libraries' have nothing to do here
@@ -184,7 +176,7 @@ def _outcome(told: bytes) -> Any:
 
 
 def _serve(make: Callable[[], Any], writing: int) -> None:
-    """What the process does; it never returns."""
+    """What the process does; it never returns. The agent has been refused `os._exit` when it ends, so it is kept."""
     end = os._exit  # nothing of the parent's is to be cleaned up twice
     try:
         _belong_to_parent()
@@ -213,10 +205,9 @@ def _belong_to_parent() -> None:
     """What ends a terminal's processes is for the parent, which passes it on once; orphans become children of this."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    with suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        library.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        library.prctl(_ADOPT_ORPHANS, 1)
+    with suppress(OSError, AttributeError):  # other systems than Linux have no prctl
+        for option, value in ((_DIE_WITH_PARENT, signal.SIGKILL), (_ADOPT_ORPHANS, 1)):
+            ctypes.CDLL(None).prctl(option, value)
 
 
 # What agents may not
@@ -293,10 +284,11 @@ def unclosable(stream: Any) -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    what = _EVENTS.get(event)
     if event == "open" and Path(str(arguments[0])).name in _OURS and (arguments[2] or 0) & _WRITING:
-        _refuse_agents(event, "write what roambus writes", sys._getframe(1))  # as below
-    if event in _EVENTS:
-        _refuse_agents(event, _EVENTS[event], sys._getframe(1))  # the only way to the caller
+        what = "write what roambus writes"
+    if what:
+        _refuse_agents(event, what, sys._getframe(1))  # the only way to the caller
 
 
 def _refusing(function: Callable[..., Any], name: str, what: str) -> Callable[..., Any]:
@@ -333,6 +325,8 @@ def _agent_at(frame: FrameType | None) -> FrameType | None:
 
 _NOT_THERE = object()
 """The state of what is not loaded: to load it is no change."""
+_PRINTED_TO = (Path("/dev/fd/1"), Path("/dev/fd/2"))
+"""There as long as the descriptors are open."""
 
 
 @contextmanager
@@ -365,7 +359,7 @@ def _state() -> dict[str, Any]:
         "has changed the locale from {was} to {now}": locale.setlocale(locale.LC_ALL),
         "has started a thread that goes on after the run": frozenset(threading.enumerate()),
         "has started a process that goes on after the run": _children(),
-        "has closed what it prints to": (sys.stdout.closed, sys.stderr.closed, _is_open(1), _is_open(2)),
+        "has closed what it prints to": (sys.stdout.closed, sys.stderr.closed, *map(Path.exists, _PRINTED_TO)),
         "has changed how signals are handled": [signal.getsignal(number) for number in signal.Signals],
         "has changed which files others may read": _umask(),
     }
@@ -379,11 +373,10 @@ def _working_folder() -> str:
 
 
 def _numpy_state() -> Any:
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is None:
+    if "numpy.random" not in sys.modules:
         return _NOT_THERE
-    name, keys, *rest = numpy_random.get_state()
-    return name, keys.tobytes(), rest
+    name, keys, *rest = sys.modules["numpy.random"].get_state()
+    return name, keys.tobytes(), rest  # arrays do not compare as one truth value
 
 
 def _children() -> frozenset[str]:
@@ -394,16 +387,8 @@ def _children() -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
 def _umask() -> int:
-    mask = os.umask(0)
+    mask = os.umask(0)  # there is no other way to ask for it
     os.umask(mask)
     return mask
 

@@ -1,22 +1,21 @@
 """A run's identity: its key is a hash of what can change its trace, and of nothing else.
 
-That is the ini and the files that it names, the seed, how much the trace holds, the kind of back-end, and code: the
-agent's, and of ours what the agent, the host and that back-end are made of. `roambus.bridge.runs.identity` says what of
-the code counts.
+By the key a finished run is known. A key that covered too little would pass off an old trace as that of a changed
+agent, and one that covered too much would have finished sweeps made again for nothing.
 
-A hash of the code that can change a trace, and of nothing else in it.
+1. The key covers the ini and the files that it names, the seed, how much the trace holds, the kind of back-end, and
+   code: the agent's, and of ours what the agent, the host and that back-end are made of.
+2. The hash of code begins at some files and goes on to every module of `roambus.python_protocol` and `roambus.bridge`
+   that they import, and that these import. Whatever else is imported, such as NumPy, is not hashed.
+3. Of each file the syntax tree is hashed, less what only people read: comments and formatting are not in a syntax tree;
+   docstrings, and the texts that say what a parameter or a key of the ini means, are left out. So a finished sweep is
+   not made again because a docstring, the text of an option's help, the command line or a figure has changed.
+4. Our own files are read once in the life of a process, which runs what it has imported. A file of a user's is read
+   each time, for it may have been edited since.
+5. Imports are followed by name, without running anything. `from roambus import Agent` leads to the module that `Agent`
+   is from, and not to everything else that one can have from `roambus`.
 
-The hash begins at some files and goes on to every module of `roambus.python_protocol` and `roambus.bridge` that they
-import, and that these import. Of each file the syntax tree is hashed, less what only people read: comments and
-formatting are not in a syntax tree; docstrings, and the texts that say what a parameter or a key of the ini means, are
-left out. So a finished sweep is not made again because a docstring, the text of an option's help, the command line or
-a figure was mended.
-
-Our own files are read once in the life of a process, which runs what it has imported. A file of a user's is read each
-time, for it may have been edited since. Imports are followed by name, without running anything. `from roambus import
-Agent` leads to the module that `Agent` is from, and not to everything else that one can have from `roambus`.
-
-A run as it is planned: all that is needed to make it, in any process and on any machine.
+A run as it is planned (`RunPlan`) is all that is needed to make it, in any process and on any machine.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ class Code(NamedTuple):
 def code_hash(roots: Iterable[Path]) -> bytes:
     """A hash of these files and of every part of a run that they import; raises OSError."""
     files = {root.resolve() for root in roots}
-    others = [_code(file.read_bytes()) for file in files if not _is_ours(file)]
-    ours = frozenset(file for file in files if _is_ours(file)).union(*(one.imports for one in others))
-    return _joined([*(one.hash for one in others), _hash_of_ours(ours)])
+    ours = frozenset(file for file in files if any(map(file.is_relative_to, ROOMS.values())))
+    others = [_code(file.read_bytes()) for file in files - ours]
+    return _joined([*(one.hash for one in others), _hash_of_ours(ours.union(*(one.imports for one in others)))])
 
 
 @cache
@@ -91,10 +90,6 @@ def _joined(hashes: Iterable[bytes]) -> bytes:
     return sha256(b"".join(sorted(hashes))).digest()
 
 
-def _is_ours(file: Path) -> bool:
-    return any(file.is_relative_to(folder) for folder in ROOMS.values())
-
-
 @cache
 def _our_code(file: Path) -> Code:
     return _code(file.read_bytes())
@@ -102,12 +97,10 @@ def _our_code(file: Path) -> Code:
 
 @lru_cache(maxsize=256)
 def _code(source: bytes) -> Code:
-    tree = ast.parse(source)
     words: list[str] = []
     imports: list[ast.AST] = []
-    _describe(tree, words.append, imports.append)
-    modules = (module for node in imports for module in _modules_of(node))
-    files = frozenset(file for module in modules if (file := _file_of(module)) is not None)
+    _describe(ast.parse(source), words.append, imports.append)
+    files = frozenset(file for node in imports for module in _modules_of(node) if (file := _file_of(module)))
     return Code(sha256("\0".join(words).encode(errors="surrogatepass")).digest(), files)
 
 
@@ -163,22 +156,14 @@ def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[a
 
 def _meant(node: ast.AST, name: str, values: list[object]) -> list[object]:
     """The members of a list, less those that are there for people only."""
-    if isinstance(node, ast.Call):
-        first = DECLARATIONS.get(_called(node))
-        if first is None:
-            return values
-        if name == "keywords":
-            return [one for one in values if not (isinstance(one, ast.keyword) and one.arg in MEANINGS)]
-        return values[:first] + [one for one in values[first:] if not _is_text(one)]
-    return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
-
-
-def _called(call: ast.Call) -> str:
-    """The name of the function that is called."""
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+    if not isinstance(node, ast.Call):
+        return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of an ast.Attribute, or an ast.Name
+    if (first := DECLARATIONS.get(called)) is None:
+        return values
+    if name == "keywords":
+        return [one for one in values if not (isinstance(one, ast.keyword) and one.arg in MEANINGS)]
+    return values[:first] + [one for one in values[first:] if not _is_text(one)]
 
 
 def _is_text(node: object) -> bool:

@@ -9,16 +9,18 @@ DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` d
 `sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
 what a sweep writes, and nothing else. Results that an earlier version made lack the keys that it did not know.
 
-Tells a user that a file or a folder cannot be written, and what to do.
+What is written into results may not be possible, because a disk is full or the folder is somebody else's, and a link in
+results of a stranger's would lead out of them: both end with one message, which names the place and what to do.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from roambus.bridge.errors import UserError
@@ -62,11 +64,18 @@ def read_asked(results: Path) -> dict[str, Any]:
     file = results / SWEEP_FILE
     if not file.is_file():
         return {}
-    sweep = _parsed(file)
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
+        sweep = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise _wrong(file, str(error)) from None
     if not isinstance(sweep, dict):
         raise _wrong(file, "it describes no sweep")
-    for key, check in _CHECKS.items():
-        if key in sweep and not check(sweep[key]):
+    for key, shape in _SHAPES.items():
+        if key in sweep and not _fits(sweep[key], shape):
             raise _wrong(file, f"{key} is not what a sweep has there")
     return sweep
 
@@ -76,7 +85,8 @@ def count_runs(asked: Mapping[str, Any]) -> int | None:
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere: int = math.prod(map(len, (asked[AGENTS], *asked[AXES].values(), asked[SEEDS])))
-    return everywhere + sum(int(count) - _below(asked, count) for count in asked.get(MORE_SEEDS, {}).values())
+    counts: Iterable[int] = asked.get(MORE_SEEDS, {}).values()
+    return everywhere + sum(count - sum(1 for seed in set(asked[SEEDS]) if seed < count) for count in counts)
 
 
 def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -86,80 +96,46 @@ def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
         yield from ((point, seed) for seed in range(count) if seed not in everywhere)
 
 
-def _below(asked: Mapping[str, Any], count: int) -> int:
-    """How many of the seeds of all points are below a number."""
-    return sum(seed < count for seed in set(asked[SEEDS]))
-
-
-def _parsed(file: Path) -> Any:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
-        return json.loads(content.decode())
-    except (ValueError, RecursionError) as error:
-        raise _wrong(file, str(error)) from None
-
-
 def _wrong(file: Path, problem: str) -> UserError:
     return UserError(f"{file}: {problem}: {_RESTORE}")
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _is_seed(value: object) -> bool:
+    return type(value) is int and value >= 0  # truth values are integers to `isinstance`
 
 
-def _is_text_or_none(value: object) -> bool:
-    return value is None or _is_text(value)
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MOST_RUNS.most
 
 
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, int | float | str)
-
-
-def _are_settings(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_scalar, value.values()))
-
-
-def _are_axes(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(values, list) and all(map(_is_scalar, values)) for values in value.values()
-    )
-
-
-def _are_agents(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_agent, value.values()))
-
-
-def _is_agent(value: object) -> bool:
-    match value:
-        case [str(), dict() as parameters]:
-            return all(map(_is_scalar, parameters.values()))
-        case _:
-            return False
-
-
-def _are_seeds(value: object) -> bool:
-    return isinstance(value, list) and all(type(seed) is int and seed >= 0 for seed in value)
-
-
-def _are_counts(value: object) -> bool:
-    counts = value.values() if isinstance(value, dict) else [None]
-    return all(type(count) is int and 0 <= count <= MOST_RUNS.most for count in counts)
-
-
-_CHECKS = {
-    STUDY: _is_text_or_none,
-    SWEEP: _is_text,
-    TEMPLATE: _is_text,
-    SET: _are_settings,
-    AXES: _are_axes,
-    AGENTS: _are_agents,
-    SEEDS: _are_seeds,
-    MORE_SEEDS: _are_counts,
-    PRECISION: _is_text,
+_EACH = "each"
+_SCALAR = int | float | str
+_SHAPES: dict[str, Any] = {
+    STUDY: str | None,
+    SWEEP: str,
+    TEMPLATE: str,
+    SET: {_EACH: _SCALAR},
+    AXES: {_EACH: [_SCALAR]},
+    AGENTS: {_EACH: [str, {_EACH: _SCALAR}]},
+    SEEDS: [_is_seed],
+    MORE_SEEDS: {_EACH: _is_count},
+    PRECISION: str,
 }
+"""What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
+says."""
+
+
+def _fits(value: object, shape: Any) -> bool:
+    match shape:
+        case dict():
+            return isinstance(value, dict) and all(_fits(one, shape[_EACH]) for one in value.values())
+        case [each]:
+            return isinstance(value, list) and all(_fits(one, each) for one in value)
+        case [*parts]:
+            return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
+        case FunctionType():
+            return bool(shape(value))
+    return isinstance(value, shape)
 
 
 @contextmanager

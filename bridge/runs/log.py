@@ -68,7 +68,7 @@ def version_of_code() -> str:
     """The version of roambus, and the commit if this is a repository."""
     try:
         name = f"roambus {version('roambus')}"
-    except PackageNotFoundError:
+    except PackageNotFoundError:  # a checkout that nobody has installed
         name = "roambus"
     commit = _commit(_CHECKOUT)
     return f"{name}, commit {commit[:12]}" if commit else name
@@ -87,20 +87,21 @@ def _commit(folder: Path) -> str:
 
 
 def _resolved(place: Path, reference: str) -> str:
+    """The commit of a branch, whose file git removes when it packs all branches into one."""
     shared = place / "commondir"
     common = place / shared.read_text().strip() if shared.is_file() else place
-    file = common / reference
-    packed = common / "packed-refs"
-    text = file.read_text() if file.is_file() else packed.read_text() if packed.is_file() else ""
-    line = next((line for line in text.splitlines() if file.is_file() or line.endswith(f" {reference}")), "")
-    found = _COMMIT.match(line)
+    if (file := common / reference).is_file():
+        found = _COMMIT.match(file.read_text())
+    else:
+        packed = rf"^{_COMMIT.pattern}(?= {re.escape(reference)}$)"
+        found = re.search(packed, (common / "packed-refs").read_text(), re.M)
     return found[0] if found else ""
 
 
 @cache
 def _machine() -> str:
-    cores = len(os.sched_getaffinity(0))
-    return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
+    system, cores = f"{platform.system()} {platform.machine()}", len(os.sched_getaffinity(0))
+    return f"{system}, {cores} cores, Python {platform.python_version()}"
 
 
 # Remarks
@@ -120,8 +121,7 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
 
 
 def _left_out(recording: Recording) -> Iterator[str]:
-    lines = recording.left_out
-    if lines:
+    if lines := recording.left_out:
         yield f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}: they are left out"
 
 

@@ -1,7 +1,11 @@
 """Makes one run, which leaves a folder with its trace, its ini, the files that the ini names, and a log.
 
-The trace holds the run's key, so that whether a run is complete can be told from one file. A run that failed leaves a
-log with its error and the file `failed`, which holds the key.
+1. The trace holds the run's key, so that whether a run is complete can be told from one file. It is written last, and
+   in one step: a run that is killed has no trace, and is made again.
+2. A run that failed leaves a log with its error and the file `failed`, which holds the key: so it is told from one that
+   was never made, and from one that failed before its agent was corrected.
+3. A run that was interrupted, or whose folder could not be written, has not failed: it leaves nothing.
+4. The folder is the user's. What earlier runs left in it is removed by name, and no file is written through a link.
 """
 
 from __future__ import annotations
@@ -11,9 +15,10 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -99,18 +104,17 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if plan.record is not None:
         carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
-    host = Host(scenario, agent, carrier, trace, check=plan.check)
-    with conduct_seen(scenario.agent or plan.agent):
+    host, name = Host(scenario, agent, carrier, trace, check=plan.check), scenario.agent or plan.agent
+    with conduct_seen(name):
         host.run()
-    used = (
-        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
-    )
-    log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used)
+    seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
+    used = f"{seconds:.2f} s, {cpu_seconds:.2f} s of CPU, {peak_memory_mib()} MiB at most"
+    log = log_of(scenario, f"agent {name}, seed {plan.seed}", used)
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, host.simulator)
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
-    metadata = {RUN_KEY: key, **warm_up, **about.metadata()}
-    trace.write(plan.folder / TRACE_FILE, metadata)  # last, for it is what makes a run complete
+    # Last, for it is what makes a run complete.
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **about.metadata()})
 
 
 def _about(plan: RunPlan, scenario: Scenario, agent: type[Agent], backend: str, simulator: str) -> About:
@@ -189,23 +193,21 @@ def errors_named(path: Path) -> Iterator[None]:
 def discard_files(folder: Path) -> None:
     """Removes what earlier runs, finished or killed, left in the folder, and nothing else."""
     whole = (TRACE_FILE, RECORD_FILE)
-    for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
-        for file in folder.glob(pattern):
-            if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
-                shutil.rmtree(file)
-            else:
-                file.unlink()
+    patterns = (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE)
+    for file in chain.from_iterable(map(folder.glob, patterns)):
+        if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
+            shutil.rmtree(file)
+        else:
+            file.unlink()
     shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 
 def discard(plan: RunPlan) -> None:
     """Removes an unfinished run's folder, and the folders between it and the results that are then empty."""
     shutil.rmtree(plan.folder, ignore_errors=True)
-    for depth in range(len(plan.place.parents) - 1):
-        try:
-            (plan.results / plan.place.parents[depth]).rmdir()
-        except OSError:
-            return
+    with suppress(OSError):  # the first that is not empty
+        for parent in list(plan.place.parents)[:-1]:
+            (plan.results / parent).rmdir()
 
 
 # Runs whose agents may do what agents may not
@@ -224,7 +226,8 @@ def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
 
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
     """Leaves a log with the error of a run whose agent has ended the run's process; returns it, with the place."""
-    error = ended.at(plan.agent, place_of_end(lambda tell: _run_for_nothing(plan, backend, tell)))
+    place = place_of_end(lambda tell: _run_for_nothing(plan, backend, tell))
+    error = EndedError(ended.status, f"agent {plan.agent}", place)
     _prepare(plan)
     _record_failure(plan.folder, run_key(plan, backend), error)
     return error

@@ -1,18 +1,17 @@
-"""Faults as a scenario plans them: which plans make sense, and when nodes are down.
+"""Faults and absences as a scenario plans them: which plans make sense, when nodes are down, and when clients are away.
 
 A node that is up can crash or freeze, one that is frozen can crash, and one that is down can recover. From a plan
 follow the outages of each node, by which the workload knows when a node that is down carries a command out.
 
-Clients that are away for a while: what their agents are told, and what becomes of their places in a given tree.
-
-An absence is announced. The agent is told (`Detach`) while its link stands; the client leaves its place in the tree a
-moment later, so that the agent can say goodbye. It takes a place again at the instant at which it attaches, and the
-agent is told of the place (`Rewired`) before it is told to `Attach`. Without a given tree, and for the client on a
-broker's node, the links are what they are, and the agent is told the same.
+A fault comes over a node; the absence of a client is announced. The agent is told (`Detach`) while its link stands; the
+client leaves its place in a given tree a moment later, so that the agent can say goodbye. It takes a place again at the
+instant at which it attaches, and the agent is told of the place (`Rewired`) before it is told to `Attach`. Without a
+given tree, and for the client on a broker's node, the links are what they are, and the agent is told the same.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -88,10 +87,8 @@ def outages(faults: Iterable[Fault]) -> Outages:
 
 def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
     """The outage in which `node` is down at `at`, if there is one."""
-    for outage in planned.get(node, ()):
-        if outage.start <= at and (outage.end is None or at < outage.end):
-            return outage
-    return None
+    own = planned.get(node, ())
+    return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +126,12 @@ def with_absences(
     The absences of a node are in the order of time. Raises AbsenceError for the first that contradicts the tree.
     """
     brokers = frozenset(node for node, its in enumerate(roles) if Role.BROKER in its)
-    changes, own = list(tree), _by_node(tree)
+    changes: list[ParentChange] = list(tree)
+    own: defaultdict[NodeId, list[ParentChange]] = defaultdict(list)
+    for change in tree:
+        own[change.node].append(change)
     for absence in absences:
-        before = own.setdefault(absence.node, [])
+        before = own[absence.node]
         _check_broker(absence, bool(tree), brokers)
         if tree and absence.node not in brokers:
             _check_times(absence, before, departure)
@@ -141,53 +141,35 @@ def with_absences(
     return tuple(sorted(changes, key=lambda change: change.at))
 
 
-def _by_node(tree: Sequence[ParentChange]) -> dict[NodeId, list[ParentChange]]:
-    found: dict[NodeId, list[ParentChange]] = {}
-    for change in tree:
-        found.setdefault(change.node, []).append(change)
-    return found
-
-
 def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
     """The changes of place that the absence adds to the node's own `changes`."""
     node, returns = absence.node, absence.returns
-    before = [change for change in changes if change.at <= absence.leaves]
-    old = sorted(before, key=lambda change: change.at)[-1].parent if before else None
+    before = sorted((change for change in changes if change.at <= absence.leaves), key=lambda change: change.at)
     places = [ParentChange(absence.leaves + departure, node, None)]
     if returns is not None:
+        old = before[-1].parent if before else None
         places.append(ParentChange(returns, node, old if absence.broker is None else absence.broker))
     return places
 
 
 def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[NodeId]) -> None:
-    if absence.broker is None:
+    node, broker = absence.node, absence.broker
+    if broker is None:
         return
     if not is_tree_given:
-        raise AbsenceError(
-            absence.node, "without SN.tree there is no place to come back to: write 'attach' without a broker"
-        )
-    if absence.node in brokers:
-        raise AbsenceError(
-            absence.node, f"node {absence.node} is a broker and keeps its place: write 'attach' without a broker"
-        )
-    if absence.broker not in brokers:
-        raise AbsenceError(
-            absence.node, f"node {absence.broker} is no broker, so node {absence.node} cannot come back to it"
-        )
+        raise AbsenceError(node, "without SN.tree there is no place to come back to: write 'attach' without a broker")
+    if node in brokers:
+        raise AbsenceError(node, f"node {node} is a broker and keeps its place: write 'attach' without a broker")
+    if broker not in brokers:
+        raise AbsenceError(node, f"node {broker} is no broker, so node {node} cannot come back to it")
 
 
 def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
     """Raises AbsenceError if the absence and the node's own `changes` do not go together in time."""
-    if absence.returns is not None and absence.returns <= absence.leaves + departure:
-        left = format_time(absence.leaves + departure)
-        raise AbsenceError(
-            absence.node, f"node {absence.node} leaves its place at {left} only: let it attach after that"
-        )
+    node, returns, left = absence.node, absence.returns, absence.leaves + departure
+    if returns is not None and returns <= left:
+        raise AbsenceError(node, f"node {node} leaves its place at {format_time(left)} only: let it attach after that")
     for change in changes:
-        if _is_away(absence, change.at):
-            problem = f"SN.tree gives node {change.node} a parent at {format_time(change.at)}, when it is away"
-            raise AbsenceError(absence.node, f"{problem}: write 'attach' with its broker instead")
-
-
-def _is_away(absence: Absence, at: SimTime) -> bool:
-    return absence.leaves < at and (absence.returns is None or at <= absence.returns)
+        if absence.leaves < change.at and (returns is None or change.at <= returns):
+            problem = f"SN.tree gives node {node} a parent at {format_time(change.at)}, when it is away"
+            raise AbsenceError(node, f"{problem}: write 'attach' with its broker instead")

@@ -1,6 +1,8 @@
-"""The links of the ideal back-end; other back-ends have a channel, and Castalia never asks for these keys.
+"""Links that no model of a channel draws: ideal ones, which lose nothing, and those that a testbed has measured.
 
-Measured links: a recorded testbed stands in for the channel's model, and says who hears whom, how well, and when.
+Ideal links are those of the ideal back-end. What papers say of their protocols they often say of such links, and a
+transcript runs over them. Measured links stand in for the channel's model in the embedded radio: a recorded testbed
+says who hears whom, how well, and when. Castalia never asks for any of these keys.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 
 from roambus.bridge import keys
 from roambus.bridge.keys import OPTIONAL_FILE, TIME, TRUTH, key, keys_of, quoted
-from roambus.bridge.recordings import EVERY_CHANNEL, Choice, Recording, choose
+from roambus.bridge.recordings import EVERY_CHANNEL, MOST_CHANNEL, Choice, Recording, choose
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import LinkChange, LinkDelay, Partition
 from roambus.python_protocol.settings import NUMBER, Range, Setting
@@ -70,7 +72,6 @@ KEYS = (*keys_of(IdealLinks), COMPLETE)
 LINKS = "SN.links."
 
 FIRST, MEAN = "first", "mean"
-MOST_CHANNEL = 255
 
 
 def _channel(text: str) -> int | None:

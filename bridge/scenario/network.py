@@ -40,11 +40,7 @@ class RunSettings:
     """Options of OMNeT++ that say what happens."""
 
     time_limit: SimTime = key(
-        "sim-time-limit",
-        _limited(TIME, DURATION, SECOND),
-        None,
-        "how long a run lasts",
-        within=Range(at_least=0),
+        "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
     )
     warm_up: SimTime = key(
         "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)

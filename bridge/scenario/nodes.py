@@ -1,14 +1,11 @@
-"""What can differ from node to node: its place, when it boots, its clock, and what it draws beside its radio.
+"""Nodes: what can differ from one to the next, how they move, and what the application on each of them does.
 
-How nodes move: they rest, go to and fro on a line, by random waypoint, or as a movement file says.
-
-A mobility manager of Castalia stands behind each; random waypoint and given ways are modules of ours.
-
-The application of every node, which is the module of ours that hands the node over to its agent.
-
-Castalia reads none of these keys: the host does, from the ini itself.
-
-What is told to an agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`).
+1. Nodes rest, go to and fro on a line, by random waypoint, or as a movement file says. A mobility manager of Castalia
+   stands behind each; random waypoint and given ways are modules of ours.
+2. The application of every node is the module of ours that hands the node over to its agent. What it does is read by
+   the host, from the ini itself, and not by Castalia.
+3. An agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`) is told so as if it were a
+   command of its application. So that is declared here, too, though no ini can say it.
 """
 
 from __future__ import annotations
@@ -42,6 +39,7 @@ _MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
 _UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
 _UPDATES = "between the moments at which the channel looks where the node is"
 _SPEEDS = Range(above=0, at_most=1e4)
+_FROM_0 = Range(at_least=0)
 _FIRST = "the first destination; -1: it is drawn like every other"
 DRAWN = -1.0
 """What stands for a first destination that is drawn."""
@@ -71,12 +69,12 @@ class RandomWaypoint:
     """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each."""
 
     speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
-    pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=Range(at_least=0))
+    pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=_FROM_0)
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
     first_x: float = key(_MANAGER + "firstX", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
     first_y: float = key(_MANAGER + "firstY", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
     first_pause: SimTime = key(
-        _MANAGER + "firstPause", TIME, "0s", "pause at the start, before the first way", within=Range(at_least=0)
+        _MANAGER + "firstPause", TIME, "0s", "pause at the start, before the first way", within=_FROM_0
     )
 
     @property
@@ -134,8 +132,6 @@ MOBILITY_KEYS = (
 
 APPLICATION = f"SN.{EVERY_NODE}.Application."
 
-_TIME = Range(at_least=0)
-
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
@@ -143,7 +139,7 @@ class AgentSettings:
 
     agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
     processing_delay: SimTime = key(
-        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_TIME
+        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_FROM_0
     )
 
 
@@ -172,15 +168,19 @@ class ApplicationSettings:
     unicast: bool = key(
         APPLICATION + "unicast", TRUTH, "false", "subscribe to what has the node's own id as attribute destination"
     )
-    subscribe_at: SimTime = key(APPLICATION + "subscribeAt", TIME, "0s", "when a subscriber subscribes", within=_TIME)
+    subscribe_at: SimTime = key(APPLICATION + "subscribeAt", TIME, "0s", "when a subscriber subscribes", within=_FROM_0)
     publish_interval: SimTime = key(
-        APPLICATION + "publishInterval", TIME, "0s", "between publications; 0s means that there are none", within=_TIME
+        APPLICATION + "publishInterval",
+        TIME,
+        "0s",
+        "between publications; 0s means that there are none",
+        within=_FROM_0,
     )
     publish_start: SimTime = key(
-        APPLICATION + "publishStart", TIME, "0s", "when the first of these intervals begins", within=_TIME
+        APPLICATION + "publishStart", TIME, "0s", "when the first of these intervals begins", within=_FROM_0
     )
     publish_until: SimTime = key(
-        APPLICATION + "publishUntil", TIME, "1000000s", "from here on nothing is published", within=_TIME
+        APPLICATION + "publishUntil", TIME, "1000000s", "from here on nothing is published", within=_FROM_0
     )
     absences: tuple[Away, ...] = key(
         APPLICATION + "absences",
@@ -219,7 +219,6 @@ APPLICATION_KEYS = (
 
 _NODE = f"SN.{EVERY_NODE}."
 _RESOURCES = _NODE + "ResourceManager."
-_BOOT = Range(at_least=0)
 
 X = Setting(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
 Y = Setting(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
@@ -241,9 +240,13 @@ class NodeSettings:
     roles: Role = key(
         APPLICATION + "roles", quoted("roles", keys.roles), '""', "any of publisher, subscriber and broker"
     )
-    start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_BOOT)
+    start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_FROM_0)
     start_spread: SimTime = key(
-        _NODE + "startupRandomization", SECONDS, "0.05", "bound of a random time by which it boots later", within=_BOOT
+        _NODE + "startupRandomization",
+        SECONDS,
+        "0.05",
+        "bound of a random time by which it boots later",
+        within=_FROM_0,
     )
     clock_drift_sigma: float = key(
         _RESOURCES + "sigmaCPUClockDrift",

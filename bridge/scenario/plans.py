@@ -1,9 +1,10 @@
-"""Values that say what happens when: trees, links, partitions, faults, absences, commands.
+"""Plans: what a scenario lets happen when to links, to places in a given tree, and to nodes, and how that is written.
 
-Each reader raises ValueError. A plan is a list of items between commas; an item begins with its time ("12s"), and times
-never fall.
+A plan is a list of items between commas. An item begins with its time ("12s"), and times never fall: somebody who reads
+a plan sees the order of what happens, and a time that is mistyped is found. Items of one time happen in their order.
 
-What a scenario lets happen to links, places in a given tree, and nodes; times are SimTime.
+Each reader takes the text of a key, in quotes, and raises ValueError. It knows neither how many nodes there are nor
+what their roles are; what depends on these is for the reader of the ini. Times are SimTime.
 """
 
 from __future__ import annotations
@@ -99,26 +100,20 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
     found = []
     for item in _items(text):
         *pairs, delay = item.split()
-        found += [LinkDelay(*_pair(pair), _latency(delay)) for pair in pairs]
+        found += [LinkDelay(*_pair(pair), keys.duration(delay)) for pair in pairs]
+        if pairs and found[-1].delay == 0:
+            raise ValueError(f"{delay} is not above 0")
     if len({frozenset((one.a, one.b)) for one in found}) < len(found):
         raise ValueError(f"{text} gives a link two delays")
     return tuple(found)
 
 
-def _latency(text: str) -> SimTime:
-    time = keys.duration(text)
-    if time == 0:
-        raise ValueError(f"{text} is not above 0")
-    return time
-
-
 def link_changes(text: str) -> tuple[LinkChange, ...]:
     """Reads "12s 0-1 1-2 down, 15s 0-1 up"."""
     changes = []
-    for at, words in _timed(text):
-        *pairs, state = words
+    for at, (*pairs, state) in _timed(text):
         if state not in ("up", "down") or not pairs:
-            raise ValueError(f"{' '.join(words)!r} is no change of links such as 0-1 1-2 down")
+            raise ValueError(f"{' '.join([*pairs, state])!r} is no change of links such as 0-1 1-2 down")
         changes += [LinkChange(at, *_pair(pair), up=state == "up") for pair in pairs]
     return tuple(changes)
 
@@ -130,10 +125,7 @@ def partitions(text: str) -> tuple[Partition, ...]:
 
 def tree(text: str) -> tuple[ParentChange, ...]:
     """Reads "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents, where no time means the start, and - means none."""
-    changes = []
-    for at, words in _timed(text, first=0):
-        changes += [_parent(at, word) for word in words]
-    return tuple(changes)
+    return tuple(_parent(at, word) for at, words in _timed(text, first=0) for word in words)
 
 
 def sites(text: str) -> Sites | None:
@@ -189,9 +181,7 @@ def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
 
 
 def _items(text: str) -> Iterator[str]:
-    for item in keys.string(text).split(","):
-        if item.strip():
-            yield item
+    return filter(str.strip, keys.string(text).split(","))
 
 
 def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, list[str]]]:
@@ -200,7 +190,7 @@ def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, l
     for place, item in enumerate(_items(text)):
         time, *words = item.split()
         if place == 0 and first is not None and _PARENT.fullmatch(time):
-            at, words = first, [time, *words]
+            at, words = first, item.split()
         else:
             at = keys.duration(time)
         if not words:

@@ -1,8 +1,12 @@
-"""The radio of every node: its keys, and the mode and power levels of its radio parameters file.
+"""From the antenna to the application: the wireless channel, and the radio, the MAC and the routing of every node.
 
-The MAC of every node, which is TunableMAC, and the header that the routing above it adds.
+- The channel is Castalia's: log-normal shadowing, drawn once for each pair of nodes, or of cells if nodes move.
+- The radio is Castalia's, with the mode and the power levels of its radio parameters file.
+- The MAC is TunableMAC. The routing above it (BypassRouting) adds a header to each message and decides nothing, for
+  what decides are the agents.
 
-The wireless channel: log-normal shadowing, which is drawn once for each pair of nodes, or of cells if nodes move.
+All keys of these modules stand here, also those that have no effect, or can have one value only, in the embedded radio:
+so an ini that Castalia takes is read, and what the embedded radio does not know is refused and not passed over.
 """
 
 from __future__ import annotations
@@ -168,10 +172,7 @@ class MacSettings:
         MAC + "beaconFrameSize", WHOLE, "125", "each frame that announces a packet", "bytes", Range(1, MOST_BYTES)
     )
     sleeps_in_backoff: bool = key(
-        MAC + "sleepDuringBackoff",
-        TRUTH,
-        "false",
-        "the radio sleeps while the MAC backs off; with a duty cycle always",
+        MAC + "sleepDuringBackoff", TRUTH, "false", "the radio sleeps while the MAC backs off; with a duty cycle always"
     )
 
     @property

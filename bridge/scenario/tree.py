@@ -3,7 +3,10 @@
 A scenario lists changes: from some time on a node has another parent, or none. From these follow the links of the ideal
 back-end, and the place that each agent is told of whenever its parent or its children change.
 
-Checks that the sites of a scenario and the roles of its nodes go together: brokers are brokers, clients are not.
+Changes of one time are one change: whoever swaps two nodes writes two changes, between which the parents make a circle
+that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
+
+A tree, like sites, must go together with the roles of the nodes: only brokers have others below them.
 """
 
 from __future__ import annotations
@@ -113,13 +116,10 @@ class _Places:
 
     def _near(self, node: NodeId) -> Iterator[NodeId]:
         parent = self._parents[node]
-        yield from (node, *self._children[node])
-        if parent is not None:
-            yield parent
+        yield from (node, *self._children[node], *(() if parent is None else (parent,)))
 
     def _move(self, node: NodeId, parent: NodeId | None) -> None:
-        old = self._parents[node]
-        if old is not None:
+        if (old := self._parents[node]) is not None:
             self._children[old].remove(node)
         if parent is not None:
             self._children[parent].add(node)

@@ -7,11 +7,15 @@ module need not think of times that are no times, of nodes that no network has, 
 Rows are sorted by time. A run does not write them so: a node that sends after a while, and the totals at the end, come
 out of their turn. Rows of one time stay in the order in which they were added, for that is the order of cause and
 effect.
+
+Rows are collected in memory, packed as Arrow batches, and written at the end. A file that grew with the run would have
+to be told from a whole one when the run is killed, and could not be sorted.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,8 +148,7 @@ def _check_rows(file: Path, batch: pa.RecordBatch) -> None:
 def damage_of(file: Path) -> str | None:
     """What is wrong with a trace, found by reading all of it; None for a whole one."""
     try:
-        for _ in read_batches(file):
-            pass
+        deque(read_batches(file), maxlen=0)
     except DamagedTraceError as error:
         return str(error)
     return None
@@ -193,7 +196,7 @@ def first_difference(one: Path, other: Path) -> str:
     first, second = read_trace(one), read_trace(other)
     if first.equals(second):
         return ""
-    for number in range(min(len(first), len(second))):
+    for number in range(min(len(first), len(second))):  # one by one: all rows as Python objects would not fit
         (before,), (after,) = first.slice(number, 1).to_pylist(), second.slice(number, 1).to_pylist()
         if before != after:
             return f"row {number} is {_show(before)}, and {_show(after)}"

@@ -7,6 +7,10 @@ counterexample that it has found can be told as a transcript.
 
 Chance is worked by hand from the beginning. A draw has representatives, which are numbered: the least value (0) and the
 greatest (1) of a range, or each element of a sequence. Each draw takes number 0, unless `Draw` has said otherwise.
+
+Representatives are not all values. A protocol that waits for a random time is usually decided by which of two nodes
+waits longer, and the ends of the ranges show both orders; but an agent that does something else at a value in between
+is not seen to. So whatever was left out is kept in words (`narrowed`), and an exploration that finds nothing says it.
 """
 
 from __future__ import annotations
@@ -56,9 +60,9 @@ class ScriptedChance(Random):
 
     def pick(self, representatives: Sequence[Element]) -> Element:
         """Takes the representative whose turn it is."""
-        self.ways.append(len(representatives))
-        number = self.script.popleft() if self.script else 0
-        return representatives[min(number, len(representatives) - 1)]
+        last = len(representatives) - 1
+        self.ways.append(last + 1)
+        return representatives[min(self.script.popleft(), last) if self.script else 0]
 
     def random(self) -> float:
         """0, or the greatest number below 1."""
@@ -86,7 +90,7 @@ class ScriptedChance(Random):
         return self.randrange(a, b + 1)
 
     def choice(self, seq: Any) -> Any:
-        """Any element."""
+        """The element whose turn it is: each of them is a representative, so nothing is narrowed."""
         if not len(seq):
             raise IndexError("there is nothing to choose from")
         return self.pick(seq)
@@ -106,7 +110,7 @@ class ScriptedChance(Random):
             self.narrowed.add("one order of each shuffle")
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
-        """The first elements."""
+        """The first elements: to take each choice of k would be too many."""
         if len(population) > 1:
             self.narrowed.add("the first elements of each sample")
         return list(population)[:k]
@@ -148,15 +152,16 @@ class Timers:
 
     def take_next(self) -> Hashable | None:
         """The key of the timer that is due next, which is no longer set; of those due at once the one set first."""
-        if not self.due:
-            return None
-        key = min(self.due, key=lambda one: self.due[one])
-        del self.due[key]
+        key = min(self.due, key=self.due.__getitem__, default=None)
+        self.due.pop(key, None)
         return key
 
 
 class Hands:
-    """Works one agent by hand: `tell` is what the agent itself does when it is told something."""
+    """Works one agent by hand: `tell` is what the agent itself does when it is told something.
+
+    Timers are followed from the beginning, though the host has them until `HandsOn`: only so is it known which are due.
+    """
 
     def __init__(self, tell: Tell) -> None:
         self.chance = ScriptedChance()

@@ -6,6 +6,10 @@ before, such as whether a client is away, is for the timeline to refuse.
 
 Commands are values. The timeline makes events of a scenario of them, the explorer moves of its own, and a
 counterexample sentences again.
+
+A command says who does it: "s1 detaches" and "b1 crashes" are about the client and about the node, also where the two
+are on one node (b1/s1). So commands about clients refuse the name of a broker and say which name is meant, for the
+other one would mean something else.
 """
 
 from __future__ import annotations
@@ -213,16 +217,16 @@ class CommandReader:
 
     def read(self, text: str) -> list[Timed]:
         """The commands of a line, "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
-        first, *others = map(self._read_timed, text.strip().removeprefix(PROMPT).split(";"))
-        return [first, *(Timed(one.after or 0, one.command) for one in others)]
+        timed: list[Timed] = []
+        for part in map(str.strip, text.strip().removeprefix(PROMPT).split(";")):
+            match = _AFTER.fullmatch(part)
+            after = parse_duration(match[1]) if match else 0 if timed else None
+            timed.append(Timed(after, self._read(match[2] if match else part)))
+        return timed
 
     def knows(self, text: str) -> bool:
         """Whether a text is a command."""
         return any(pattern.fullmatch(text) for pattern, _ in self._forms)
-
-    def _read_timed(self, text: str) -> Timed:
-        match = _AFTER.fullmatch(text.strip())
-        return Timed(parse_duration(match[1]), self._read(match[2])) if match else Timed(None, self._read(text.strip()))
 
     def _read(self, text: str) -> Command:
         for pattern, make in self._forms:
@@ -245,13 +249,11 @@ class CommandReader:
 
     def _return(self, match: re.Match[str]) -> Command:
         node, broker = self._client(match[1]), match[2]
-        if broker is None:
-            return Return(node, None)
-        if not self._network.is_tree:
+        if broker and not self._network.is_tree:
             raise ValueError(f"there is no tree to come back to; write '{match[1]} attaches'")
-        if self._network.is_broker(node):
+        if broker and self._network.is_broker(node):
             raise ValueError(f"{match[1]} is on a broker's node, which keeps its place; write '{match[1]} attaches'")
-        return Return(node, self._broker(broker))
+        return Return(node, self._broker(broker) if broker else None)
 
     def _broker(self, name: str) -> NodeId:
         node = self._network.node(name)

@@ -5,6 +5,10 @@ the author's, and are kept as they stand. All other lines are outputs: they are 
 below their commands again when it is written. So a file can be made anew from itself, and a test compares the two.
 
 Filters and events have names: f1 is `topic = 1`, e1 an event that only f1 matches, unless the head says otherwise.
+The papers' figures call them so, and a line of a figure can be compared with a line of the transcript.
+
+Whoever finds something wrong with a line raises ValueError, without knowing of the file: `Document.at` puts file and
+line before it. So the readers of times, names and drawings serve the explorer and the viewer, too.
 """
 
 from __future__ import annotations
@@ -90,13 +94,9 @@ def parse_document(path: Path, text: str) -> Document:
     first = next((index for index, line in enumerate(lines) if line.is_command), None)
     if first is None:
         raise UserError(f"{path}:{len(lines) or 1}: there is no command; write one such as > s1 subscribes f1")
+    outputs = tuple(line for line in lines[first:] if not (line.is_command or line.is_empty))
     body = tuple(line for line in lines[first:] if line.is_command or line.is_empty)
-    return Document(
-        path,
-        tuple(lines[:first]),
-        body,
-        tuple(line for line in lines[first:] if not (line.is_command or line.is_empty)),
-    )
+    return Document(path, tuple(lines[:first]), body, outputs)
 
 
 def parse_duration(text: str) -> SimTime:

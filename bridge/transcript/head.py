@@ -3,6 +3,11 @@
 A line begins with its keyword. Below `tree`, `sites`, `field` and `setup` lines are indented: they belong to the
 keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
 and a second in which what follows from a command comes to an end.
+
+Lines can come in any order, so a network is complete only when the last line is read: what depends on all of it, such
+as the numbers of the nodes, or whether there is a field for a range to be about, is looked at then. A keyword that is
+not known is refused, with the one that it is most like; a head that passed over a misspelt `hide` would show everything
+and say nothing.
 """
 
 from __future__ import annotations
@@ -137,10 +142,8 @@ class _HeadReader:
                 raise ValueError(f"{rest!r} is no seed such as 7")
             case "seed":
                 self.head.seed = int(rest)
-            case "delay":
-                self.head.delay = parse_positive(rest)
-            case "slot":
-                self.head.slot = parse_positive(rest)
+            case "delay" | "slot":
+                setattr(self.head, keyword, parse_positive(rest))
             case "range":
                 self.about_field, self.head.range_m = number, parse_measure(rest, "m")
             case "speed":
@@ -157,12 +160,9 @@ class _HeadReader:
     def _read_names(self, _: int, keyword: str, rest: str) -> None:
         """Nodes and links that are listed and not drawn, and what filters and events are called."""
         match keyword:
-            case "clients":
+            case "clients" | "links":
                 for word in rest.split():
-                    self.drawing.draw_client(word)
-            case "links":
-                for word in rest.split():
-                    self.drawing.draw_link(word)
+                    (self.drawing.draw_client if keyword == "clients" else self.drawing.draw_link)(word)
             case "complete":
                 self._read_complete(rest)
             case "filter":

@@ -4,6 +4,9 @@ The agents keep the journal themselves, with whole messages and not with the row
 a message says. Each entry belongs to the slot in which it happens. Nobody knows from the outside when all is quiet; but
 every link has the same delay, so a message that is sent in a slot less than that before its end is still under way when
 the slot ends, and the last line says how many are.
+
+A line must read alike in every run, so nothing of the machine is in it: no address of an object, and no time unless the
+author asks for times. What is only for metrics (`ALWAYS_HIDDEN`) has no line.
 """
 
 from __future__ import annotations
@@ -73,8 +76,8 @@ class Journal:
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
         """Keeps what a transcript can show."""
-        shown = (one for one in happenings if isinstance(one, Send | Deliver | Note | SendFailed))
-        self.entries += (Entry(time, node, one) for one in shown)
+        shown = Send | Deliver | Note | SendFailed
+        self.entries += (Entry(time, node, one) for one in happenings if isinstance(one, shown))
 
 
 def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
@@ -104,23 +107,23 @@ class NetworkNames(Names):
         self._events = events
 
     def node(self, node: NodeId | None) -> str:
-        """The name of it in the transcript, as `Names` says."""
+        """Broadcast, and no node at all, are called as everywhere; every node is called as it is drawn."""
         return super().node(node) if node is None or node == BROADCAST else self._network.node_name(node)
 
     def subscriber(self, node: NodeId | None) -> str:
-        """The name of it in the transcript, as `Names` says."""
+        """The client on the node, which on a broker's node has a name of its own."""
         return NOBODY if node is None else self._network.subscriber_name(node)
 
     def filter(self, one: Filter) -> str:
-        """The name of it in the transcript, as `Names` says."""
+        """The name that the transcript has given it; a filter that an agent has made itself has none."""
         return self._filters.get(one) or super().filter(one)
 
     def notification(self, one: Notification) -> str:
-        """The name of it in the transcript, as `Names` says."""
+        """The name of the event; an event of no command, such as a subscription that travels as one, is spelt out."""
         return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
-        """The name of it in the transcript, as `Names` says."""
+        """The name of the event with this identifier; notes know no more of an event than that."""
         return self._events.get(identifier, identifier)
 
 
@@ -167,10 +170,9 @@ class Wording:
         return f"{node} has no parent" if note.peer is None else f"{node} migrates to {self._names.node(note.peer)}"
 
     def _subject(self, note: Note) -> str:
-        """What a note is about."""
-        if note.notification_id is not None:
-            return self._names.notification_id(note.notification_id)
-        return note.message_type or ""
+        """The notification, or the type of message, that a note is about."""
+        identifier = note.notification_id
+        return note.message_type or "" if identifier is None else self._names.notification_id(identifier)
 
 
 NOTHING = "(nothing)"
@@ -214,18 +216,17 @@ class OutputWriter:
         # What there is no way for is told at once: that is one line, not two.
         failed = {_transmission(entry, entry.what) for entry in entries if isinstance(entry.what, SendFailed)}
         for entry in entries:
-            is_told_below = isinstance(entry.what, Send) and _transmission(entry, entry.what) in failed
-            if not is_told_below and _kind(entry.what) not in self._hidden:
+            if isinstance(entry.what, Send) and _transmission(entry, entry.what) in failed:
+                continue
+            if _kind(entry.what) not in self._hidden:
                 yield entry
 
     def _say_what_is_not_quiet(self, entries: Iterable[Entry], found: Outputs) -> None:
         """A slot that is cut short is not quiet anyway: the author wanted it so, and knows."""
         sent = [entry.time for entry in entries if isinstance(entry.what, Send)]
         for slot in self._slots:
-            if slot.number is None or slot.is_cut_short:
-                continue
             under_way = sum(slot.start <= time < slot.end <= time + self._delay for time in sent)
-            if under_way:
+            if under_way and slot.number is not None and not slot.is_cut_short:
                 found[slot.number].append(f"(not quiet: {under_way} under way)")
 
 

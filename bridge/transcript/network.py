@@ -6,6 +6,10 @@ that is added in the middle of a drawing does not change the numbers that agents
 
 On a field nodes have places in metres. They are linked while they are in range of each other, and go straight to where
 a command sends them, at one speed.
+
+Tree, links, sites and field exclude each other, for each of them alone says who is linked to whom. Processes of one
+node share its radio and its agent: a message between them is none, and so a node has the roles of all its processes,
+and one broker at most.
 """
 
 from __future__ import annotations
@@ -81,6 +85,8 @@ class Drawing:
 
     def __init__(self) -> None:
         self._processes: list[tuple[str, ...]] = []
+        self._nodes: dict[str, str] = {}
+        """By each process that was drawn, the first process of its node."""
         self._parents: dict[str, str | None] = {}
         """The tree by the first process of each node, as everywhere here."""
         self._links: list[tuple[str, str]] = []
@@ -102,11 +108,13 @@ class Drawing:
         name, at, broker = text.partition("@")
         if name.startswith("b"):
             raise ValueError(f"{name} is a broker; draw it in the tree")
-        self._connect(name, self._find(broker) if at else None)
+        if at and broker not in self._nodes:
+            raise ValueError(unknown("node", broker, dict.fromkeys(self._nodes)))
+        self._connect(name, self._nodes[broker] if at else None)
 
     def draw_link(self, text: str) -> None:
         """Takes a link, "n1-n2"."""
-        ends = [end if self._is_known(end) else self._add(end) for end in text.split("-")]
+        ends = [end if end in self._nodes else self._add(end) for end in text.split("-")]
         if len(ends) != 2 or ends[0] == ends[1]:
             raise ValueError(f"{text!r} is no link such as n1-n2")
         self._links.append((ends[0], ends[1]))
@@ -152,21 +160,13 @@ class Drawing:
         for name in names:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"{name!r} is no name such as b1 (broker), s1 (subscriber), p1 (publisher) or n1")
-            if self._is_known(name):
+            if name in self._nodes:
                 raise ValueError(f"{name} occurs twice")
         if sorted(names, key=_order) != list(names) or len([name for name in names if name.startswith("b")]) > 1:
             raise ValueError(f"{text}: write one node's broker first, then its clients, such as b3/p3/s3")
         self._processes.append(names)
+        self._nodes |= dict.fromkeys(names, names[0])
         return names[0]
-
-    def _is_known(self, name: str) -> bool:
-        return any(name in names for names in self._processes)
-
-    def _find(self, name: str) -> str:
-        for names in self._processes:
-            if name in names:
-                return names[0]
-        raise ValueError(unknown("node", name, dict.fromkeys(one for names in self._processes for one in names)))
 
 
 def expand_names(text: str) -> list[str]:
@@ -232,10 +232,9 @@ class Ways:
         begin = now / SECOND
         here = self.place(node, begin)
         lasts = dist(here, place) / self._speed_mps
-        before = [point for point in self._points[node] if point.time_s < begin]
-        self._points[node] = [*before, WayPoint(begin, *here)]
-        if lasts:
-            self._points[node].append(WayPoint(begin + lasts, *place))
+        points = [point for point in self._points[node] if point.time_s < begin]
+        points += [WayPoint(begin, *here), *([WayPoint(begin + lasts, *place)] if lasts else ())]
+        self._points[node] = points
         return round(lasts * SECOND)
 
     def place(self, node: NodeId, at_s: float) -> Place:

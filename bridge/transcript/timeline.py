@@ -6,6 +6,9 @@ as the head says, and longer if a node walks or a client takes its leave meanwhi
 
 What cannot be done is refused here and not by the scenario, because only here is the line known that asks for it: so
 the timeline follows the tree, who is away, and who is down, as they will be when the command comes.
+
+Roles follow from what nodes do, too: a node that is called s1 and publishes is a publisher. The trace tells roles at
+the start, and they are known only when all commands are read; so the settings of the nodes are made last.
 """
 
 from __future__ import annotations
@@ -189,42 +192,39 @@ class Timeline:
 
     def _publish(self, publish: PublishEvent) -> None:
         """The event is called by its name, and from the second time on by its number, too: e1, e1#2."""
-        if self._outage(publish.node):
-            raise ValueError(f"{self.network.subscriber_name(publish.node)} is down, so it cannot publish")
-        self._roles[publish.node] |= Role.PUBLISHER
-        self._commands.append(Command(self.now, publish.node, Publication(publish.attributes)))
-        identifier = NotificationId(publish.node, self._published[publish.node])
-        self._published[publish.node] += 1
-        self._called[publish.name] += 1
-        times = self._called[publish.name]
-        self.events[str(identifier)] = publish.name if times == 1 else f"{publish.name}#{times}"
+        node, name = publish.node, publish.name
+        if self._outage(node):
+            raise ValueError(f"{self.network.subscriber_name(node)} is down, so it cannot publish")
+        self._roles[node] |= Role.PUBLISHER
+        self._commands.append(Command(self.now, node, Publication(publish.attributes)))
+        self._called[name] += 1
+        number = self._called[name]
+        self.events[str(NotificationId(node, self._published[node]))] = name if number == 1 else f"{name}#{number}"
+        self._published[node] += 1
 
     def _move(self, move: Move) -> None:
         """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
-        name = self.network.node_name
+        name, old = self.network.node_name(move.node), self.parents[move.node]
+        at_old = "cut off" if old is None else f"connected to {self.network.node_name(old)}"
         if move.node in self._away and not self.network.is_broker(move.node):
-            raise ValueError(f"{name(move.node)} is away; write '{name(move.node)} attaches to b1'")
-        old = self.parents[move.node]
+            raise ValueError(f"{name} is away; write '{name} attaches to b1'")
         if move.joins and old is not None:
-            raise ValueError(f"{name(move.node)} is connected to {name(old)}; write 'moves to' instead of 'joins'")
+            raise ValueError(f"{name} is {at_old}; write 'moves to' instead of 'joins'")
         if old == move.parent:
-            raise ValueError(
-                f"{name(move.node)} already is {'cut off' if old is None else f'connected to {name(old)}'}"
-            )
+            raise ValueError(f"{name} already is {at_old}")
         self._refuse_cycle(move.node, move.parent)
         self.parents[move.node] = move.parent
         self._tree.append(ParentChange(self.now, move.node, move.parent))
 
     def _refuse_cycle(self, node: NodeId, parent: NodeId | None) -> None:
         """A given tree with a cycle is none: the brokers in it would forward for ever."""
-        above = parent
-        while above is not None:
-            if above == node:
-                name = self.network.node_name
-                raise ValueError(
-                    f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
-                )
+        above, name = parent, self.network.node_name
+        while above is not None and above != node:
             above = self.parents[above]
+        if above is not None:
+            raise ValueError(
+                f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
+            )
 
     def _leave(self, leave: Leave) -> None:
         """A client that detaches can still say so to its broker, and leaves its place in the tree after that."""
@@ -271,8 +271,8 @@ class Timeline:
             FaultKind.FREEZE: outage is None,
             FaultKind.RECOVER: outage is not None,
         }[fail.kind]
+        state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
         if not possible:
-            state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
             raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
         self._faults.append(Fault(self.now, fail.node, fail.kind))
 

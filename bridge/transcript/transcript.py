@@ -3,6 +3,9 @@
 The head and the commands are read, and become one scenario. That is run once over ideal links, by the host and the
 agents of any other run, while a journal is kept; then what the journal has stands below the commands. Nothing here
 simulates anything: a transcript shows what an agent does and not what somebody believes that it does.
+
+The same file can be run with another agent. Then the parameters and the `hide` lines of the file are left out, which
+name what only its own agent has; and a listing that the other agent does not have is no mistake, but empty.
 """
 
 from __future__ import annotations
@@ -63,12 +66,8 @@ class Plan:
 
     def carrier(self) -> IdealBackend:
         """A new back-end of the scenario, whose links are worked by hand if the transcript says so."""
-        begin = self.timeline.hands_on
-        return (
-            make_ideal(self.scenario)
-            if begin is None
-            else make_hand_worked(self.scenario, begin, self.timeline.arrivals)
-        )
+        begin, arrivals = self.timeline.hands_on, self.timeline.arrivals
+        return make_ideal(self.scenario) if begin is None else make_hand_worked(self.scenario, begin, arrivals)
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
@@ -78,9 +77,8 @@ def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
     timeline = _read_commands(document, head, network)
     agent, scenario = _choose(document, timeline, overrides)
-    runs = worked_by_hand(agent) if head.by_hand else agent
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    return Plan(runs, agent, scenario, head, timeline, names)
+    return Plan(worked_by_hand(agent) if head.by_hand else agent, agent, scenario, head, timeline, names)
 
 
 def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
