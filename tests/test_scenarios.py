@@ -23,6 +23,7 @@ OPTIONS = (
     "caching_follow_client",
     "caching_spare_kept",
     "first_approach_answer_late",
+    "first_approach_break_circles",
     "first_approach_pass_back",
     "first_approach_follow_table",
     "first_approach_filters_again",

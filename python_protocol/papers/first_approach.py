@@ -38,11 +38,13 @@ Where the algorithms fail they are corrected; parameters of these names switch e
   says of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another
   part of the network, by SUBs. So it gets FILTERS again.
 - `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is in another BMIG.
+- `break_circles`. A broker that loses its child and migrates is told, by the BTAB, of ways to the subscribers below
+  that child which lead through itself. To take them would make two brokers point at each other, and a PUB is then
+  neither passed back nor stored (3.1, line 13). So such a row gives no way (NOWHERE): what is for its subscriber is
+  stored until somebody tells where it is.
 
-Two losses remain, which are the algorithms' own. The *phantom*: a subscription that ended in one partition lives on in
-the other, and comes back with the merge (section 3.5); MFT-PubSub prevents that. And a broker that loses its child and
-migrates is given, by the BTAB, a way to the subscribers below that child which leads through itself. A PUB is then
-neither passed back nor stored (3.1, line 13).
+One fault remains, which is the algorithms' own, the *phantom*: a subscription that ended in one partition lives on in
+the other, and comes back with the merge (section 3.5). MFT-PubSub prevents that.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ from roambus.python_protocol.messages.fields import LongTuple
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.vocabulary import BROADCAST, BrokerId, NodeId, SimTime, SubscriberId
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):
@@ -197,6 +199,15 @@ class FirstApproachParameters(StorageParameters):
         source="corrects the thesis, algorithm 3.3, lines 13 to 25",
         doc="a broker that has other local subscribers when BTAB comes than it told in its BMIG sends another BMIG",
     )
+    break_circles: bool = parameter(
+        True,
+        source="corrects the thesis, algorithm 3.3, lines 13 to 17",
+        doc="a row of a BTAB whose next hop is the broker that gets it gives no way; false: the way is to the sender",
+    )
+
+
+NOWHERE = BROADCAST
+"""The interface of a subscriber to whom no way is known: no node has this number."""
 
 
 class Broker(FamilyBroker):
@@ -332,7 +343,8 @@ class Broker(FamilyBroker):
         theirs = [row for row in btab.rows if row.subscriber not in local]
         self.table.forget_all_but(local)
         for row in theirs:
-            self.table.add(row.filter, b_j, row.subscriber)
+            is_circle = self._parameters.break_circles and row.interface == self.node
+            self.table.add(row.filter, NOWHERE if is_circle else b_j, row.subscriber)
         self._reconcile(btab, b_j)
         for s in dict.fromkeys(row.subscriber for row in theirs):
             self._ask_about_filters(s)
@@ -340,7 +352,8 @@ class Broker(FamilyBroker):
             self._send_bmig(b_j)
         self.flood(Fmig(), b_j)
         for s in dict.fromkeys(row.subscriber for row in theirs):
-            self._send_queued(s, b_j)
+            if b_j in self.table.interfaces(s):
+                self._send_queued(s, b_j)
 
     def _reconcile(self, btab: Btab, b_j: NodeId) -> None:
         """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""

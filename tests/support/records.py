@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
@@ -48,8 +49,10 @@ class Counting(Agent):
 
 def write_counting(folder: Path, name: str, changes: str = "") -> str:
     """The reference of an agent in a file of its own; `changes` are methods that replace its `hear` and `number`."""
-    path = folder / f"{name}.py"
-    path.write_text(COUNTING + "\n" + "".join(f"    {line}\n" for line in dedent(changes).splitlines()))
+    path, source = folder / f"{name}.py", COUNTING
+    for replaced in re.findall(r"^def (\w+)", dedent(changes), re.MULTILINE):
+        source = re.sub(rf"\n    def {replaced}\(.*?(?=\n    def |\Z)", "", source, flags=re.DOTALL)
+    path.write_text(source + "\n" + "".join(f"    {line}\n" for line in dedent(changes).splitlines()))
     return str(path)
 
 

@@ -163,7 +163,9 @@ class NumberedClient(Client):
         """The client's first stay has the number 0."""
         super().__init__(node, parameters)
         self._stay = 0
-        self._numbers = count(1) if parameters.number_commands else None
+        self._is_numbered = parameters.number_commands
+        self._said = 0
+        """The number of the last SUB or UNS."""
         self._first: Filter | None = None
         """What it has subscribed to first."""
         self._times = 0
@@ -198,14 +200,16 @@ class NumberedClient(Client):
         message = super()._subscription(wanted)
         self._first = wanted if self._first is None else self._first
         self._times += wanted == self._first
-        if self._numbers is None:
-            return message
-        return NumberedSub(self.node, wanted, next(self._numbers) % 2**16)
+        return NumberedSub(self.node, wanted, self._next_number()) if self._is_numbered else message
 
     def _unsubscription(self, unwanted: Filter) -> Message:
-        if self._numbers is None:
+        if not self._is_numbered:
             return super()._unsubscription(unwanted)
-        return NumberedUns(self.node, unwanted, next(self._numbers) % 2**16)
+        return NumberedUns(self.node, unwanted, self._next_number())
+
+    def _next_number(self) -> int:
+        self._said = (self._said + 1) % 2**16
+        return self._said
 
     def _count_first(self, messages: Iterable[Message]) -> int:
         """How many of the messages subscribe to what it has subscribed to first."""

@@ -11,9 +11,10 @@ from roambus.python_protocol.papers.first_approach import FirstApproachParameter
 from tests.python_protocol.first_approach.network import Network
 
 
-def line(*, pass_back: bool = False) -> Network:
+def line(*, pass_back: bool = False, break_circles: bool = False) -> Network:
     """b1 - b2 - b3 - s3, and the last link between brokers breaks."""
-    network = Network((1, 2), (2, 3), parameters=FirstApproachParameters(link_layer=False, pass_back=pass_back))
+    parameters = FirstApproachParameters(link_layer=False, pass_back=pass_back, break_circles=break_circles)
+    network = Network((1, 2), (2, 3), parameters=parameters)
     network.subscribe(3, 3)
     network.cut(2, 3)
     return network
@@ -48,3 +49,14 @@ def test_a_notification_between_them_is_lost() -> None:
     network.publish(3, 1)
     assert [broker.storage.subscribers() for broker in network.brokers.values()] == [[], [], []]
     assert network.reached(3) == []
+
+
+def test_a_row_that_leads_through_its_receiver_gives_no_way() -> None:
+    """b2 stores what is for s3, and sends it when b3 is back."""
+    network = line(break_circles=True)
+    network.migrate(2, 1)
+    network.publish(3, 1, sequence=7)
+    assert network.brokers[2].storage.subscribers() == [103]
+    network.connect(1, 3)
+    network.migrate(3, 1)
+    assert network.reached(3) == [7]
