@@ -259,8 +259,10 @@ def node_list(nodes: Iterable[NodeId]) -> str:
 def check_time(what: str, after: Any) -> None:
     """Raises TypeError, ValueError for what is no number of nanoseconds from 0 up."""
     if isinstance(after, float):
-        advice = f"write from_seconds({after!r}) if seconds are meant"
-        raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds: {advice}")
+        raise TypeError(
+            f"{what} after {after!r}: times are integers, in nanoseconds: "
+            f"write from_seconds({after!r}) if seconds are meant"
+        )
     if type(after) is not int:  # a subclass could compare and multiply as it likes
         raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds, not of type {_type(after)}")
     if after < 0:
@@ -335,11 +337,12 @@ def _type(value: object) -> str:
 
 def check_answer(handler: Any, answer: Any) -> None:
     """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
-    lost = answer if isinstance(answer, list | tuple) else [answer]
-    for one in lost:
+    for one in answer if isinstance(answer, list | tuple) else [answer]:
         if isinstance(one, Action):
-            text = f"{handler.__qualname__} returns {one!r}, which nobody carries out: a handler asks for actions by"
-            raise TypeError(f"{text} self.send, self.set_timer and so on")
+            raise TypeError(
+                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
+                "a handler asks for actions by self.send, self.set_timer and so on"
+            )
 
 
 def check_handler(owner: str, name: str, handler: Any) -> None:

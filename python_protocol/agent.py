@@ -99,7 +99,9 @@ class Process:
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
-        _refuse_names(cls)
+        if hidden := [name for name in _TAKEN if name in vars(cls)]:
+            what = f"{cls.__name__}.{hidden[0]} hides what every process does by {hidden[0]}()"
+            raise TypeError(f"{what}: choose another name")
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
     def __init__(self, of: Process | None = None) -> None:
@@ -148,7 +150,7 @@ class Process:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Writes a row into the trace; `python_protocol.notes` has the names that metrics read."""
+        """Writes a row into the trace; `python_protocol.actions` has the names that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
@@ -201,12 +203,6 @@ def _never_made(cls: type[Process]) -> str:
     code = cls.__init__.__code__
     place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
     return f"{cls.__init__.__qualname__} at {place} does not call super().__init__(...), without which nothing is sent"
-
-
-def _refuse_names(cls: type[Process]) -> None:
-    for name in _TAKEN:
-        if name in vars(cls):
-            raise TypeError(f"{cls.__name__}.{name} hides what every process does by {name}(): choose another name")
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:

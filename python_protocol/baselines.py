@@ -285,6 +285,5 @@ class Beacon(Agent):
     @on_timer(TIMER)
     def broadcast(self, _: str, __: SimTime) -> None:
         """Sends a beacon, and draws the time of the next."""
-        gap = from_seconds(self.random.expovariate(self.parameters.rate))
         self.send(BROADCAST, BeaconMessage(self.parameters.payload))
-        self.set_timer(TIMER, gap)
+        self.set_timer(TIMER, from_seconds(self.random.expovariate(self.parameters.rate)))

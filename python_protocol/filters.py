@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from struct import Struct
@@ -148,9 +149,9 @@ class Constraint:
 
     def matches(self, attributes: dict[str, Value]) -> bool:
         """Whether the attribute is there and compares as asked; a missing attribute never matches."""
-        if self.attribute not in attributes:
+        value = attributes.get(self.attribute)
+        if value is None:
             return False
-        value = attributes[self.attribute]
         if self.operator is Operator.EXISTS:
             return True
         if isinstance(value, str) != isinstance(self.operand, str):
@@ -234,16 +235,15 @@ def write_value(writer: Writer, value: Value) -> None:
         writer.f64(value)
 
 
+_READERS: dict[int, Callable[[Reader], Value]] = {_INTEGER: Reader.i64, _REAL: Reader.f64, _TEXT: Reader.text}
+
+
 def read_value(reader: Reader) -> Value:
-    """Inverse of `write_value`."""
-    kind = reader.u8()
-    if kind == _TEXT:
-        return reader.text()
-    if kind == _INTEGER:
-        return reader.i64()
-    if kind == _REAL:
-        return reader.f64()
-    raise DecodeError(f"no value has the type {kind}")
+    """Reads what `write_value` wrote; raises DecodeError for a type that there is not."""
+    read = _READERS.get(kind := reader.u8())
+    if read is None:
+        raise DecodeError(f"no value has the type {kind}")
+    return read(reader)
 
 
 def parse_filter(text: str) -> Filter:
@@ -267,11 +267,7 @@ def parse_value(text: str) -> Value:
     """Reads 3, 2.5 or 'text'; raises ValueError."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1]
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is neither a number nor a text in single quotes") from None
+    for kind in (int, float):  # 3 is no 3.0: the two have different bytes
+        with suppress(ValueError):
+            return kind(text)
+    raise ValueError(f"{text!r} is neither a number nor a text in single quotes")

@@ -197,8 +197,7 @@ class Aodv(Agent):
         if reply.destination == self.node or not self.table.update(offer, now):
             return
         self.discovery.learned(reply.destination, now)
-        is_on_way = reply.originator != self.node and reply.ttl > 0
-        if is_on_way and not self.is_silent(now):
+        if reply.originator != self.node and reply.ttl > 0 and not self.is_silent(now):
             self._send_reply(reply, now)
 
     def _send_reply(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
@@ -244,11 +243,10 @@ class Aodv(Agent):
         was_heard = self.frames.has_broadcast(self._checked_at, now)
         is_needed = parameters.sends_hellos_always or (is_on_active_route and not was_heard)
         if is_needed and not self.is_silent(now):
-            hello = Hello.of(self.node, self.table.sequence, parameters.hello_timeout // MILLISECOND)
-            self.frames.broadcast(hello, now)
+            lifetime_ms = parameters.hello_timeout // MILLISECOND
+            self.frames.broadcast(Hello.of(self.node, self.table.sequence, lifetime_ms), now)
         self._checked_at = now
-        early = self.random.randint(0, parameters.hello_jitter)
-        self.set_timer(HELLO_TIMER, parameters.hello_interval - early)
+        self.set_timer(HELLO_TIMER, parameters.hello_interval - self.random.randint(0, parameters.hello_jitter))
 
     @on(Hello)
     def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
@@ -417,8 +415,8 @@ class Aodv(Agent):
             if subscriber == self.node:
                 self._deliver_once(notification, 0)
             else:
-                packet = DataPacket(0, self.parameters.net_diameter, self.node, subscriber, notification)
-                self.discovery.carry(packet, now)
+                ttl = self.parameters.net_diameter
+                self.discovery.carry(DataPacket(0, ttl, self.node, subscriber, notification), now)
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, _: SimTime) -> None:

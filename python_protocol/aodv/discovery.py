@@ -84,8 +84,7 @@ class Discovery(Process):
         if route is not None:
             self._send_packet(packet, route, now)
             return
-        dropped = self.queue.add(packet, now)
-        if dropped is not None:
+        if dropped := self.queue.add(packet, now):
             self._frames.drop(dropped, "request queue full")
         self.search(packet.destination, now)
 
@@ -283,10 +282,8 @@ class RequestQueue:
 
     def sweep(self, now: SimTime) -> list[DataPacket]:
         """Takes out those that waited too long."""
-        over = []
-        while self._waiting and self._waiting[0][0] <= now:
-            over.append(self._waiting.popleft()[1])
-        return over
+        over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
+        return [self._waiting.popleft()[1] for _ in over]
 
     def destinations(self) -> list[NodeId]:
         """Where the waiting packets want to go, in the order of their first packet."""

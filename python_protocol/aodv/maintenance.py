@@ -84,9 +84,12 @@ class RouteErrors:
         concerned = [route for route in lost if route.precursors]
         if not concerned:
             return
-        precursors = {precursor for route in concerned for precursor in route.precursors}
-        unreachable = [Unreachable(route.destination, route.sequence) for route in concerned]
-        self._tell(precursors, unreachable, now, no_delete=no_delete)
+        self._tell(
+            {precursor for route in concerned for precursor in route.precursors},
+            [Unreachable(route.destination, route.sequence) for route in concerned],
+            now,
+            no_delete=no_delete,
+        )
         if not no_delete:
             for route in concerned:
                 route.precursors.clear()

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter
 
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.messages.fields import listed
@@ -125,7 +126,8 @@ class RoutingTable:
             self._routes[offer.destination] = offer
             return True
         active = self.active(offer.destination, now)
-        if active and _is_same(offer, active):
+        known = active and (active.sequence_valid, active.sequence, active.next_hop, active.hop_count)
+        if active and known == (True, offer.sequence, offer.next_hop, offer.hop_count):
             active.lifetime = max(active.lifetime, offer.lifetime)
             return True
         if not _is_better(offer, route):
@@ -171,8 +173,7 @@ class RoutingTable:
         if route is None:
             return
         route.precursors.add(neighbour)
-        next_hop = self._routes.get(route.next_hop)
-        if next_hop is not None:
+        if next_hop := self._routes.get(route.next_hop):
             next_hop.precursors.add(neighbour)
 
     def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
@@ -189,7 +190,7 @@ class RoutingTable:
         broken = [route for route in self if route.next_hop == neighbour and self.active(route.destination, now)]
         for route in broken:
             self.invalidate(route, now)
-        return sorted(broken, key=_destination)
+        return sorted(broken, key=attrgetter("destination"))
 
     def sweep(self, now: SimTime) -> list[Route]:
         """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last one."""
@@ -199,7 +200,7 @@ class RoutingTable:
             elif route.state is RouteState.INVALID:
                 del self._routes[route.destination]
         expired, self._expired = self._expired, []
-        return sorted((route for route in expired if route.state is RouteState.INVALID), key=_destination)
+        return sorted((route for route in expired if route.state is RouteState.INVALID), key=attrgetter("destination"))
 
     def _expire(self, route: Route) -> None:
         self.invalidate(route, route.lifetime)
@@ -211,26 +212,20 @@ class RoutingTable:
         route.state = RouteState.VALID
 
 
-def _destination(route: Route) -> NodeId:
-    return route.destination
-
-
-def _is_same(offer: Route, active: Route) -> bool:
-    known = (active.sequence_valid, active.sequence, active.next_hop, active.hop_count)
-    return known == (True, offer.sequence, offer.next_hop, offer.hop_count)
-
-
 def _is_better(offer: Route, route: Route) -> bool:
     """Section 6.7: the number in the table is unknown or older, or equal to that of a lost or longer route."""
     if not route.sequence_valid or is_newer(offer.sequence, route.sequence):
         return True
-    if offer.sequence != route.sequence:
-        return False
-    return route.state is not RouteState.VALID or offer.hop_count < route.hop_count
+    is_shorter = route.state is not RouteState.VALID or offer.hop_count < route.hop_count
+    return offer.sequence == route.sequence and is_shorter
 
 
 def _describe(route: Route, names: Names) -> tuple[str, ...]:
-    sequence = str(route.sequence) if route.sequence_valid else "unknown"
-    precursors = listed(map(names.node, sorted(route.precursors)))
-    ends = (names.node(route.destination), names.node(route.next_hop))
-    return (*ends, str(route.hop_count), sequence, route.state.value, precursors)
+    return (
+        names.node(route.destination),
+        names.node(route.next_hop),
+        str(route.hop_count),
+        str(route.sequence) if route.sequence_valid else "unknown",
+        route.state.value,
+        listed(map(names.node, sorted(route.precursors))),
+    )

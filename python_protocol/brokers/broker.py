@@ -316,7 +316,11 @@ class Storage:
             if taken and size is not None and used > size:
                 break
             taken.append(notification)
-        self._remove(subscriber, taken)
+        for notification in taken:
+            del queue[notification.id]
+        if not queue:
+            self._queues.pop(subscriber, None)
+        self._stored -= len(taken)
         return taken
 
     def subscribers(self) -> list[NodeId]:
@@ -328,14 +332,6 @@ class Storage:
         queues = self._queues.items()
         rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))
-
-    def _remove(self, subscriber: NodeId, notifications: list[Notification]) -> None:
-        queue = self._queues.get(subscriber, {})
-        for notification in notifications:
-            del queue[notification.id]
-        if not queue:
-            self._queues.pop(subscriber, None)
-        self._stored -= len(notifications)
 
     def __len__(self) -> int:
         return self._stored

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub
+from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, Sub, Uns
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
@@ -30,6 +30,8 @@ class Client(Process):
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
+    said_again: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
+    """The SUB and the UNS of the protocol, whose fields are those of `_head`, and then the filter."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """A client is detached at first."""
@@ -92,12 +94,12 @@ class Client(Process):
 
     def _mend(self, message: Filters) -> None:
         """Corrects what the broker has wrong (the thesis, section 3.2)."""
-        missing = [one for one in self.filters if one not in message.filters]
-        outdated = [one for one in message.filters if one not in self.filters]
-        for one in missing:
-            self._tell_broker(self._subscription, one)
-        for one in outdated:
-            self._tell_broker(self._unsubscription, one)
+        for one in self.filters:
+            if one not in message.filters:
+                self._tell_broker(self._subscription, one)
+        for one in message.filters:
+            if one not in self.filters:
+                self._tell_broker(self._unsubscription, one)
 
     # Senders
 
@@ -105,13 +107,19 @@ class Client(Process):
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         """Sends what the client of a new broker has to tell it; `last` is the broker before, the same one perhaps."""
 
-    @abstractmethod
+    def _head(self) -> tuple[Any, ...]:
+        """What stands before the filter in a SUB or UNS made now; a protocol that numbers them counts up here."""
+        return (self.node,)
+
     def _subscription(self, wanted: Filter) -> Message:
         """The SUB for a filter."""
+        made: Message = self.said_again[0](*self._head(), wanted)
+        return made
 
-    @abstractmethod
     def _unsubscription(self, unwanted: Filter) -> Message:
         """The UNS for a filter."""
+        made: Message = self.said_again[1](*self._head(), unwanted)
+        return made
 
     def _publication(self, notification: Notification, hops: int) -> Message:
         """The PUB for a notification."""
@@ -143,9 +151,6 @@ class Client(Process):
 
 class FaithfulClient(Client):
     """Channels are reliable to the papers: what a link did not carry goes to the next broker, in its order."""
-
-    said_again: ClassVar[tuple[type[Message], ...]]
-    """The SUB and UNS of the protocol."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """At first nothing was lost, and nothing waits."""
@@ -187,8 +192,8 @@ class FaithfulClient(Client):
     def _say_late(self, commands: Iterable[Subscribe | Unsubscribe]) -> None:
         """Tells the broker what was commanded before there was one."""
         for command in commands:
-            make = self._subscription if isinstance(command, Subscribe) else self._unsubscription
-            self._tell_broker(make, command.filter)
+            is_new = isinstance(command, Subscribe)
+            self._tell_broker(self._subscription if is_new else self._unsubscription, command.filter)
 
     def _end_late(self) -> None:
         """Tells the broker what was given up before there was one; its subscriptions will be said as they are."""

@@ -280,8 +280,8 @@ def _search_class(cls: Any, name: Any, seen: set[Any]) -> str:
     has_attributes = cls.__dictoffset__ != 0  # which a subclass of something fixed may have, and they can be set
     if issubclass(cls, _FIXED + _FROZEN_COLLECTIONS) and not has_attributes:
         return ""
-    advice = f"whoever receives a {name} could change it for everybody else: make it a frozen dataclass"
-    return collection_problem(cls, name) or advice
+    problem = collection_problem(cls, name)
+    return problem or f"whoever receives a {name} could change it for everybody else: make it a frozen dataclass"
 
 
 def names_of_fields(cls: Any) -> tuple[str, ...]:

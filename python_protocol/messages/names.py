@@ -86,8 +86,7 @@ class Notation:
 
     def show(self, record: Any, names: Names) -> str:
         """The fields of a record."""
-        words = (self._word(word, record, names) for word in self._words)
-        return " ".join(filter(None, words))
+        return " ".join(filter(None, (self._word(word, record, names) for word in self._words)))
 
     def _word(self, word: _Word, record: Any, names: Names) -> str:
         if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
@@ -110,8 +109,8 @@ class _Word(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Self:
         """The word that this text is."""
-        parsed = Formatter().parse(text.removesuffix("?"))
-        return cls(tuple((literal, name) for literal, name, _, _ in parsed), text.endswith("?"))
+        pieces = ((literal, name) for literal, name, _, _ in Formatter().parse(text.removesuffix("?")))
+        return cls(tuple(pieces), text.endswith("?"))
 
 
 def _plain(name: str, kind: FieldType | None) -> str:

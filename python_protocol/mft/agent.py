@@ -119,29 +119,28 @@ class MftPubSub(BrokerAgent):
     def _learn(self, sender: NodeId, held: tuple[Held, ...], now: SimTime) -> None:
         if isinstance(self.broker, SpreadingBroker):
             self.broker.learn(sender, held, now)
-            self._carry_out_broker(self.broker, now)
-        elif isinstance(self.client, SpreadingClient):
-            if self.client.learn(sender, held, now):
-                self._trickle.reset()
-            self._carry_out_client(now)
+        elif isinstance(self.client, SpreadingClient) and self.client.learn(sender, held, now):
+            self._trickle.reset()
+        self._carry_out(now)
 
     def _overhear(self, message: Pub | Ask, sender: NodeId, now: SimTime) -> None:
         """Takes a notification that was for others, or for everybody, or what somebody asks of everybody."""
-        if isinstance(self.broker, SpreadingBroker):
-            self.broker.hear(message, sender, now)
-            self._carry_out_broker(self.broker, now)
-        elif isinstance(self.client, SpreadingClient):
-            self.client.hear(message, sender, now)
-            self._carry_out_client(now)
+        hearer = self.broker or self.client
+        if isinstance(hearer, SpreadingBroker | SpreadingClient):
+            hearer.hear(message, sender, now)
+            self._carry_out(now)
 
     @on_timer(SpreadTimer)
     def time_spread(self, key: SpreadTimer, now: SimTime) -> None:
         """What a broker has to spread is due, or what somebody has asked a client for."""
+        (self.broker or self.client).fire(key, now)
+        self._carry_out(now)
+
+    def _carry_out(self, now: SimTime) -> None:
+        """Carries out what the broker of this node wants done; where there is none, what the client wants."""
         if self.broker is not None:
-            self.broker.fire(key, now)
             self._carry_out_broker(self.broker, now)
         else:
-            self.client.fire(key, now)
             self._carry_out_client(now)
 
     # What it does otherwise than others of the family

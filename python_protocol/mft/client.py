@@ -24,7 +24,6 @@ from roambus.python_protocol.agent import Recent, on, on_timer
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.forwarding import Missing
 from roambus.python_protocol.mft.messages import Ask, Beat, Below, Mig, Rep, Sub, Uns, sum_of
 from roambus.python_protocol.mft.parameters import MftParameters
@@ -36,6 +35,8 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
 class Client(FamilyClient):
     """s_i and p_i of one node."""
+
+    said_again = (Sub, Uns)
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """The first message of the client will have the number 1."""
@@ -75,14 +76,15 @@ class Client(FamilyClient):
 
     def make_beat(self, heartbeat: Heartbeat) -> Beat:
         """A heartbeat that tells where this client is, if it is a subscriber."""
-        below = (Below(self.node, self._place),) if self._timestamp else ()
-        return Beat(heartbeat, sum_of([(self.node, self.filters)]), below)
+        return Beat(
+            heartbeat,
+            sum_of([(self.node, self.filters)]),
+            (Below(self.node, self._place),) if self._timestamp else (),
+        )
 
-    def _subscription(self, wanted: Filter) -> Message:
-        return Sub(self.node, self._tick(), 0, wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(self.node, self._tick(), 0, unwanted)
+    def _head(self) -> tuple[NodeId, int, int]:
+        """A subscriber's own messages have gone no hop."""
+        return self.node, self._tick(), 0
 
     def _tick(self) -> int:
         self._timestamp += 1
@@ -136,8 +138,7 @@ class SpreadingClient(Client):
     def _ask(self, told: tuple[Held, ...], now: SimTime) -> None:
         """Asks whoever is around for what it has lacked for long."""
         self._missing.told(told, self.digest.tell(), now)
-        missing = self._missing.take_due(now)
-        if missing:
+        if missing := self._missing.take_due(now):
             self.send(BROADCAST, Ask(tuple(self.filters), missing))
 
     @on(Ask)
@@ -147,8 +148,7 @@ class SpreadingClient(Client):
             is_late = now - heard.on_air > self._parameters.spread_patience
             if is_late and not heard.is_waiting and ask.asks_for(heard.pub.notification):
                 heard.is_waiting = True
-                pause = self._random.randrange(self._parameters.spread_patience + 1)
-                self.set_timer(SpreadTimer(identifier), pause)
+                self.set_timer(SpreadTimer(identifier), self._random.randrange(self._parameters.spread_patience + 1))
 
     @on_timer(SpreadTimer)
     def spread(self, key: SpreadTimer, now: SimTime) -> None:

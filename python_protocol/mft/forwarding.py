@@ -95,17 +95,16 @@ class Forwarding(Broker):
     # Senders
 
     def _pass_on(self, pub: Pub, recipients: Recipients) -> None:
-        """Sends a notification to each interface behind which somebody wants it."""
-        for interface, subscribers in recipients.items():
-            self._send_pub(pub, interface, subscribers)
+        """Sends a notification to each interface behind which somebody wants it (algorithm 3.1, lines 17 to 21).
 
-    def _send_pub(self, pub: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> None:
-        """Carries out algorithm 3.1, lines 17 to 21: an interface that is not there gets it by the queues."""
-        if interface is not None and self.reaches(interface):
-            self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
-        else:
-            for one in subscribers:
-                self._store(one, pub.notification)
+        An interface that is not there gets it by the queues, once it is there or another one takes its place.
+        """
+        for interface, subscribers in recipients.items():
+            if interface is not None and self.reaches(interface):
+                self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
+            else:
+                for one in subscribers:
+                    self._store(one, pub.notification)
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
         """Carries out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""

@@ -153,19 +153,19 @@ class SpreadingBroker(Broker):
             return
         told = self._told[sender] = tuple(held)
         for kept in self._kept.values():
-            is_late = now - kept.on_air > self._parameters.spread_patience
-            if is_late and not kept.is_waiting and self._lacks(sender, told, kept):
-                kept.is_asked_for = True
-                self._spread_within(kept, self._parameters.spread_delay)
+            if self._is_silent(kept, now) and self._lacks(sender, told, kept):
+                self._spread_within(kept, self._parameters.spread_delay, is_asked_for=True)
 
     @on(Ask)
     def answer(self, ask: Ask, z: NodeId, now: SimTime) -> None:
         """A subscriber that no broker hears well asks: what is here is sent, unless somebody else sends it first."""
         for kept in self._kept.values():
-            is_late = now - kept.on_air > self._parameters.spread_patience
-            if is_late and not kept.is_waiting and ask.asks_for(kept.pub.notification):
-                kept.is_asked_for = True
-                self._spread_within(kept, self._parameters.spread_patience)
+            if self._is_silent(kept, now) and ask.asks_for(kept.pub.notification):
+                self._spread_within(kept, self._parameters.spread_patience, is_asked_for=True)
+
+    def _is_silent(self, kept: _Kept, now: SimTime) -> bool:
+        """Whether a notification has not been on the air just now, and is not about to be."""
+        return now - kept.on_air > self._parameters.spread_patience and not kept.is_waiting
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
         """A neighbour or client is out of reach."""
@@ -187,26 +187,23 @@ class SpreadingBroker(Broker):
 
     def _has_to_spread(self, kept: _Kept) -> bool:
         """Whether a neighbour who wants a notification may lack it, and few others around have sent it."""
-        if kept.copies >= self._parameters.spread_copies:
-            return False
         identifier = kept.pub.notification.id
         silent = [one for one in self.neighbours if not holds(self._told.get(one, ()), identifier)]
-        return any(way in silent for _, way in self._still_wanted(kept))
+        is_wanted = any(way in silent for _, way in self._still_wanted(kept))
+        return is_wanted and kept.copies < self._parameters.spread_copies
 
     def _lacks(self, interface: NodeId, told: tuple[Held, ...], kept: _Kept) -> bool:
         """Whether a notification is wanted at an interface, and is not there as far as that has told."""
-        identifier = kept.pub.notification.id
-        if not lacks(told, identifier, self._parameters.digest_publishers):
-            return False
-        return any(way == interface for _, way in self._still_wanted(kept))
+        is_lacked = lacks(told, kept.pub.notification.id, self._parameters.digest_publishers)
+        return is_lacked and any(way == interface for _, way in self._still_wanted(kept))
 
     def _still_wanted(self, kept: _Kept) -> Iterator[tuple[NodeId, NodeId | None]]:
         """The subscribers that wanted a notification when it came and do so now, and the ways to them."""
         matching = self.table.matching(kept.pub.notification)
         return ((subscriber, way) for subscriber, way in matching if subscriber in kept.wanted)
 
-    def _spread_within(self, kept: _Kept, longest: SimTime) -> None:
-        kept.is_waiting = True
+    def _spread_within(self, kept: _Kept, longest: SimTime, *, is_asked_for: bool = False) -> None:
+        kept.is_waiting, kept.is_asked_for = True, kept.is_asked_for or is_asked_for
         self.set_timer(SpreadTimer(kept.pub.notification.id), self._random.randrange(longest + 1))
 
     # What is kept

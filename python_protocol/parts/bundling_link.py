@@ -123,7 +123,7 @@ class BundlingLink(Streams[_Outbound]):
 
     def _take_place(self, sender: NodeId, place: Place) -> bool:
         """Whether it is the next place in the stream from a neighbour."""
-        session, last = self._inbound.get(sender, (None, _NOTHING))
+        session, last = self._inbound.get(sender, (place.session, _NOTHING))
         if session != place.session:
             last = _NOTHING
         following = (last + 1) % _SEQUENCES
@@ -135,7 +135,9 @@ class BundlingLink(Streams[_Outbound]):
         if outbound is None or ack.session != outbound.session:
             return []
         if ack.sequence == _NOTHING and outbound.sequence != 0:
-            return self._begin_anew(sender, outbound, now)
+            # The receiver has rebooted: what it has not acknowledged goes to it in a new session.
+            self._begin_stream(sender).queue = outbound.queue
+            return [CancelTimer(link_timer(sender)), *self._flush_soon(now)]
         count = (ack.sequence - outbound.sequence) % _SEQUENCES + 1
         if count > outbound.sent:
             return []
@@ -148,11 +150,6 @@ class BundlingLink(Streams[_Outbound]):
         outbound.retries, outbound.began = 0, None
         waiting = self._flush_soon(now) if outbound.sent < len(outbound.queue) else []
         return [*waiting, self._watch(sender, outbound) if outbound.sent else CancelTimer(link_timer(sender))]
-
-    def _begin_anew(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
-        """The receiver has rebooted: what it has not acknowledged goes to it in a new session."""
-        self._begin_stream(neighbour).queue = outbound.queue
-        return [CancelTimer(link_timer(neighbour)), *self._flush_soon(now)]
 
     # Timers
 
@@ -202,9 +199,8 @@ class BundlingLink(Streams[_Outbound]):
         is_quiet = not outbound.sent
         earliest = 0
         for offset in range(outbound.sent, self._window(outbound)):
-            message = outbound.queue[offset]
             place = Place(neighbour, outbound.session, (outbound.sequence + offset) % _SEQUENCES)
-            earliest = add(parcels, message, place, earliest)
+            earliest = add(parcels, outbound.queue[offset], place, earliest)
             outbound.sent += 1
         if not is_quiet:
             return []

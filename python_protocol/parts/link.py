@@ -243,21 +243,14 @@ class _Outbound(Outbound):
     """When the message under way was first transmitted."""
 
 
-@dataclass(slots=True)
-class _Inbound:
-    """The way from one neighbour: the last message handed up."""
-
-    session: int
-    sequence: int
-
-
 class Link(Streams[_Outbound]):
     """All links of one node, to whatever neighbours it sends to or hears."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
         """`random` is the agent's; a node that reboots makes a new Link."""
         super().__init__(_Outbound, parameters, random)
-        self._inbound: dict[NodeId, _Inbound] = {}
+        self._inbound: dict[NodeId, tuple[int, int]] = {}
+        """The session from each neighbour, and the number of the last message of it that was handed up."""
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
         """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
@@ -287,15 +280,11 @@ class Link(Streams[_Outbound]):
         return [], [self._give_up(neighbour, outbound)]
 
     def _receive_data(self, sender: NodeId, data: LinkData) -> tuple[list[Action], list[Message]]:
-        acknowledge: list[Action] = [Send(sender, LinkAck(data.session, data.sequence))]
-        inbound = self._inbound.get(sender)
-        if inbound is None or inbound.session != data.session:
-            self._inbound[sender] = _Inbound(data.session, data.sequence)
-            return acknowledge, [data.payload]
-        if data.sequence != (inbound.sequence + 1) % _SEQUENCES:
-            return acknowledge, []
-        inbound.sequence = data.sequence
-        return acknowledge, [data.payload]
+        session, sequence = self._inbound.get(sender, (None, 0))
+        is_next = session != data.session or data.sequence == (sequence + 1) % _SEQUENCES
+        if is_next:
+            self._inbound[sender] = data.session, data.sequence
+        return [Send(sender, LinkAck(data.session, data.sequence))], [data.payload] if is_next else []
 
     def _receive_ack(self, sender: NodeId, ack: LinkAck, now: SimTime) -> list[Action]:
         outbound = self._outbound.get(sender)

@@ -285,18 +285,13 @@ class Election(Overlay):
             is_free = self.parent is None or not self._parameters.sticky_parent
             if is_free and self._is_fit_at_once(copy):
                 self._take_parent(copy)
-        elif not self._is_echo(message):
+        elif message.leadership.leader != self._node and message.round > self._left.get(message.leadership, 0):
+            # Any other is the echo of a round heard before this node left that leadership, or led by it before a crash.
+            # If it were passed on again, the last round of a leader that is gone could circulate for ever.
             if message.leadership < self.leadership:
                 self._follow(copy, message, now)
             else:
                 self._other = _Other(now, copy, message)
-
-    def _is_echo(self, message: Heartbeat) -> bool:
-        """Whether it is of a round heard before this node left that leadership, or of one that it led before a crash.
-
-        If it were passed on again, the last round of a leader that is gone could circulate for ever.
-        """
-        return message.leadership.leader == self._node or message.round <= self._left.get(message.leadership, 0)
 
     def _follow(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         """Changes to another leadership; what is known of the parent is of no use there."""
@@ -375,7 +370,6 @@ class Election(Overlay):
         """Forgets the children that have not been heard for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
-        gone = [child for child, heard in self.children.items() if now - heard > patience]
-        for child in gone:
+        for child in [child for child, heard in self.children.items() if now - heard > patience]:
             del self.children[child]
             self.changes.append(NeighbourGone(child, moved=False))

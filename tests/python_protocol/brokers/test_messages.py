@@ -43,6 +43,8 @@ by_agent: dict[type[BrokerAgent], ByType] = {
         phoenix.Mig: st.builds(phoenix.Mig, nodes, nodes, stamps, bytes_2),
         phoenix.Rep: st.builds(phoenix.Rep, nodes, stamps, bytes_1, notifications),
         phoenix.Turn: st.builds(phoenix.Turn, nodes, stamps, bytes_2, st.booleans()),
+        phoenix.NumberedSub: st.builds(phoenix.NumberedSub, nodes, filters, bytes_2),
+        phoenix.NumberedUns: st.builds(phoenix.NumberedUns, nodes, filters, bytes_2),
     },
     FirstApproach: {
         family.Sub: st.builds(family.Sub, nodes, filters),
@@ -112,6 +114,8 @@ EMPTY = Notification(NotificationId(1, 2), ())
         (simple.Uns(Filter()), 2),
         (family.Sub(1, Filter()), 4),
         (family.Uns(1, Filter()), 4),
+        (phoenix.NumberedSub(1, Filter(), 7), 6),
+        (phoenix.NumberedUns(1, Filter(), 7), 6),
         (phoenix.Pub(NEVER, 0, (1, 2), EMPTY), 23),
         (phoenix.Mig(1, 2, NEVER), 13),
         (phoenix.Rep(1, NEVER, 0, EMPTY), 19),
