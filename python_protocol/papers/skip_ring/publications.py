@@ -136,8 +136,9 @@ class Publications(Process):
             self._flood(publication, hops, neighbours)
 
     def _flood(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
+        message = PublishNew(self.topic, hops + 1, publication)  # one for all, which is encoded once
         for one in neighbours if self._parameters.flooding else ():
-            self.send(one, PublishNew(self.topic, hops + 1, publication))
+            self.send(one, message)
 
     def _deliver_wanted(self, publication: Notification, hops: int) -> None:
         """Delivers a publication once, if any of the application's filters matches."""
