@@ -346,12 +346,13 @@ class Broker(FamilyBroker):
             is_circle = self._parameters.break_circles and row.interface == self.node
             self.table.add(row.filter, NOWHERE if is_circle else b_j, row.subscriber)
         self._reconcile(btab, b_j)
-        for s in dict.fromkeys(row.subscriber for row in theirs):
+        told = dict.fromkeys(row.subscriber for row in theirs)
+        for s in told:
             self._ask_about_filters(s)
         if self._parameters.tell_late and self._told.get(b_j) != local:
             self._send_bmig(b_j)
         self.flood(Fmig(), b_j)
-        for s in dict.fromkeys(row.subscriber for row in theirs):
+        for s in told:
             if b_j in self.table.interfaces(s):
                 self._send_queued(s, b_j)
 
@@ -359,12 +360,10 @@ class Broker(FamilyBroker):
         """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""
         here = dict.fromkeys((s, f) for f, _, s in self.table)
         there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
-        for s, f in here:
-            if (s, f) not in there:
-                self.send(b_j, Sub(s, f))
-        for s, f in there:
-            if (s, f) not in here:
-                self.send(b_j, Uns(s, f))
+        for kind, of, without in ((Sub, here, there), (Uns, there, here)):
+            for s, f in of:
+                if (s, f) not in without:
+                    self.send(b_j, kind(s, f))
 
     @on(Fmig)  # lines 26 and 27
     def force_migration(self, fmig: Fmig, z: NodeId, now: SimTime) -> None:
@@ -393,8 +392,7 @@ class Broker(FamilyBroker):
         self.gone(interface, moved=False)
         for message in messages:
             if isinstance(message, Pub):
-                subscribers = self.table.matching(message.notification).get(interface, [])
-                self._enqueue(message.notification, subscribers)
+                self._enqueue(message.notification, self.table.matching(message.notification).get(interface, ()))
             elif isinstance(message, Rep):
                 self._pass_on_rep(message, self.node)
 

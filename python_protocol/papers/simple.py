@@ -99,8 +99,9 @@ class RoutingTable:
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
         """That of a broker, as in table 2.2."""
-        rows = ((names.filter(f), names.interface(z, broker)) for f, z in self)
-        return by_first_column(("Filter", "Interface"), rows)
+        return by_first_column(
+            ("Filter", "Interface"), ((names.filter(f), names.interface(z, broker)) for f, z in self)
+        )
 
 
 class Broker(ForgetfulBroker):

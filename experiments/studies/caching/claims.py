@@ -21,7 +21,6 @@ from roambus.experiments.claims import (
     Part,
     Parts,
     Place,
-    Quantity,
     Side,
     at_each,
     between,
@@ -68,20 +67,16 @@ def trend(metric: str, axis: str, side: Side) -> Parts:
 def over_sizes(metric: str, side: Side) -> Parts:
     """The claim that, at each load and size, the metric rises or falls from the shortest absence to the longest."""
 
-    def parts(measured: Measurements) -> Iterable[Part]:
-        absences = measured.values(ABSENCE)
-        label = f"load {{load}}, k = {{size}}: {TITLES[metric]}, absence {absences[-1]} minus {absences[0]}"
-        return at_each([LOAD, SIZE], Bound(label, _longest_minus_shortest(metric), side))(measured)
-
-    return parts
-
-
-def _longest_minus_shortest(metric: str) -> Quantity:
-    def change(measured: Measurements, place: Place) -> pd.Series[float]:
+    def longest_minus_shortest(measured: Measurements, place: Place) -> pd.Series[float]:
         table = table_over(measured, ABSENCE, metric, agent=_AGENT_OF[metric], **place)
         return table.iloc[:, -1] - table.iloc[:, 0]
 
-    return change
+    def parts(measured: Measurements) -> Iterable[Part]:
+        absences = measured.values(ABSENCE)
+        label = f"load {{load}}, k = {{size}}: {TITLES[metric]}, absence {absences[-1]} minus {absences[0]}"
+        return at_each([LOAD, SIZE], Bound(label, longest_minus_shortest, side))(measured)
+
+    return parts
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:

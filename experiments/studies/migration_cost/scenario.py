@@ -5,7 +5,7 @@ Everything is drawn from the run's seed, so that every agent gets the same tree 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from roambus.experiments.random_scenarios import Parents, random_tree
@@ -41,17 +41,12 @@ def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Ra
     """Draws and carries out one change; returns it as an ini has it, node:parent."""
     while True:
         node, parent = random.choice(nodes), random.randrange(brokers)
-        if parent != parents[node] and node not in _way_up(parent, parents):
+        way_up = [parent]
+        while way_up[-1] in parents:
+            way_up.append(parents[way_up[-1]])
+        if parent != parents[node] and node not in way_up:  # below itself a broker would be cut off from the root
             parents[node] = parent
             return f"{node}:{parent}"
-
-
-def _way_up(node: NodeId, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
-    """The nodes from this one to the root."""
-    way = [node]
-    while way[-1] in parents:
-        way.append(parents[way[-1]])
-    return way
 
 
 TEMPLATE_FUNCTIONS = (migrating_tree,)

@@ -1,18 +1,17 @@
 """The study of clients that disconnect and return: what every protocol that can do it delivers to them, at what cost.
 
-All protocols get the same workload over ideal links. Absences are announced or not, and their mean length varies.
-
-Measures what clients that return get and cost, from traces alone.
-
-What they cost is what brokers store for them, which agents note. What they get is how much of what was published while
-they were away reaches them, and how long after their return.
+All protocols get the same workload over ideal links. Absences are announced or not, and their mean length varies. Two
+things are measured beside the metrics of every run, from traces alone. What returning clients cost is what brokers
+store for them; only agents that note what they store can be measured so. What they get is how much of what was
+published while they were away reaches them, and how long after their return. That is known of announced absences only,
+because a client that goes without a word leaves no row in the trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
@@ -27,13 +26,8 @@ from roambus.spark.metrics.run_metrics import BACK_NS, DELIVERED_NS, RUN, absenc
 STORED_MEAN, STORED_PEAK = "stored_mean", "stored_peak"
 HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"
 
-_KEPT = (schema.STORE,)
 _GONE = (schema.REPLAY, schema.DROP)
 _TIME, _KEPT_NOW, _CHANGE, _STORED = "time_ns", "kept", "change", "stored"
-
-
-def _ns() -> Column:
-    return time_ns().alias(_TIME)
 
 
 # What is stored
@@ -45,10 +39,9 @@ def storage(traces: DataFrame) -> DataFrame:
     A notification that a broker stores for two subscribers counts twice; one that is stored and gone at one instant
     does not. Runs in which no agent notes that it stores have no row: nobody stores, or nobody says so.
     """
-    changes = _storage_changes(traces)
-    ends = traces.groupBy(RUN).agg(F.max(_ns()).alias("end"))
+    ends = traces.groupBy(RUN).agg(F.max(time_ns()).alias("end"))
     so_far = Window.partitionBy(RUN).orderBy(_TIME).rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    levels = changes.groupBy(RUN, _TIME).agg(F.sum(_CHANGE).alias(_CHANGE))
+    levels = _storage_changes(traces).groupBy(RUN, _TIME).agg(F.sum(_CHANGE).alias(_CHANGE))
     levels = levels.withColumn(_STORED, F.sum(_CHANGE).over(so_far)).join(ends, RUN)
     area = F.sum(F.col(_CHANGE) * (F.col("end") - F.col(_TIME)))
     found = levels.groupBy(RUN).agg(
@@ -62,8 +55,10 @@ def _storage_changes(traces: DataFrame) -> DataFrame:
     """By how many notifications (1, 0, -1) the storage of a broker for a subscriber changes, at each time."""
     event = F.col(schema.EVENT)
     place = [RUN, schema.NODE, schema.NOTIFICATION_ID, schema.PEER]
-    rows = traces.where(event.isin(*_KEPT, *_GONE)).withColumn(schema.PEER, F.coalesce(schema.PEER, F.lit(-1)))
-    states = rows.groupBy(*place, _ns()).agg(F.min(event.isin(*_KEPT).cast("int")).alias(_KEPT_NOW))
+    rows = traces.where(event.isin(schema.STORE, *_GONE)).withColumn(schema.PEER, F.coalesce(schema.PEER, F.lit(-1)))
+    states = rows.groupBy(*place, time_ns().alias(_TIME)).agg(
+        F.min((event == schema.STORE).cast("int")).alias(_KEPT_NOW)
+    )
     before = F.lag(_KEPT_NOW, 1, 0).over(Window.partitionBy(*place).orderBy(_TIME))
     return states.select(RUN, _TIME, (F.col(_KEPT_NOW) - before).alias(_CHANGE))
 
@@ -164,20 +159,18 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
 
 def returning_tables(measured: Measurements) -> Mapping[str, str]:
     """Tables in Markdown, of announced absences and of others: a row for each agent, a column for each metric."""
+    return {TABLE_FILE: "\n".join(_section(measured, announced) for announced in measured.values(ANNOUNCED))}
+
+
+def _section(measured: Measurements, announced: str) -> str:
     place = {PRESENCE: cut(measured, PRESENCE, _PRESENCE), ABSENCE: cut(measured, ABSENCE, _ABSENCE)}
-    sections = []
-    for announced in measured.values(ANNOUNCED):
-        rows = [
-            [
-                agent_name(agent),
-                *(measured.cell(metric, **place, agent=agent, announced=announced) for metric in _DRAWN),
-            ]
-            for agent in measured.agents
-        ]
-        table = markdown_table(["", *map(measured.title, _DRAWN)], rows)
-        what = f"absences of {place[ABSENCE]} s, stays of {place[PRESENCE]} s"
-        sections.append(f"## {_WAYS[announced].capitalize()}: {what}\n\n{table}")
-    return {TABLE_FILE: "\n".join(sections)}
+    rows = [
+        [agent_name(agent), *(measured.cell(metric, **place, agent=agent, announced=announced) for metric in _DRAWN)]
+        for agent in measured.agents
+    ]
+    table = markdown_table(["", *map(measured.title, _DRAWN)], rows)
+    what = f"absences of {place[ABSENCE]} s, stays of {place[PRESENCE]} s"
+    return f"## {_WAYS[announced].capitalize()}: {what}\n\n{table}"
 
 
 STUDY = Study(

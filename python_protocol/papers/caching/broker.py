@@ -122,8 +122,11 @@ class Broker(ForgetfulBroker):
 
     def _search(self, request: Request, z: NodeId) -> None:
         """Responds with what is cached, matches, and was not responded on the way; others may have more."""
-        others = (message for message in self.cache if message.id not in request.answered)
-        found = [message for message in others if any(one.matches(message) for one in request.filters)]
+        found = [
+            message
+            for message in self.cache
+            if message.id not in request.answered and any(one.matches(message) for one in request.filters)
+        ]
         for message in found:
             self.cache.use(message.id)
             self._respond(request, message, z)
@@ -195,9 +198,8 @@ class Broker(ForgetfulBroker):
     def _is_duplicate(self, response: Response) -> bool:
         """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
         message, parameters = response.notification, self._parameters
-        if not parameters.reactive or not self._is_wanted(message):
-            return False
-        if response.kept and parameters.spare_kept:
+        is_spared = response.kept and parameters.spare_kept
+        if is_spared or not parameters.reactive or not self._is_wanted(message):
             return False
         if parameters.drop_by_request and not response.kept:
             return not self._passed.add((response.route[-1], response.number, message.id))

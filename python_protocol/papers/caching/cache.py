@@ -99,7 +99,10 @@ class Cache:
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
         if message.id not in self:
             return [*notes, *(_lost(message.id, client) for client in holders)]
-        return [*notes, *self._hold(message.id, holders)]
+        known = self._holders.setdefault(message.id, {}) if holders else {}
+        new = [client for client in holders if client not in known]
+        known.update(dict.fromkeys(new))
+        return [*notes, *(Note(STORE, notification_id=str(message.id), peer=client) for client in new)]
 
     def use(self, one: NotificationId) -> None:
         """A message answers a request."""
@@ -123,12 +126,9 @@ class Cache:
 
     def listing(self, names: Names) -> Listing:
         """The messages, and for whom those of the emergency cache are kept."""
-        rows = ((names.notification(one), self._describe_holders(one, names)) for one in self)
-        return Listing(("Message", "Kept for"), tuple(rows))
-
-    def _describe_holders(self, message: Notification, names: Names) -> str:
-        holders = self._holders.get(message.id)
-        return listed(map(names.subscriber, holders)) if holders else NOBODY
+        kept = ((one, [names.subscriber(client) for client in self._holders.get(one.id, ())]) for one in self)
+        rows = tuple((names.notification(one), listed(holders) if holders else NOBODY) for one, holders in kept)
+        return Listing(("Message", "Kept for"), rows)
 
     def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
         notes: list[Note] = []
@@ -147,12 +147,6 @@ class Cache:
         del self._messages[one]
         self._policy.remove(one)
         return [Note(FORGET, notification_id=str(one), detail=reason)]
-
-    def _hold(self, one: NotificationId, holders: Collection[NodeId]) -> list[Note]:
-        new = [client for client in holders if client not in self._holders.get(one, ())]
-        if new:
-            self._holders.setdefault(one, {}).update(dict.fromkeys(new))
-        return [Note(STORE, notification_id=str(one), peer=client) for client in new]
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:

@@ -13,6 +13,7 @@ client.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
@@ -27,12 +28,8 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 _Compare = Callable[[Any, Any], bool]
 _UPPER = {Operator.LESS, Operator.LESS_OR_EQUAL}
-
-
 _LOWER = {Operator.GREATER, Operator.GREATER_OR_EQUAL}
 _STRICT = {Operator.LESS, Operator.GREATER}
-
-
 _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
     (Operator.NOT_EQUAL, Operator.NOT_EQUAL): operator.eq,
     (Operator.LESS, Operator.NOT_EQUAL): operator.le,
@@ -93,7 +90,7 @@ class SubscriptionTable:
         """The different z of each (f, z) that may have a message in common with one of `filters`."""
         asked = tuple(filters)
         found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
-        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
+        return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
         """What a neighbour is to be told now, which it then has been: what is new, and what is withdrawn.
@@ -138,13 +135,11 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
+    """Whether whatever satisfies one constraint satisfies the other, as far as two of them alone can tell."""
     if known.attribute != asked.attribute:
         return False
-    if asked.operator is Operator.EXISTS:
-        return True
-    if not _are_alike(known.operand, asked.operand):
-        return False
-    return _implies_alike(known, asked)
+    is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
+    return asked.operator is Operator.EXISTS or is_implied
 
 
 def _implies_alike(known: Constraint, asked: Constraint) -> bool:
@@ -160,9 +155,10 @@ def _implies_alike(known: Constraint, asked: Constraint) -> bool:
 
 
 def _prefix_implies(prefix: str, asked: Constraint) -> bool:
-    if asked.operator is Operator.PREFIX:
-        return prefix.startswith(str(asked.operand))
-    return asked.operator is Operator.NOT_EQUAL and not str(asked.operand).startswith(prefix)
+    other = str(asked.operand)
+    if asked.operator is Operator.NOT_EQUAL:
+        return not other.startswith(prefix)
+    return asked.operator is Operator.PREFIX and prefix.startswith(other)
 
 
 def _exclude(a: Constraint, b: Constraint) -> bool:
@@ -180,15 +176,16 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
+    """Whether a range upwards begins behind the end of one downwards; they may meet in a value that both contain."""
     if low.operator not in _LOWER or high.operator not in _UPPER:
         return False
-    is_strict = low.operator in _STRICT or high.operator in _STRICT
-    compare: _Compare = operator.ge if is_strict else operator.gt
+    compare: _Compare = operator.gt if _STRICT.isdisjoint((low.operator, high.operator)) else operator.ge
     return compare(low.operand, high.operand)
 
 
 def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
-    if a.operator is not Operator.PREFIX or b.operator is not Operator.PREFIX:
+    """Whether two prefixes are of different texts; one that continues the other is not."""
+    if not a.operator is b.operator is Operator.PREFIX:
         return False
     one, other = str(a.operand), str(b.operand)
     return not (one.startswith(other) or other.startswith(one))

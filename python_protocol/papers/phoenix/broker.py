@@ -196,8 +196,8 @@ class Broker(FamilyBroker):
         stamp = self._stamp(y)
         if y in self.local:
             self._enqueue(Rep(y, stamp, pub.hops, pub.notification))
-        hops = self.radio_hops(pub.hops, y)
-        self._send(y, Pub(stamp, hops, self._addressees(y, subscribers), pub.notification))
+        named = self._addressees(y, subscribers)
+        self._send(y, Pub(stamp, self.radio_hops(pub.hops, y), named, pub.notification))
 
     # Algorithm 2.3
 
@@ -211,10 +211,10 @@ class Broker(FamilyBroker):
         if z == subscriber and self.is_client(z):
             self.meet_client(z)
             self.local[subscriber] = None
-        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours]
+        old = next((b for b in self.table.interfaces(subscriber) if b in self.neighbours), None)
         self.table.replace(subscriber, z)
-        for b in ways[:1]:
-            self.send(b, mig)
+        if old is not None:
+            self.send(old, mig)
 
     def _let_go(self, z: NodeId, mig: Mig) -> None:
         """Carries out lines 10 to 16: s has moved from here to where the MIG comes from."""
@@ -312,9 +312,11 @@ class Queues:
 
     def listing(self, names: Names) -> Listing:
         """The queues, each notification with its timestamp."""
-        queues = self._queues.items()
-        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
-        return Listing(("Subscriber", "Notifications"), tuple(rows))
+        rows = tuple(
+            (names.subscriber(one), listed(_describe(entry, names) for entry in queue))
+            for one, queue in self._queues.items()
+        )
+        return Listing(("Subscriber", "Notifications"), rows)
 
     def _drop_oldest(self) -> list[Note]:
         oldest = self._queues[self._order.popleft()].popleft()

@@ -252,11 +252,11 @@ class SkipRing(Agent):
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """Label and edges, the tries, and the supervisor's databases."""
         members = self.members.values()
-        edges = tuple(member.listing_row(names) for member in members)
-        tries = tuple(row for member in members for row in member.publications.listing_rows(names))
+        tries = (row for member in members for row in member.publications.listing_rows(names))
+        head = ("Topic", "Label", "Left", "Right", "Ring", "Shortcuts")
         found = {
-            "ring": Listing(("Topic", "Label", "Left", "Right", "Ring", "Shortcuts"), edges),
-            "trie": Listing(("Topic", "Label", "Publication"), tries),
+            "ring": Listing(head, tuple(member.listing_row(names) for member in members)),
+            "trie": Listing(("Topic", "Label", "Publication"), tuple(tries)),
         }
         return found if self.supervisor is None else {**found, "database": self.supervisor.listing(names)}
 
@@ -266,19 +266,19 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
     """The topic of a filter; raises ValueError for one that names none."""
-    if one_topic:
-        return EVERYTHING
-    for constraint in wanted.constraints:
-        if constraint.attribute == TOPIC and constraint.operator is Operator.EQUAL:
-            return constraint.operand
-    raise ValueError(f"the filter {{{wanted}}} names no topic: write one such as topic = 1, {_HINT}")
+    equal = ((one.attribute, one.operand) for one in wanted.constraints if one.operator is Operator.EQUAL)
+    return _find_topic(equal, f"the filter {{{wanted}}} names no topic: write one", one_topic=one_topic)
 
 
 def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
     """The topic of a notification; raises ValueError for one that has none."""
-    if one_topic:
-        return EVERYTHING
-    for name, value in publication.attributes:
-        if name == TOPIC:
-            return value
-    raise ValueError(f"notification {publication.id} has no attribute topic: give it one such as topic = 1, {_HINT}")
+    complaint = f"notification {publication.id} has no attribute topic: give it one"
+    return _find_topic(publication.attributes, complaint, one_topic=one_topic)
+
+
+def _find_topic(values: Iterable[tuple[str, Topic]], complaint: str, *, one_topic: bool) -> Topic:
+    """The first value of the attribute that names the topic, which only rings for one topic each need."""
+    found = [EVERYTHING] if one_topic else [value for name, value in values if name == TOPIC]
+    if not found:
+        raise ValueError(f"{complaint} such as topic = 1, {_HINT}")
+    return found[0]

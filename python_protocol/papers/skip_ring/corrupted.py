@@ -31,7 +31,7 @@ from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT, SkipRing
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, describe_reference, is_label, label_of
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, is_label, label_of
 from roambus.python_protocol.papers.skip_ring.messages import (
     HASH_BYTES,
     CheckAndPublish,
@@ -124,8 +124,7 @@ class Draw:
 
     def label(self) -> Label:
         """A label, in most cases one that is near those that belong there."""
-        limit = 2 * self._nodes if self.random.random() < 0.8 else 1 << 20
-        return label_of(self.random.randrange(limit))
+        return label_of(self.random.randrange(2 * self._nodes if self.random.random() < 0.8 else 1 << 20))
 
     def reference(self) -> Reference:
         """A reference to an existing node, with any label."""
@@ -162,8 +161,7 @@ def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
-    for member in agent.members.values():
-        ring = member.ring
+    for ring in (member.ring for member in agent.members.values()):
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
 
@@ -176,9 +174,8 @@ def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
     """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
     if agent.supervisor is None:
         return
-    entries = draw.random.randrange(2 * len(draw.subscribers()))
     database = agent.supervisor.database(draw.topic)
-    for _ in range(entries):
+    for _ in range(draw.random.randrange(2 * len(draw.subscribers()))):
         database.entries[draw.label()] = draw.node() if draw.random.random() < 0.8 else None
 
 
@@ -265,11 +262,14 @@ def _edges(labels: list[str]) -> dict[str, set[str]]:
 
 
 def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
+    """The first and the last of the list have each other as `ring`, unless they are one."""
     last = len(ordered) - 1
-    ring = {0: ordered[last], last: ordered[0]}.get(index) if last else None
-    left = ordered[index - 1] if index > 0 else None
-    right = ordered[index + 1] if index < last else None
-    return Place(left, right, ring, frozenset(shortcuts))
+    return Place(
+        left=ordered[index - 1] if index > 0 else None,
+        right=ordered[index + 1] if index < last else None,
+        ring={0: ordered[last], last: ordered[0]}.get(index) if last else None,
+        shortcuts=frozenset(shortcuts),
+    )
 
 
 class Stored(NamedTuple):
@@ -337,9 +337,8 @@ class BuildRingAlone(Agent):
         self.ring.delegated(self.own, message)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """Label and edges."""
-        edges = (describe_reference(one, names) for one in (self.ring.left, self.ring.right, self.ring.ring))
-        return {"ring": Listing(("Label", "Left", "Right", "Ring"), ((self.own.label, *edges),))}
+        """The label, which stays, and the edges, which are all that changes."""
+        return {"ring": Listing(("Label", "Left", "Right", "Ring"), ((self.own.label, *self.ring.describe(names)),))}
 
 
 def parse_start(text: str) -> list[Stored]:

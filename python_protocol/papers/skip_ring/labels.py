@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.messages.fields import NOBODY, By
+from roambus.python_protocol.messages.fields import By
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import BitText, DecodeError, MisfitError, Reader, Writer
 from roambus.python_protocol.vocabulary import NodeId
@@ -139,8 +139,3 @@ class Reference(NamedTuple):
     def describe(self, names: Names) -> str:
         """Node and label as a transcript shows them: "n3:011"."""
         return f"{names.node(self.node)}:{self.label}"
-
-
-def describe_reference(reference: Reference | None, names: Names) -> str:
-    """A reference as a transcript shows it, or a dash for none."""
-    return NOBODY if reference is None else reference.describe(names)

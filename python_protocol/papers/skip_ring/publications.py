@@ -82,11 +82,8 @@ class Publications(Process):
 
     def flood(self, neighbours: Sequence[NodeId]) -> None:
         """Floods what the application has published while there was nobody to flood it to."""
-        if not neighbours:
-            return
-        publications, self._unflooded = self._unflooded, []
-        for one in publications:
-            self._flood(one, 0, neighbours)
+        while neighbours and self._unflooded:
+            self._flood(self._unflooded.pop(0), 0, neighbours)
 
     def timeout(self, ring_neighbours: Sequence[NodeId]) -> None:
         """Sends the root to one of the ring neighbours, chosen randomly."""
@@ -130,7 +127,7 @@ class Publications(Process):
         nearest = self.trie.first_below(theirs.label)
         if nearest is None:
             return CheckAndPublish(self.topic, (), theirs.label)
-        other = "1" if nearest.label[len(theirs.label)] == "0" else "0"
+        other = {"0": "1", "1": "0"}[nearest.label[len(theirs.label)]]
         return CheckAndPublish(self.topic, (summarize(nearest),), theirs.label + other)
 
     def _add_new(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
@@ -139,10 +136,8 @@ class Publications(Process):
             self._flood(publication, hops, neighbours)
 
     def _flood(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
-        if not self._parameters.flooding:
-            return
-        message = PublishNew(self.topic, hops + 1, publication)
-        for one in neighbours:
+        message = PublishNew(self.topic, hops + 1, publication)  # one for all, which is encoded once
+        for one in neighbours if self._parameters.flooding else ():
             self.send(one, message)
 
     def _deliver_wanted(self, publication: Notification, hops: int) -> None:
@@ -236,9 +231,8 @@ class PatriciaTrie:
 def _insert(node: TrieNode, leaf: Leaf) -> Inner:
     if isinstance(node, Inner) and leaf.label.startswith(node.label):
         zero, one = node.children
-        if leaf.label[len(node.label)] == "0":
-            return _inner(node.label, (_insert(zero, leaf), one))
-        return _inner(node.label, (zero, _insert(one, leaf)))
+        is_zero = leaf.label[len(node.label)] == "0"
+        return _inner(node.label, (_insert(zero, leaf), one) if is_zero else (zero, _insert(one, leaf)))
     pairs = enumerate(zip(node.label, leaf.label, strict=False))  # one of them differs: neither label begins the other
     prefix = leaf.label[: next(place for place, (own, other) in pairs if own != other)]
     return _inner(prefix, (leaf, node) if leaf.label < node.label else (node, leaf))

@@ -42,6 +42,8 @@ Of the shortcuts:
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process
+from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, shortcut_labels
 from roambus.python_protocol.papers.skip_ring.messages import Check, Introduce, IntroduceShortcut, Linearize, Topic
 from roambus.python_protocol.vocabulary import NodeId
@@ -85,6 +87,10 @@ class BuildRing(Process):
     def neighbours(self) -> list[Reference]:
         """All neighbours that are stored."""
         return [one for one in (self.left, self.right, self.ring) if one is not None]
+
+    def describe(self, names: Names) -> list[str]:
+        """Left, right and ring as a transcript shows them: node and label, or a dash for none."""
+        return [NOBODY if one is None else one.describe(names) for one in (self.left, self.right, self.ring)]
 
     def direct_neighbours(self) -> list[Reference]:
         """Both direct ring neighbours; if there is only one, it is there twice."""
@@ -144,8 +150,7 @@ class BuildRing(Process):
     # Senders
 
     def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> None:
-        check = Check(own, to.label) if self.checks_labels else None
-        self.send(to.node, Linearize(self.topic, other, cyclic, check))
+        self.send(to.node, Linearize(self.topic, other, cyclic, Check(own, to.label) if self.checks_labels else None))
 
     def _introduce(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
         self.send(other.node, Introduce(self.topic, own, cyclic, other.label))
@@ -279,7 +284,5 @@ class Shortcuts(Process):
         if direct is None:
             return None
         *_, last = (direct.label, *shortcut_labels(own.label, direct.label))
-        if last == direct.label:
-            return direct
-        node = self.nodes.get(last)
+        node = direct.node if last == direct.label else self.nodes.get(last)
         return None if node is None else Reference(node, last)

@@ -38,7 +38,7 @@ from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.labels import CIRCLE, Label, Reference, describe_reference, position
+from roambus.python_protocol.papers.skip_ring.labels import CIRCLE, Label, Reference, position
 from roambus.python_protocol.papers.skip_ring.messages import (
     CheckAndPublish,
     CheckTrie,
@@ -153,7 +153,7 @@ class Subscriber(Process):
 
     def _count_silence(self) -> None:
         """Counts the rounds since the left neighbour was last heard, or since there is another one."""
-        left = None if self.ring.left is None else self.ring.left.node
+        left = self.ring.left and self.ring.left.node
         self._silent_rounds = self._silent_rounds + 1 if left == self._left else 0
         self._left = left
 
@@ -269,19 +269,14 @@ class Subscriber(Process):
             return
         self._noted = state
         self._notes += 1
-        neighbours = _node_of(ring.left), _node_of(ring.right), _node_of(ring.ring)
-        overlay = OverlayState(self._notes, ring.label or "", neighbours, shortcuts, str(self.topic))
+        left, right, closing = (one and one.node for one in (ring.left, ring.right, ring.ring))
+        overlay = OverlayState(self._notes, ring.label or "", (left, right, closing), shortcuts, str(self.topic))
         self.note(OVERLAY, detail=str(overlay))
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
         """Topic, label, left, right, ring and shortcuts."""
-        edges = [describe_reference(one, names) for one in (self.ring.left, self.ring.right, self.ring.ring)]
         known = " ".join(f"{names.node(node)}:{label}" for label, node in self.shortcuts.nodes.items())
-        return (str(self.topic), self.ring.label or NOBODY, *edges, known or NOBODY)
-
-
-def _node_of(reference: Reference | None) -> NodeId | None:
-    return None if reference is None else reference.node
+        return (str(self.topic), self.ring.label or NOBODY, *self.ring.describe(names), known or NOBODY)
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:

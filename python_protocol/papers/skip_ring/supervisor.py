@@ -13,7 +13,6 @@ which a new subscriber gets, is not free in a damaged database.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import NamedTuple
 
 from roambus.python_protocol.actions import SERVE
@@ -45,10 +44,9 @@ class Database:
         """Carries out CheckLabels: repairs (i), then (iii), and (iv) with it."""
         self.entries = {label: node for label, node in self.entries.items() if node is not None}
         missing = [label for number in range(len(self.entries)) if (label := label_of(number)) not in self.entries]
-        if missing:
-            superfluous = sorted(self.entries, key=number_of)[-len(missing) :]
-            for label, last in zip(missing, reversed(superfluous), strict=True):
-                self.entries[label] = self.entries.pop(last)
+        highest_first = sorted(self.entries, key=number_of, reverse=True)
+        for label, last in zip(missing, highest_first, strict=False):  # no more are missing than there are entries
+            self.entries[label] = self.entries.pop(last)
 
     def remove_copies(self, subscriber: NodeId) -> None:
         """Carries out CheckMultipleCopies: repairs (ii), where the lowest of several labels stays."""
@@ -96,7 +94,7 @@ class Database:
         circle = sorted(self.entries, key=position)
         if len(circle) == 1:
             return Configuration(None, label, None)
-        place = bisect_left(circle, position(label), key=position)
+        place = circle.index(label)
         return Configuration(
             self._reference(circle[place - 1]), label, self._reference(circle[(place + 1) % len(circle)])
         )
@@ -129,9 +127,8 @@ class Supervisor(Process):
         By `ask_first` whom another has asked for, and who is not recorded, is asked to ask for itself.
         """
         self._note_served(request)
-        is_for_another = sender != request.subscriber
-        known = self.database(request.topic).entries.values()
-        if self._asks_first and is_for_another and request.subscriber not in known:
+        is_known = request.subscriber in self.database(request.topic).entries.values()
+        if self._asks_first and sender != request.subscriber and not is_known:
             self.send(request.subscriber, GetConfiguration(request.topic, request.subscriber))
         else:
             self._configure(request.topic, request.subscriber)
@@ -168,9 +165,9 @@ class Supervisor(Process):
 
     def listing(self, names: Names) -> Listing:
         """The databases, in the order of labels."""
-        rows = (
+        rows = tuple(
             (str(topic), label, NOBODY if node is None else names.node(node))
             for topic, database in self.databases.items()
             for label, node in sorted(database.entries.items(), key=lambda entry: number_of(entry[0]))
         )
-        return Listing(("Topic", "Label", "Subscriber"), tuple(rows))
+        return Listing(("Topic", "Label", "Subscriber"), rows)
