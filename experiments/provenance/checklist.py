@@ -40,7 +40,7 @@ from roambus.experiments.provenance.crate import is_crate, maker_of, read_metada
 from roambus.experiments.studies.study import sweep_folders
 from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.spark.aggregation.traces import examine, find_traces, missing, run_places
+from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
 
 MOST_SCENARIOS = 200
 """So many runs are looked at, evenly spread over all."""
@@ -276,9 +276,11 @@ def _intervals(found: Evidence) -> str:
 
 
 def _complete(found: Evidence) -> str:
-    lacking = [line for sweep in found.sweeps for line in missing(sweep, found.traces_of[sweep])]
+    lacking = [trace for sweep in found.sweeps for trace in absent(sweep, found.traces_of[sweep])]
     if lacking:
-        raise MissingError(f"{len(lacking)} runs are not there, such as {lacking[0]}")
+        raise MissingError(
+            f"{len(lacking)} runs are not there, such as {lacking[0]}: roambus aggregate says what to do"
+        )
     return f"all {len(found.traces)} runs that sweep.json asks for are there" if found.asked else "no sweep.json"
 
 
