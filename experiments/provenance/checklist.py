@@ -217,10 +217,6 @@ def _spanned(text: str, of: Callable[[Scenario], Iterable[float]]) -> Callable[[
     return find
 
 
-def _reaches(scenario: Scenario) -> list[float]:
-    return [round(reach_m(scenario, node), 1) for node in scenario.nodes]
-
-
 def _mobility(found: Evidence) -> str:
     kinds = {type(node.mobility) for scenario in found.scenarios() for node in scenario.nodes}
     return ", ".join(sorted(name for name, kind in MANAGERS.items() if kind in kinds))
@@ -333,7 +329,10 @@ ITEMS: Sequence[Item] = (
     Item(
         KURKOWSKI,
         "transmission range",
-        _spanned("{} m by the mean path loss", _reaches),
+        _spanned(
+            "{} m by the mean path loss",
+            lambda scenario: [round(reach_m(scenario, node), 1) for node in scenario.nodes],
+        ),
     ),
     Item(KURKOWSKI, "simulated time", _spanned("{} s", lambda scenario: [scenario.time_limit / SECOND])),
     Item(KURKOWSKI, "mobility model", _mobility),
