@@ -206,7 +206,9 @@ class Mirror:
         if below is not None:
             place = PurePosixPath(below.relative_to(self.folder))
             self._withdraw([one for one in self._stored if one.is_relative_to(place) and one not in names])
-        changed = [name for name in names if self._has_changed(name)]
+        stats = {name: (self.folder / name).stat() for name in names}
+        known = {name: (stored.size, stored.modified_ns) for name, stored in self._stored.items()}
+        changed = [name for name, own in stats.items() if known.get(name) != (own.st_size, own.st_mtime_ns)]
         traces = [name for name in changed if name.name == TRACE_FILE]
         self._withdraw([name for name in traces if name in self._stored])
         _at_once(self._publish, [name for name in changed if name.name != TRACE_FILE])
@@ -234,10 +236,6 @@ class Mirror:
         # A file of the mirror that is newer was made here, and is published later: it is not overwritten.
         newer_ns = own.st_mtime_ns - stored.modified_ns
         return newer_ns < 0 or (newer_ns == 0 and own.st_size != stored.size)
-
-    def _has_changed(self, name: PurePosixPath) -> bool:
-        own, stored = (self.folder / name).stat(), self._stored.get(name)
-        return stored is None or (own.st_size, own.st_mtime_ns) != (stored.size, stored.modified_ns)
 
     def _fetch(self, stored: Stored) -> None:
         get(self.address, stored, self.folder / stored.name)

@@ -6,11 +6,16 @@ python -m roambus.spark.standalone connect [--host ADDRESS]
 
 The process becomes Spark's own: it ends by Ctrl-C or SIGTERM. Spark reads its settings from spark-defaults.conf in the
 folder SPARK_CONF_DIR, if that is set.
+
+Where a port is taken, Spark goes on to the next one, and says so in a log only. Workers, which are given the port that
+was asked for, would then join whoever has that: another user's master, say. So a port that is taken is an error here.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import sys
 import tempfile
 import time
@@ -34,6 +39,7 @@ _LOGGING = Path(__file__).with_name("daemon-log4j2.properties")
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "-Dspark.master.rest.enabled=false",  # it would run whatever anybody sends, without asking for the secret
+    "-Dspark.port.maxRetries=0",  # for a port that is taken after it was looked at
     "-XX:TieredStopAtLevel=1",
 )
 
@@ -60,6 +66,7 @@ def master(host: str, port: int, work: Path) -> None:
 
     Example: python -m roambus.spark.standalone master
     """
+    _check_free("master", host, port)
     options = ["--host", host, "--port", str(port), "--webui-port", "0"]
     _become("org.apache.spark.deploy.master.Master", options, host, work)
 
@@ -93,6 +100,7 @@ def connect(host: str, port: int, master: str, work: Path) -> None:
 
     Example: python -m roambus.spark.standalone connect
     """
+    _check_free("Spark Connect server", host, port)
     settings = {
         "spark.connect.grpc.binding.address": host,
         "spark.connect.grpc.binding.port": port,
@@ -106,6 +114,20 @@ def connect(host: str, port: int, master: str, work: Path) -> None:
     options = ["--class", _CONNECT_SERVER, "--name", "roambus", "--master", master]
     options += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     _become("org.apache.spark.deploy.SparkSubmit", [*options, "spark-internal"], host, work)
+
+
+def _check_free(what: str, host: str, port: int) -> None:
+    """Raises UserError unless this address can be bound; port 0, for which the system finds one, can always be."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+            # As Java does it: a port whose last connections have just been closed is free.
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((host, port))
+    except OSError as error:
+        remedy = "stop who listens there, such as an earlier one, or choose another --port"
+        if error.errno != errno.EADDRINUSE:
+            remedy = "choose an address of this machine as --host"
+        raise UserError(f"no {what} can be started at {host}:{port}: {error.strerror}: {remedy}") from None
 
 
 def _address_once_up(url: str) -> str:

@@ -5,10 +5,11 @@ python -m benchmarks.trials kills --trials 20 --subject castalia
 python -m benchmarks.trials kills --trials 10 --subject sweep --harm "full disk"
 
 Each trial is a real command, of which one process gets a signal at some moment between start and end; with "full disk",
-no byte more can be written from that moment on. It must end in time, without a traceback, and take its processes with
-it. Then the same command is given again, and hit again, some times, until it is left alone: it must succeed, its
-results must be those of an undisturbed one, byte for byte, and no process, socket, temporary folder, empty folder or
-hidden file may be left. Logs, which tell times, and what aggregation keeps for itself are not compared.
+no byte more can be written from that moment on; with "no memory", a worker, or the process of its run, gets no byte
+more than it has. It must end in time, without a traceback, and take its processes with it. Then the same command is
+given again, and hit again, some times, until it is left alone: it must succeed, its results must be those of an
+undisturbed one, byte for byte, and no process, socket, temporary folder, empty folder or hidden file may be left. Logs,
+which tell times, and what aggregation keeps for itself are not compared.
 
 "sweep on the radio" is hit once, by SIGKILL: the sweep, a worker, or both. One that lost a worker must complete by
 itself; metrics of what it leaves are compared, too. "full disk" mounts a small file system, which needs the rights for
@@ -18,6 +19,8 @@ that, and "castalia" needs OMNeT++ and Castalia.
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -37,7 +40,7 @@ from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.engine.session import spark_session
 
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-FULL = "full disk"
+FULL, NO_MEMORY = "full disk", "no memory"
 HOST, WORKER, JAVA, SIMULATOR, BOTH = "host", "worker", "java", "simulator", "host and worker"
 SOON_S = 0.2
 """A process that was waited for is hit within this."""
@@ -131,6 +134,10 @@ def _reproduce(folder: Path) -> list[str]:
     return ["reproduce", str(folder / "small.py"), "--quick", "--workers", "2", "--out", str(folder / "out")]
 
 
+def _export(folder: Path) -> list[str]:
+    return ["export", str(folder / "out"), "--format", "sca,vec,jsonl,graphml,perfetto"]
+
+
 def _write_study(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "small.py").write_text(STUDY, encoding="utf-8")
@@ -160,13 +167,19 @@ def subjects(folder: Path, *, backend: str = "radio") -> dict[str, Subject]:
                 raise RuntimeError(f"a sweep fails undisturbed: {wrong}")
         shutil.copytree(swept, copy)
 
+    def copy_of_metrics(copy: Path) -> None:
+        copy_of_sweep(copy)
+        aggregate(copy / "out")
+
     stand_in = install_stand_in(folder / "stand-in", all_linked(NODES, SECONDS))
     made = [
         Subject("run", (HOST,), _run),
-        Subject("sweep", (HOST, WORKER), _sweep),
+        Subject("sweep", (HOST, WORKER), _sweep, harms=(*SIGNALS, NO_MEMORY)),
         Subject("stand-in", (HOST, SIMULATOR), _bridged, environment=stand_in),
         Subject("aggregate", (HOST, JAVA), lambda folder: ["aggregate", str(folder / "out")], copy_of_sweep),
-        Subject("reproduce", (HOST, WORKER, JAVA), _reproduce, _write_study),
+        Subject("figures", (HOST,), lambda folder: ["figures", str(folder / "out")], copy_of_metrics),
+        Subject("export", (HOST,), _export, copy_of_metrics),
+        Subject("reproduce", (HOST, WORKER, JAVA), _reproduce, _write_study, harms=(*SIGNALS, NO_MEMORY)),
         Subject(
             "sweep on the radio", (HOST, WORKER, BOTH), lambda folder: _sweep(folder, LARGER, backend, seeds=2),
             at_once=1, harms=SIGNALS[:1], codes=KILLED, phase=_phase_of_sweep,
@@ -200,8 +213,12 @@ def hit(command: Command, target: str, how: str, random: Random) -> str:
 
 
 def _sent(process: int, how: str) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.Signals[how])
+    with suppress(ProcessLookupError, FileNotFoundError):
+        if how == NO_MEMORY:
+            pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[0])
+            resource.prlimit(process, resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+        else:
+            os.kill(process, signal.Signals[how])
         return True
     return False
 
@@ -295,7 +312,11 @@ def _started(subject: Subject, folder: Path) -> Command:
 
 def trials(stage: Stage, number: int, random: Random, harms: Sequence[str] = SIGNALS) -> Iterator[Outcome]:
     """At least so many trials that were hit before their command ended, targets and signals in turns."""
-    pairs = [pair for pair in product(stage.subject.targets, stage.subject.harms) if pair[1] in harms]
+    pairs = [
+        (target, harm)
+        for target, harm in product(stage.subject.targets, stage.subject.harms)
+        if harm in harms and (harm != NO_MEMORY or target == WORKER)
+    ]
     random.shuffle(pairs)
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(stage.folder / "disk")) if FULL in harms else None
@@ -350,7 +371,8 @@ def _hit_once(stage: Stage, folder: Path, blow: tuple[str, str, float], random: 
 
 def _wrong_end(command: Command, how: str, wanted: int | None) -> list[str]:
     errors, code = command.errors(), command.host.returncode
-    complaints = ["a traceback"] if "Traceback" in errors and not is_before_main(errors) else []
+    is_before = is_before_main(errors) or (how == NO_MEMORY and is_before_work(errors))
+    complaints = ["a traceback"] if "Traceback" in errors and not is_before else []
     if how != FULL and code > 0 and "error: " not in errors and "failed" not in errors:
         complaints.append(f"exit code {code} without a message")
     if how == FULL and "Traceback" not in errors and code not in {0, 1, 2, 3}:
@@ -366,6 +388,16 @@ def is_before_main(errors: str) -> bool:
     Python wraps the exception if it comes while a class is made.
     """
     return "KeyboardInterrupt" in errors and "in main\n" not in errors
+
+
+def is_before_work(errors: str) -> bool:
+    """Whether memory ran out while Python was still starting a worker and importing what it needs.
+
+    Nobody can take that there: Python itself says it. The sweep goes on with another worker.
+    """
+    return (
+        "in _serve\n" not in errors and re.search(r"^(MemoryError|ImportError|SystemError)", errors, re.M) is not None
+    )
 
 
 def _resumed(stage: Stage, folder: Path) -> list[str]:
@@ -395,8 +427,18 @@ def _run_chapter(asked: Asked) -> Iterator[Outcome]:
 
 CHAPTER = Chapter(
     _run_chapter,
-    subjects=("run", "sweep", "stand-in", "aggregate", "reproduce", "sweep on the radio", "castalia"),
-    harms=(*SIGNALS, FULL),
+    subjects=(
+        "run",
+        "sweep",
+        "stand-in",
+        "aggregate",
+        "figures",
+        "export",
+        "reproduce",
+        "sweep on the radio",
+        "castalia",
+    ),
+    harms=(*SIGNALS, NO_MEMORY, FULL),
     trials=40,
     on_request=(FULL,),
 )

@@ -50,7 +50,7 @@ from roambus.experiments.provenance.crate import is_crate, maker_of, read_metada
 from roambus.experiments.studies.study import sweep_folders
 from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.spark.aggregation.traces import examine, find_traces, missing, run_places
+from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
 
 MOST_SCENARIOS = 200
 """So many runs are looked at, evenly spread over all."""
@@ -227,10 +227,6 @@ def _spanned(text: str, of: Callable[[Scenario], Iterable[float]]) -> Callable[[
     return find
 
 
-def _reaches(scenario: Scenario) -> list[float]:
-    return [round(reach_m(scenario, node), 1) for node in scenario.nodes]
-
-
 def _mobility(found: Evidence) -> str:
     kinds = {type(node.mobility) for scenario in found.scenarios() for node in scenario.nodes}
     return ", ".join(sorted(name for name, kind in MANAGERS.items() if kind in kinds))
@@ -287,9 +283,11 @@ def _intervals(found: Evidence) -> str:
 
 
 def _complete(found: Evidence) -> str:
-    lacking = [line for sweep in found.sweeps for line in missing(sweep, found.traces_of[sweep])]
+    lacking = [trace for sweep in found.sweeps for trace in absent(sweep, found.traces_of[sweep])]
     if lacking:
-        raise MissingError(f"{len(lacking)} runs are not there, such as {lacking[0]}")
+        raise MissingError(
+            f"{len(lacking)} runs are not there, such as {lacking[0]}: roambus aggregate says what to do"
+        )
     return f"all {len(found.traces)} runs that sweep.json asks for are there" if found.asked else "no sweep.json"
 
 
@@ -342,7 +340,10 @@ ITEMS: Sequence[Item] = (
     Item(
         KURKOWSKI,
         "transmission range",
-        _spanned("{} m by the mean path loss", _reaches),
+        _spanned(
+            "{} m by the mean path loss",
+            lambda scenario: [round(reach_m(scenario, node), 1) for node in scenario.nodes],
+        ),
     ),
     Item(KURKOWSKI, "simulated time", _spanned("{} s", lambda scenario: [scenario.time_limit / SECOND])),
     Item(KURKOWSKI, "mobility model", _mobility),

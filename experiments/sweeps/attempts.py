@@ -28,7 +28,7 @@ from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.process import termination_interrupts
 from roambus.bridge.runs.guard import EndedError, guarded, unclosable
 from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.bridge.runs.layout import LOG_FILE
+from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE
 from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended
 
 PREFIX = ".unfinished-"
@@ -154,6 +154,10 @@ def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
         raise
     except Exception as error:
         failure = _first_line(error)
+        # Next time there may be enough memory: the run has failed for now, and the same sweep tries it again. Nobody
+        # can tell a machine that has none left from an agent that takes all that there is.
+        if any(isinstance(one, MemoryError) for one in (error, error.__cause__, error.__context__)):
+            (plan.folder / FAILED_FILE).unlink(missing_ok=True)
     log = plan.folder / LOG_FILE
     kept.close()
     with errors_named(log), log.open("ab") as file:

@@ -186,7 +186,8 @@ def _serve(connection: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:  # never: this is no main process
         threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-    with suppress(EOFError, ConnectionError, KeyboardInterrupt), termination_interrupts():
+    # Without memory it ends like one that the kernel kills for want of it: its run waits for another worker.
+    with suppress(EOFError, ConnectionError, KeyboardInterrupt, MemoryError), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
         prepare(*task[:2])

@@ -37,7 +37,7 @@ from roambus.experiments.object_store import Mirror
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.progress import Progress, Work, expected_work
-from roambus.experiments.sweeps.sweep import Point, Sweep, expand
+from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
 
@@ -280,9 +280,12 @@ def script(name: str, command: Sequence[str], runs: int, tasks: int | None, fold
     if tasks is not None and tasks > MOST_TASKS:
         raise UserError(f"--tasks {tasks}: SLURM takes at most {MOST_TASKS}: a task can make several runs")
     number = min(runs, tasks or MOST_TASKS)
+    # It comes from the name of a file, which can be anything: a line break would begin a command of its own. Nothing
+    # here can be quoted, for sbatch reads these lines itself, and ends an option at the next blank.
+    safe = re.sub(r"[^\w.+-]", "-", name, flags=re.ASCII)[:LONGEST_NAME]
     return f"""#!/bin/sh
-# The sweep {name}, {runs} runs in {number} tasks: submit it by sbatch, and again to make what is still missing.
-#SBATCH --job-name=roambus-{name}
+# The sweep {safe}, {runs} runs in {number} tasks: submit it by sbatch, and again to make what is still missing.
+#SBATCH --job-name=roambus-{safe}
 #SBATCH --array=0-{number - 1}
 #SBATCH --cpus-per-task=1
 #SBATCH --output=slurm-%x-%A_%a.log

@@ -266,8 +266,13 @@ def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
     if not settings:
         return own
     given = dict(_parameters(name, settings))
-    label = "+".join([own.label, *(_NO_FOLDER_NAME.sub("-", f"{key}-{value}") for key, value in given.items())])
+    label = "+".join([own.label, *(label_part(key, value) for key, value in given.items())])
     return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
+
+
+def label_part(key: str, value: str) -> str:
+    """What a parameter that `--agents` sets adds to the agent's label."""
+    return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
 
 
 def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:

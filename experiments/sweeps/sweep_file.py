@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -47,16 +48,19 @@ from roambus.bridge.runs.layout import (
     SWEEP,
     SWEEP_FILE,
     TEMPLATE,
+    TRACE_FILE,
     TRACES,
     read_asked,
 )
 from roambus.bridge.runs.run import errors_named
+from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_files, shipped_study
 from roambus.experiments.sweeps.attempts import locked
 from roambus.experiments.sweeps.sweep import (
     AgentChoice,
     Axis,
     Sweep,
+    label_part,
     narrow,
     plain_axis,
     read_axis,
@@ -238,6 +242,44 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
         **({PRECISION: sweep.precision} if sweep.precision else {}),
     }
+
+
+def command_again(results: Path) -> str:
+    """The command that makes all runs that are asked for in a folder, and no other: those that are there stay.
+
+    A sweep in a file of the user's own is called NAME.toml: where the file lies is not in the results.
+    """
+    asked = read_asked(results)
+    if not asked.keys() >= _NEEDED:
+        return "the same sweep"
+    names = (asked.get(SWEEP) or "", str(asked[TEMPLATE]).removesuffix(TEMPLATE_SUFFIX))
+    known = {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}
+    name = next((one for one in names if one in known), f"{names[0] or 'SWEEP'}{SWEEP_SUFFIX}")
+    axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
+    settings = (f"{key}={plain(value)}" for key, value in {**axes, **asked[SET]}.items())
+    words = ["roambus", "sweep", name, *(word for one in settings for word in ("--set", one))]
+    agents = ",".join(_agent_text(label, *agent) for label, agent in asked[AGENTS].items())
+    seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
+    precision = str(asked.get(PRECISION, "")).split()
+    how = [*precision, *_made_as(results), "--out", str(results)]
+    return shlex.join([*words, "--agents", agents, "--seeds", str(seeds), *how])
+
+
+def _made_as(results: Path) -> Iterator[str]:
+    """The options with which a run was made: with others, the runs that are there would be made again."""
+    for trace in (results / TRACES).glob(f"**/{TRACE_FILE}"):
+        with suppress(UserError):
+            if about := read_about(trace):
+                yield from ("--backend", about.backend)
+                yield from ("--level", about.level) if about.level != TraceLevel.APP.value else ()
+                return
+
+
+def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
+    """The agent as `--agents` takes it: by its label if the sweep has it there, else with what the label is made of."""
+    own, *given = label.split("+")
+    chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
+    return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
 
 
 @contextmanager

@@ -91,13 +91,15 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
     from roambus.experiments.studies.study import existing_folder, find_extra, sweep_folders
+    from roambus.experiments.sweeps.sweep_file import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, own = progress(), _own_study(study)
     problems = []
     for folder in sweep_folders(existing_folder(results)):
         extra = find_extra(folder, own)
-        problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=shown)
+        again = command_again(folder)
+        problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=shown, again=again)
         answer(folder / METRICS_FOLDER, metrics=[folder / METRICS_FOLDER])
     report_problems(problems)
 

@@ -170,19 +170,21 @@ class Job:
     progress: Progress | None
 
 
-def aggregate(
+def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     results: Path,
     master: str = "local[*]",
     *,
     extra: Extra = NOTHING,
     afresh: bool = False,
     progress: Progress | None = None,
+    again: str = "the same sweep",
 ) -> list[str]:
     """Writes `metrics/runs` and `metrics/points` (CSV and Parquet) of the traces below `results`, and `extra`'s tables.
 
     Runs that an earlier aggregation computed are taken from its store unless `afresh`; `master` is Spark's, and every
-    executor must reach the traces by the same path. Returns a line for each run that is missing or damaged; all others
-    are aggregated. Raises UserError if no trace can be read or nothing can be written, RoambusError if Spark fails.
+    executor must reach the traces by the same path. Returns a line for each run that is damaged or has failed, and one
+    for those that were never made, which names `again`, the command that makes them; all others are aggregated. Raises
+    UserError if no trace can be read or nothing can be written, RoambusError if Spark fails.
     """
     files = find_traces(results)
     traces, problems = examine(files)
@@ -199,7 +201,7 @@ def aggregate(
     runs = name_runs(frame, [metric.column for metric in extra.catalogue])
     further = {table.name: _observations(frame, table) for table in extra.tables}
     write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further})
-    return [*(problems[file] for file in files if file in problems), *missing(results, files)]
+    return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 
 def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:

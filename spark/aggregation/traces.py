@@ -158,24 +158,37 @@ def damaged_pages(trace: Trace, rows_read: int) -> str:
     return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {REMEDY}"
 
 
-def missing(results: Path, found: Sequence[Path]) -> list[str]:
-    """A line for each run that `sweep.json` asks for and that is not among the trace files found."""
+def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
+    """What to say of the runs that `sweep.json` asks for and that are not among the trace files found.
+
+    A run that failed has a line of its own, for each can have failed of something else; it is not tried again unless
+    that is asked for. All that were never made have one line: there can be as many as the sweep has, such as where two
+    narrow sweeps into one folder have made a wide one of it. `again` is the command that makes them.
+    """
+    gone = list(absent(results, found))
+    failed = [trace for trace in gone if trace.with_name(FAILED_FILE).is_file()]
+    tried = set(failed)
+    never = [trace for trace in gone if trace not in tried]
+    lines = [
+        f"{trace}: missing: it failed (see {trace.with_name(LOG_FILE)}): correct that, "
+        "then run the sweep again with --retry-failed"
+        for trace in failed[:MOST_NAMED]
+    ]
+    if len(failed) > MOST_NAMED:
+        lines.append(f"{len(failed) - MOST_NAMED} more runs are missing that failed")
+    if never:
+        which = "1 run is" if len(never) == 1 else f"{len(never)} runs are"
+        lines.append(f"{results}: {which} missing, such as {never[0].parent}: {again} adds what is missing")
+    return lines
+
+
+def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
+    """The trace of each run that `sweep.json` asks for and that is not among the trace files found."""
     asked = read_asked(results)
-    if not count_runs(asked):
-        return []
     there = set(found)
-    wanted = (results / TRACES / place / TRACE_FILE for place in run_places(asked))
-    lines = (f"{trace}: missing: {_advice(trace.parent)}" for trace in wanted if trace not in there)
-    named = list(itertools.islice(lines, MOST_NAMED))
-    more = (count_runs(asked) or 0) - len(there) - len(named)
-    return [*named, f"{more} more runs are missing"] if len(named) == MOST_NAMED and more > 0 else named
-
-
-def _advice(run: Path) -> str:
-    """What to do about a run without a trace: one that failed before is not tried again unless asked for."""
-    if (run / FAILED_FILE).is_file():
-        return f"it failed (see {run / LOG_FILE}): correct that, then run the sweep again with --retry-failed"
-    return "run the sweep again to add it"
+    for place in run_places(asked) if count_runs(asked) else ():
+        if (trace := results / TRACES / place / TRACE_FILE) not in there:
+            yield trace
 
 
 def run_places(asked: Mapping[str, Any]) -> Iterator[str]:

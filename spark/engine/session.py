@@ -41,11 +41,6 @@ _SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
 _SHUFFLE_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
 
 
-def is_connect(url: str) -> bool:
-    """Whether the URL is that of a Spark Connect server."""
-    return url.startswith(CONNECT)
-
-
 @contextmanager
 def connect_session(url: str, shuffle_partitions: int) -> Iterator[SparkSession]:
     """A session on the server, released in the end.
@@ -171,7 +166,7 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     takes Spark's classes from their archive if there is one. Raises UserError if there is no Java that fits, or no
     master at that URL, and RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
     """
-    if is_connect(master):
+    if master.startswith(CONNECT):
         with connect_session(master, _SHUFFLE_PARTITIONS) as remote:
             yield remote
         return

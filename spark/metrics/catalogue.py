@@ -92,7 +92,7 @@ METRICS = (
     Metric(
         DELIVERY_RATE_THESIS,
         "delivery rate (thesis)",
-        "Delivered pairs over attempted pairs, as the thesis defines it.",
+        "Of the attempted pairs, the share that was delivered, as the thesis defines it.",
         scale=Scale.SHARE,
     ),
     Metric(
@@ -164,25 +164,26 @@ METRICS = (
     Metric(
         MESSAGES_PER_MIGRATION,
         "messages per migration",
-        "Messages since the first migration, without notifications and upkeep, over the number of migrations.",
+        "Messages since the first migration, without notifications and upkeep, over the migrations; unknown where "
+        "heartbeats carry more than themselves.",
         scale=Scale.LOGARITHMIC,
     ),
     Metric(
         BYTES_PER_MIGRATION,
         "bytes per migration",
-        "Bytes of the messages of migrations, without headers, over the number of migrations.",
+        "Bytes of the messages of migrations, without headers, over the migrations; unknown as their number is.",
         scale=Scale.LOGARITHMIC,
     ),
     Metric(
         MIGRATION_MESSAGE_MEAN_B,
         "bytes per message of migrations",
-        "Bytes of a message of migrations, without headers, mean over these messages.",
+        "Bytes of a message of migrations, without headers, mean over these messages; unknown as their number is.",
         scale=Scale.LOGARITHMIC,
     ),
     Metric(
         MIGRATION_MESSAGE_MAX_B,
         "largest message of migrations",
-        "Bytes of the longest message of migrations, without headers.",
+        "Bytes of the longest message of migrations, without headers; unknown as their number is.",
         unit="B",
         kind=Kind.WHOLE,
     ),

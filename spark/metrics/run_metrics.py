@@ -53,15 +53,18 @@ _NO_NUMBER = -1
 """It stands for a subscriber in a list that is no number."""
 _POSITION, _WORD = "position", "word"
 _PUBLISHED_S, _ROUTED, _DELIVERIES, _DELIVERED_S = "published_s", "routed", "deliveries", "delivered_s"
+_ATTEMPTED_DELIVERED = "attempted_delivered"
 _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
 _OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE)
 _NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
 _PARENTS, _FIRST_MIGRATION_S, _DIED_S = "parents", "first_migration_s", "died_s"
 _ROWS, _LATEST, _COUNTED = "rows", "latest", "counted"
 _ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
-_BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
+_BYTES_SINCE, _LONGEST_SINCE, _SHORTEST_SINCE = "bytes_since", "longest_since", "shortest_since"
 """What was sent from the first migration on."""
-_NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
+_SHORTEST_BEAT, _LONGEST_BEAT = "shortest_beat", "longest_beat"
+_HEARTBEAT = "HEARTBEAT"
+_NOT_OF_MIGRATIONS = ("PUB", "REP", _HEARTBEAT, "ACK")
 """The message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
@@ -144,6 +147,7 @@ def summarise_rows(traces: DataFrame, first_migrations: DataFrame) -> DataFrame:
         F.count_if(since).alias(_ROWS_SINCE),
         F.sum(size).alias(_BYTES_SINCE),
         F.max(size).alias(_LONGEST_SINCE),
+        F.min(size).alias(_SHORTEST_SINCE),
     )
 
 
@@ -237,6 +241,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.count_if(expected).alias(catalogue.EXPECTED),
         F.count_if(expected & F.col(_ROUTED)).alias(catalogue.ATTEMPTED),
         F.count_if("wanted").alias(catalogue.DELIVERED),
+        F.count_if(F.col("wanted") & F.col(_ROUTED)).alias(_ATTEMPTED_DELIVERED),
         F.sum(F.when(F.col("wanted"), F.col(_DELIVERIES) - 1)).alias(catalogue.DUPLICATES),
         F.count_if(delivered & ~published & ~F.col(EARLY)).alias(catalogue.UNEXPECTED),
         mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
@@ -244,12 +249,13 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.max(hops).alias(catalogue.HOPS_MAX),
         *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
-    # The share delivered of both denominators; null where there is nothing to deliver.
+    # Each is a share, so both its numbers are over the same pairs; null where there are none. A pair can be delivered
+    # though nobody took it on: where subscribers pass notifications on to each other (MFT-PubSub's `spreads`).
     rates = {
-        catalogue.DELIVERY_RATE_THESIS: F.try_divide(catalogue.DELIVERED, catalogue.ATTEMPTED),
+        catalogue.DELIVERY_RATE_THESIS: F.try_divide(_ATTEMPTED_DELIVERED, catalogue.ATTEMPTED),
         catalogue.DELIVERY_RATE_ALL: F.try_divide(catalogue.DELIVERED, catalogue.EXPECTED),
     }
-    return counted.withColumns(rates)
+    return counted.withColumns(rates).drop(_ATTEMPTED_DELIVERED)
 
 
 def _efforts(rows: DataFrame) -> DataFrame:
@@ -259,12 +265,14 @@ def _efforts(rows: DataFrame) -> DataFrame:
     """
     event, kind = F.col(schema.EVENT), F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
     sent, known = event == schema.SEND, event.isin(schema.ROLE, schema.SEND, schema.ENERGY)
-    of_migrations = sent & ~kind.isin(*_NOT_OF_MIGRATIONS)
+    of_migrations, is_beat = sent & ~kind.isin(*_NOT_OF_MIGRATIONS), sent & (kind == _HEARTBEAT)
     return rows.groupBy(RUN, schema.NODE).agg(
         F.sum(F.when(sent, F.col(_COUNTED)).when(known, F.lit(0))).alias("messages"),
         F.sum(F.when(of_migrations, F.col(_ROWS_SINCE)).otherwise(0)).alias(_MESSAGES_SINCE),
         F.sum(F.when(of_migrations, F.col(_BYTES_SINCE))).alias(_BYTES_SINCE),
         F.max(F.when(of_migrations, F.col(_LONGEST_SINCE))).alias(_LONGEST_SINCE),
+        F.min(F.when(is_beat, F.col(_SHORTEST_SINCE))).alias(_SHORTEST_BEAT),
+        F.max(F.when(is_beat, F.col(_LONGEST_SINCE))).alias(_LONGEST_BEAT),
     )
 
 
@@ -287,22 +295,34 @@ def _node_metrics(nodes: DataFrame) -> DataFrame:
         F.sum(F.greatest(migrations, F.lit(0))).alias(catalogue.MIGRATIONS),
         F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
         F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),
-        F.max(_LONGEST_SINCE).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
+        F.max(_LONGEST_SINCE).alias(_LONGEST_SINCE),
+        F.min(_SHORTEST_BEAT).alias(_SHORTEST_BEAT),
+        F.max(_LONGEST_BEAT).alias(_LONGEST_BEAT),
         *(F.sum(name).alias(name) for name in (_NODE_ROWS_FOUND, _NONSENSE_ENERGIES)),
     )
     return _with_costs(measured)
 
 
 def _with_costs(measured: DataFrame) -> DataFrame:
-    """What a migration costs: all that was sent from the first one on, but for notifications and upkeep."""
+    """What a migration costs: all that was sent from the first one on, but for notifications and upkeep.
+
+    Heartbeats are upkeep as long as each says the same, and so is equally long. Where their lengths differ they carry
+    more, such as the places of subscribers (MFT-PubSub's `beats_migrate`), or whole messages in bundles. Nobody can
+    tell from a trace which of them are of a migration, so the cost is unknown: without them it would look cheap.
+    """
     migrations, messages = F.col(catalogue.MIGRATIONS), F.col(_MESSAGES_SINCE)
     size = F.when(messages > 0, F.coalesce(_BYTES_SINCE, F.lit(0)))
     costs = {
         catalogue.MESSAGES_PER_MIGRATION: F.try_divide(messages, migrations),
         catalogue.BYTES_PER_MIGRATION: F.try_divide(F.coalesce(size, F.lit(0)), migrations),
         catalogue.MIGRATION_MESSAGE_MEAN_B: F.try_divide(size, messages),
+        catalogue.MIGRATION_MESSAGE_MAX_B: F.col(_LONGEST_SINCE),
     }
-    return measured.withColumns(costs).drop(_MESSAGES_SINCE, _BYTES_SINCE)
+    is_known = F.coalesce(F.col(_SHORTEST_BEAT) == F.col(_LONGEST_BEAT), F.lit(True))
+    known = {name: F.when(is_known, cost) for name, cost in costs.items()}
+    return measured.withColumns(known).drop(
+        _MESSAGES_SINCE, _BYTES_SINCE, _LONGEST_SINCE, _SHORTEST_BEAT, _LONGEST_BEAT
+    )
 
 
 def _sent(rows: DataFrame) -> DataFrame:

@@ -66,7 +66,7 @@ def delivery(rows: pd.DataFrame) -> dict[str, Any]:
         c.DELIVERED: len(delivered),
         c.DUPLICATES: len(copies.merge(published[PAIR], on=PAIR)) - len(delivered),
         c.UNEXPECTED: len(first) - len(delivered),
-        c.DELIVERY_RATE_THESIS: ratio(len(delivered), len(attempted)),
+        c.DELIVERY_RATE_THESIS: ratio(len(attempted.merge(first[PAIR], on=PAIR)), len(attempted)),
         c.DELIVERY_RATE_ALL: ratio(len(delivered), len(published)),
         c.DELAY_MEAN_S: int(delays.sum()) / len(delays) / 1e9 if len(delays) else None,
         c.HOPS_MEAN: ratio(int(delivered.hops.sum()), len(delivered)),
@@ -102,7 +102,11 @@ def last_role(roles: str) -> str:
 def migrations(rows: pd.DataFrame) -> dict[str, Any]:
     parents = rows[(rows.event == "migrate") & rows.peer.notna()].sort_values("time_s", kind="stable")
     again = parents[parents.duplicated("node")]
-    later = rows[(rows.event == "send") & ~rows.message_type.isin(UPKEEP) & (rows.time_s >= again.time_s.min())]
+    since = rows[(rows.event == "send") & (rows.time_s >= again.time_s.min())]
+    later = since[~since.message_type.isin(UPKEEP)]
+    if since[since.message_type == "HEARTBEAT"].bytes.nunique() > 1:
+        costs = (c.MESSAGES_PER_MIGRATION, c.BYTES_PER_MIGRATION, c.MIGRATION_MESSAGE_MEAN_B, c.MIGRATION_MESSAGE_MAX_B)
+        return {c.MIGRATIONS: len(again), **dict.fromkeys(costs)}
     return {
         c.MIGRATIONS: len(again),
         c.MESSAGES_PER_MIGRATION: ratio(len(later), len(again)),

@@ -134,11 +134,6 @@ def plan_by_speed(measured: Measurements, metric: str) -> Plan:
     return _plan(metric, f" at {config}", SPEED, measured, {CONFIG: config})
 
 
-def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
-    """The metric over the number of nodes, each of which sends every `interval` seconds; a line for each agent."""
-    return _plan(metric, f", a message every {interval} s", NODES, measured, {INTERVAL: interval})
-
-
 def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
     return Plan(metric, measured.heading(metric) + where, metric, x, agent_lines(measured, place))
 
@@ -184,9 +179,13 @@ class Gallery:
         return self._show(picture, measured, [plan_by_size(measured, metric), plan_by_speed(measured, metric)])
 
     def unicast(self, picture: str, *metrics: str) -> str:
-        """Unicast over the number of nodes: a row of panels for each metric, a column for each load."""
+        """Unicast over the number of nodes: a row of panels for each metric, a column for each load.
+
+        The load is the interval in seconds at which each node sends.
+        """
         measured = joined([self._sweeps[UNICAST]])
-        plans = [plan_unicast(measured, m, interval) for m in metrics for interval in measured.values(INTERVAL)]
+        loads = [(metric, interval) for metric in metrics for interval in measured.values(INTERVAL)]
+        plans = [_plan(m, f", a message every {each} s", NODES, measured, {INTERVAL: each}) for m, each in loads]
         return self._show(picture, measured, plans)
 
     def sent(self) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.bridge.runs.run import is_complete
+from roambus.bridge.runs.layout import LOG_FILE
+from roambus.bridge.runs.run import has_failed, is_complete
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import plan_runs
@@ -127,3 +128,22 @@ def test_an_attempt_that_outlives_its_sweep_leaves_nothing(tmp_path: Path, works
     with pytest.raises(FileNotFoundError):
         attempt(plan, Meanwhile(lambda: workspace.rename(tmp_path / "gone")), workspace)
     assert files_of(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("on_timer", ["raise MemoryError", "self.hoard = bytearray(2**62)"])
+def test_a_run_without_memory_is_tried_again(tmp_path: Path, workspace: Path, on_timer: str) -> None:
+    """It has failed for now, which its log says; nothing says that it would fail the next time."""
+    plan = plan_of(tmp_path, on_timer)
+    failure = attempt(plan, Meanwhile(), workspace)
+    assert failure is not None
+    assert "MemoryError" in failure
+    assert "MemoryError" in (plan.folder / LOG_FILE).read_text()
+    assert not has_failed(plan.folder, run_key(plan, Meanwhile()))
+    assert files_of(plan.folder) == ["CC2420.txt", "run.ini", "run.log"]
+
+
+def test_a_run_that_fails_otherwise_is_not(tmp_path: Path, workspace: Path) -> None:
+    """Unless that is asked for: most would fail again."""
+    plan = plan_of(tmp_path, "raise KeyError")
+    assert attempt(plan, Meanwhile(), workspace) is not None
+    assert has_failed(plan.folder, run_key(plan, Meanwhile()))

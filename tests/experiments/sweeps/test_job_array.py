@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -69,6 +71,25 @@ def test_slurm_makes_the_runs(array: Path, tmp_path: Path, monkeypatch: pytest.M
         submitted(array)
     assert traces().keys() == before.keys()
     assert {name for name, time in traces().items() if time != before[name]} == {lost}
+
+
+@pytest.mark.parametrize(
+    "name", ["two words", "a\ntouch told", "$(touch told)", "`touch told`", "it's", 'a"b;touch told']
+)
+def test_whatever_a_sweep_is_called_the_script_has_no_other_command(tmp_path: Path, name: str) -> None:
+    """Under bash it calls the command with each of its words as it is, and its job's name is one word."""
+    folder, said = tmp_path / name, tmp_path / "said"
+    folder.mkdir()
+    words = ["sh", "-c", f'printf "%s\\0" "$@" > {shlex.quote(str(said))}', "sh", "sweep", f"{name}.toml"]
+    text = script(name, words, 4, 2, folder)
+    (job := tmp_path / "job.sh").write_text(text)
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "1"}
+    subprocess.run(["bash", str(job)], env=environment, cwd=tmp_path, check=True)
+    assert said.read_text().split("\0")[:-1] == ["sweep", f"{name}.toml", "--workers", "1", "--part", "1/2"]
+    assert not list(tmp_path.rglob("told"))
+    (option,) = [line for line in text.splitlines() if "--job-name" in line]
+    assert re.fullmatch(r"#SBATCH --job-name=roambus-[\w.+-]+", option)
+    assert len([line for line in text.splitlines() if not line.startswith("#")]) == 2 + 2 * name.count("\n")
 
 
 @pytest.mark.parametrize("text", ["", "1", "1/1", "2/1", "-1/2", "a/b", "1/2/3"])

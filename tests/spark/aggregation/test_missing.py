@@ -23,8 +23,19 @@ def test_a_run_that_failed_needs_more_than_the_sweep_again(tmp_path: Path) -> No
     failed = tmp_path / TRACES / "agent=mine" / "nodes=2" / "seed=1"
     failed.mkdir(parents=True)
     (failed / FAILED_FILE).write_text("key")
-    never, again = missing(tmp_path, [])
-    assert never.endswith("seed=0/trace.parquet: missing: run the sweep again to add it")
+    again, never = missing(tmp_path, [])
+    assert (
+        never
+        == f"{tmp_path}: 1 run is missing, such as {failed.with_name('seed=0')}: the same sweep adds what is missing"
+    )
     assert again.endswith(
         f"it failed (see {failed / 'run.log'}): correct that, then run the sweep again with --retry-failed"
     )
+
+
+def test_however_many_runs_were_never_made_they_have_one_line(tmp_path: Path) -> None:
+    """With their number, one of them, and the command that makes them."""
+    (tmp_path / SWEEP_FILE).write_text(json.dumps({**ASKED, "seeds": list(range(40))}))
+    (line,) = missing(tmp_path, [], "roambus sweep mine.toml")
+    assert line.startswith(f"{tmp_path}: 40 runs are missing, such as {tmp_path / TRACES}")
+    assert line.endswith("/seed=0: roambus sweep mine.toml adds what is missing")

@@ -81,6 +81,20 @@ TRACES: dict[str, list[Row]] = {
         *(send(2.2, 1, "PUB", 100), send(2.2, 1, "REP", 100), send(2.2, 1, "ACK", 100), send(2.2, 1, "HEARTBEAT", 100)),
         *(migrate(3.0, 2, 0), send(3.0, 2, "BMIG", 10)),
     ],
+    # Two pairs come without anybody having taken them on, as where subscribers pass notifications on to each other.
+    "spread": [
+        *(publish(1.0, 0, "0.0", [1, 2, 4]), route(1.1, 3, "0.0", [1])),
+        *(deliver(1.2, 1, "0.0", 1), deliver(1.3, 2, "0.0", 2), deliver(1.4, 4, "0.0", 3)),
+    ],
+    # The same migration, once with heartbeats that say the same and once with some that list who is below their sender.
+    "beats": [
+        *(migrate(0.0, 1, 0), send(0.5, 1, "HEARTBEAT", 70), migrate(1.0, 1, 2), send(1.1, 1, "MIG", 10)),
+        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15)),
+    ],
+    "beats-migrate": [
+        *(migrate(0.0, 1, 0), migrate(1.0, 1, 2), send(1.1, 1, "SUB", 10)),
+        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15), send(3.0, 2, "HEARTBEAT", 21)),
+    ],
     "quiet-migration": [migrate(0.0, 1, 0), send(0.5, 1, "SUB"), migrate(1.0, 1, 2)],
     "no-migration": [migrate(0.0, 1, 0), migrate(0.0, 2, 0), send(0.5, 1, "SUB")],
     "nobody-wants-it": [publish(1.0, 0, "0.0", [])],
@@ -131,6 +145,15 @@ def test_delivery(metrics: Metrics) -> None:
     counts = [plain[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.DUPLICATES, c.UNEXPECTED)]
     assert counts == [4, 3, 3, 0, 0]
     assert (plain[c.DELIVERY_RATE_THESIS], plain[c.DELIVERY_RATE_ALL]) == (1.0, 0.75)
+
+
+def test_both_rates_are_shares(metrics: Metrics, table: pd.DataFrame) -> None:
+    """The thesis' rate counts both over the pairs that were taken on: what comes otherwise is in neither number."""
+    spread = metrics("spread")
+    assert [spread[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED)] == [3, 1, 3]
+    assert (spread[c.DELIVERY_RATE_THESIS], spread[c.DELIVERY_RATE_ALL]) == (1.0, 1.0)
+    rates = table[[c.DELIVERY_RATE_THESIS, c.DELIVERY_RATE_ALL]].dropna()
+    assert ((rates >= 0) & (rates <= 1)).all(axis=None)
 
 
 def test_delay_and_hops(metrics: Metrics) -> None:
@@ -214,6 +237,14 @@ def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
     found = metrics("quiet-migration")
     assert found[c.MIGRATIONS] == 1
     assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
+
+
+def test_where_heartbeats_carry_more_than_themselves_the_cost_of_migrations_is_unknown(metrics: Metrics) -> None:
+    """They are upkeep if all are equally long from the first migration on; else nobody can tell the parts apart."""
+    assert [metrics("beats")[name] for name in MIGRATION_MESSAGES] == [1.0, 10.0, 10.0, 10]
+    found = metrics("beats-migrate")
+    assert found[c.MIGRATIONS] == 1
+    assert all(found[name] is None for name in MIGRATION_MESSAGES)
 
 
 def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:

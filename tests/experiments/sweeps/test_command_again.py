@@ -1,0 +1,72 @@
+"""Two narrow sweeps into one folder ask for more than either has made, and one command makes the rest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
+from roambus.experiments.sweeps.sweep_file import command_again
+from tests.support.commands import call
+
+NARROW = (
+    "roambus sweep thesis --backend ideal --set agent=mft --set config={} --set speed={} --set time_limit=3 "
+    "--set publish_until=2 --seeds 2 --out r"
+)
+
+
+@pytest.mark.slow
+def test_the_line_of_what_is_missing_has_the_command_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four of the eight runs of the two together; after it, nothing is missing."""
+    monkeypatch.chdir(tmp_path)
+    assert call(NARROW.format("C2", 2), monkeypatch) == 0
+    assert call(NARROW.format("C4", 8), monkeypatch) == 0
+    capsys.readouterr()
+    assert call("roambus aggregate r", monkeypatch) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "missing" in line]
+    assert "r: 4 runs are missing" in line
+    command = command_again(Path("r"))
+    assert f": {command} adds what is missing" in line
+    before = {path: path.stat().st_mtime_ns for path in Path("r").rglob(TRACE_FILE)}
+    assert call(command, monkeypatch) == 0
+    after = {path: path.stat().st_mtime_ns for path in Path("r").rglob(TRACE_FILE)}
+    assert len(after) == 8
+    assert before.items() <= after.items()
+    assert call("roambus aggregate r", monkeypatch) == 0
+
+
+@pytest.mark.parametrize(
+    ("agents", "text"),
+    [
+        ({"mft": ["mft", {}], "aodv": ["aodv", {"profile": "thesis"}]}, "mft,aodv"),
+        ({"mft+rate-2": ["mft", {"profile": "bare", "rate": "2"}]}, "mft rate=2"),
+        ({"mine+rate-a-b": ["./mine.py", {"rate": "a b"}]}, "./mine.py rate=a b"),
+        ({"Mine": ["package.module:Mine", {}]}, "package.module:Mine"),
+    ],
+)
+def test_agents_are_named_as_the_command_line_takes_them(agents: object, text: str, tmp_path: Path) -> None:
+    """What a label of the sweep's file stands for is not said again, and what was set on the command line is."""
+    asked = {"study": "thesis", "sweep": "thesis", "template": "thesis.ini.j2", "set": {"time_limit": 700}}
+    whole = {**asked, "axes": {"config": ["C2", "C4"]}, "agents": agents, "seeds": [0, 1]}
+    (tmp_path / SWEEP_FILE).write_text(json.dumps(whole))
+    start = ["roambus", "sweep", "thesis", "--set", "config=C2,C4", "--set", "time_limit=700"]
+    assert shlex.split(command_again(tmp_path)) == [*start, "--agents", text, "--seeds", "2", "--out", str(tmp_path)]
+
+
+def test_a_sweep_of_a_file_that_nobody_knows_is_named_like_one(tmp_path: Path) -> None:
+    """Its folder is not in the results."""
+    asked: dict[str, object] = {
+        "study": None,
+        "sweep": "mine",
+        "template": "mine.ini.j2",
+        "set": {},
+        "axes": {},
+        "seeds": [0],
+    }
+    (tmp_path / SWEEP_FILE).write_text(json.dumps({**asked, "agents": {"mft": ["mft", {}]}}))
+    assert command_again(tmp_path).startswith("roambus sweep mine.toml --agents mft --seeds 1 ")

@@ -1,0 +1,40 @@
+"""The parts of a cluster listen where they were asked to, or are not started."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+
+
+@pytest.mark.parametrize("part", ["master", "connect"])
+def test_a_port_that_is_taken_is_an_error(part: str, tmp_path: Path) -> None:
+    """Spark would take the next one in silence, and workers would join whoever has the one that they were given."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = started(tmp_path, part, "--port", port)
+    assert done.returncode == UserError.exit_code
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert f"127.0.0.1:{port}: Address already in use: " in line
+    assert "--port" in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_of_another_machine_is_an_error(tmp_path: Path) -> None:
+    """192.0.2.1 is nobody's: RFC 5737 keeps it for documents."""
+    done = started(tmp_path, "master", "--host", "192.0.2.1")
+    assert done.returncode == UserError.exit_code
+    assert "192.0.2.1:7077" in done.stderr
+    assert "--host" in done.stderr
+
+
+def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What came of a part that should not start; one that does is ended, and the test fails."""
+    command = [sys.executable, "-m", "roambus.spark.standalone", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=40)
