@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_text
+from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import steady_starts
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
@@ -182,7 +182,9 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
 
 
 def _finalize(value: Any) -> Any:
-    """Truth values in small letters, as OMNeT++ writes them."""
+    """Truth values in small letters, as OMNeT++ writes them; raises ValueError for a text that no ini could hold."""
+    if isinstance(value, str):
+        check_writable(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 

@@ -132,3 +132,10 @@ def test_another_agent_takes_the_files_place(tmp_path: Path) -> None:
 def test_a_strange_question_has_an_error_for_an_answer(session: Session, question: Any) -> None:
     """Nothing else comes of it."""
     assert Player(session).answer(question) == {"error": "that is no question of this page"}
+
+
+def test_half_a_character_changes_nothing(session: Session) -> None:
+    """The film could not be packed: the page is told so."""
+    answer = Player(session).answer({"at": 3.0, "do": "s3 subscribes topic = '\ud800'"})
+    assert "is half a character" in answer["error"]
+    assert commands(session) == []
