@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -200,7 +201,7 @@ def test_a_record_of_a_strangers_is_refused_with_one_message(
     tmp_path: Path, field: str, value: str, message: str
 ) -> None:
     """Its header can say anything, with a checksum that is right."""
-    with open_record(record(tmp_path, "beacon", SUBJECTS[0].values[0], "rate=5")) as good:
+    with open_record(record(tmp_path, "beacon", cast("Factory", SUBJECTS[0].values[0]), "rate=5")) as good:
         header = good.header
     setattr(header, field, value)
     with RecordWriter(tmp_path / "forged", header) as forged:
