@@ -17,6 +17,7 @@ import fcntl
 import glob
 import gzip
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ MOST_BYTES = 64 * 2**20
 
 GZIP_MAGIC = b"\x1f\x8b"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def read_text(path: Path) -> str:
     """The text of a file; raises UserError if it is no UTF-8 text, or too large, and OSError."""
@@ -43,6 +46,15 @@ def read_text(path: Path) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+def check_writable(text: str) -> None:
+    """Raises ValueError for a text with a lone surrogate, which is half a character: no UTF-8 file can hold it.
+
+    Python makes one of a byte on the command line that is no UTF-8, and of the escape of such a code point in a text.
+    """
+    if found := _SURROGATE.search(text):
+        raise ValueError(f"{found[0]!r} in {text[:40]!r} is half a character, or a byte that is no UTF-8: leave it out")
 
 
 @contextmanager

@@ -93,6 +93,13 @@ LINKS = Limit(
     "links",
     "a transcript shows every message to a reader, and is made for small networks",
 )
+IDEAL_LINKS = Limit(
+    "IDEAL_LINKS",
+    "the number of ideal links is",
+    2_000_000,
+    "links",
+    "where every pair of nodes is linked, links grow with the square of the nodes, and all are known at the start",
+)
 DURATION = Limit(
     "SECONDS",
     "the simulated time is",
@@ -131,5 +138,16 @@ TEMPLATE_TIME = Limit(
     "those of roambus take some milliseconds, with their random populations",
 )
 
-LIMITS = (RUNS, NODES, LINKS, DURATION, WORKERS, TEMPLATE_ITEMS, TEMPLATE_SIZE, TEMPLATE_MEMORY, TEMPLATE_TIME)
+LIMITS = (
+    RUNS,
+    NODES,
+    LINKS,
+    IDEAL_LINKS,
+    DURATION,
+    WORKERS,
+    TEMPLATE_ITEMS,
+    TEMPLATE_SIZE,
+    TEMPLATE_MEMORY,
+    TEMPLATE_TIME,
+)
 """All of them, in the order of the docs."""

@@ -99,6 +99,9 @@ MOST_CHARACTERS = 65_536
 """The headers of the public recordings have some 250."""
 MOST_BYTES = 256 * 2**20
 """An unpacked file may be so large, which are some five million rows; the largest public ones have 17 MB."""
+MOST_ROWS = 2_000_000
+"""The largest public recordings have 300,000. Text packs a thousandfold where lines are alike, and a row takes some 400
+bytes while it is read: so rows are counted before they are read."""
 MOST_NODES = 2048
 """So many nodes have a table of all pairs in 32 MiB; the testbeds have some 50."""
 ROWS_BEGIN = 3
@@ -111,6 +114,8 @@ def read_k7(path: Path) -> Recording:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise UserError(f"{path}: it is larger than {MOST_BYTES >> 20} MiB: cut it to what is used")
+    if content.count(b"\n") > MOST_ROWS + ROWS_BEGIN:
+        raise UserError(f"{path}: it has more than {MOST_ROWS:,} rows: cut it to what is used")
     first, _, rest = content.partition(b"\n")
     line = 1
     try:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge import recordings
 from roambus.bridge.files import MOST_BYTES
 from roambus.bridge.limits import LIMITS, Limit
 from roambus.bridge.movement_files import MAX_BYTES, MAX_LINE_BYTES
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import network, nodes
+from roambus.bridge.scenario.plans import MOST_NAMED
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
@@ -46,6 +48,8 @@ def bounds() -> str:
         "`sweep.json`": f"{layout.MOST_BYTES // MIB} MiB",
         "a movement file, unpacked; a line of it": f"{MAX_BYTES // MIB} MiB; {MAX_LINE_BYTES // MIB} MiB",
         "a message between host and simulator, and of a record": f"{MAX_FRAME_BYTES // MIB} MiB",
+        "a recording of a testbed, unpacked; its rows": f"{recordings.MOST_BYTES // MIB} MiB; {recordings.MOST_ROWS:,}",
+        "nodes that ranges name in one plan of an ini, such as `0..9`": f"{MOST_NAMED:,}",
         "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",
         "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
         "the number of nodes, whatever is set": f"{network.MOST_NODES:,}",

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from pathlib import Path
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.keys import path_of
+from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
 from roambus.bridge.scenario.faults import Absence, AbsenceError, check_sequence, with_absences
@@ -215,6 +217,8 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     if keys.value(COMPLETE):
         others = ideal.links or keys.network.tree or keys.network.sites
         keys.refuse(others, COMPLETE.name, f"other links are given too: {_ONE_OF_TWO}")
+        with keys.told(COMPLETE.name):
+            IDEAL_LINKS.check(math.comb(len(keys.nodes), 2))
         ideal = replace(ideal, links=tuple(combinations(keys.nodes, 2)))
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))

@@ -15,7 +15,7 @@ modules, so that an ini can contradict itself, and a MAC that is wrong about its
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -215,7 +215,7 @@ _SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
 
 
 def _check_complete(path: Path, radio: RadioFile) -> None:
-    contents = (radio.modes, radio.tx_dbm, radio.delays, radio.powers, radio.sleep_levels)
+    contents: tuple[Sized, ...] = (radio.modes, radio.tx_dbm, radio.delays, radio.powers, radio.sleep_levels)
     least = (1, 1, *[len(STATES) * (len(STATES) - 1)] * 2, 1)
     missing = [name for name, has, needs in zip(_SECTIONS, contents, least, strict=True) if len(has) < needs]
     if missing:

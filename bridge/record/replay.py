@@ -67,12 +67,19 @@ def rerun(
             record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
         )
         try:
-            Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level))).run()
+            Host(scenario, agent_class, replay, TraceWriter(_level_of(record))).run()
         except AgentError as error:
             place = "as recorded" if replay.raised_as_recorded else "though not in the record"
             text = f"{path}: frame {replay.frame}, {place}: {error}"
             raise AgentError(text, error.node, error.time, error.event) from error.__cause__
         return Rerun(replay.frame, replay.ending)
+
+
+def _level_of(record: Record) -> TraceLevel:
+    try:
+        return TraceLevel(record.header.level)
+    except ValueError as error:
+        raise record.damaged(0, str(error)) from None
 
 
 def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
@@ -93,18 +100,20 @@ def debug(path: Path, agent: str | None = None, *, announce: Announce = silently
 
 def scenario_of(record: Record) -> Scenario:
     """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
-    name = record.header.radio_file_name
-    if Path(name).name != name:
-        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
+    header = record.header
+    if Path(header.radio_file_name).name != header.radio_file_name:
+        raise record.damaged(0, f"{header.radio_file_name!r} is no name of a radio parameters file")
+    files = [(header.radio_file_name, header.radio_file), *((one.name, one.content) for one in header.movements)]
     with TemporaryDirectory() as folder:
-        Path(folder, name).write_bytes(record.header.radio_file)
-        for movement in record.header.movements:
+        for name, content in files:
             try:
-                file = Path(folder, file_beside(quote(movement.name)))
+                file = Path(folder, file_beside(quote(name)))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
             except ValueError as error:
                 raise record.damaged(0, str(error)) from None
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(movement.content)
+            except OSError as error:  # names that are too long, or one of a file that is a folder to another
+                raise UserError(f"{record.path}: its file {name[:80]!r} cannot be written: {error.strerror}") from None
         return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
 
 

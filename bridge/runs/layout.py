@@ -155,3 +155,13 @@ def unlinked(folder: Path) -> Path:
     if folder.is_symlink():
         raise UserError(f"{folder}: this is a link, which is not followed: remove it, or put a folder there")
     return folder
+
+
+def unlinked_below(results: Path, place: Path) -> Path:
+    """The folder or file at `place` below `results`, a folder of the user's own choice, which may be a link itself.
+
+    Raises UserError if any folder on the way down is one: whoever replaces files there would replace somebody else's.
+    """
+    for depth in range(1, len(place.parts)):
+        unlinked(results.joinpath(*place.parts[:depth]))
+    return results / place

@@ -39,6 +39,7 @@ from roambus.bridge.runs.layout import (
     SIMULATOR_FOLDER,
     SIMULATOR_LOG,
     TRACE_FILE,
+    unlinked_below,
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
@@ -81,12 +82,13 @@ def _prepare(plan: RunPlan) -> None:
 
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
-    """Writes the ini and the files that it names; raises OSError."""
+    """Writes the ini and the files that it names; raises OSError, and UserError for a link where a folder should be."""
     folder.mkdir(parents=True, exist_ok=True)
     _write_anew(folder / INI_FILE, plan.ini.encode())
     for name, file in ((plan.radio_file.name, plan.radio_file), *plan.files):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        _write_anew(folder / name, file.read_bytes())
+        copy = unlinked_below(folder, Path(name))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        _write_anew(copy, file.read_bytes())
 
 
 def _write_anew(file: Path, content: bytes) -> None:
@@ -193,13 +195,13 @@ def errors_named(path: Path) -> Iterator[None]:
 def discard_files(folder: Path) -> None:
     """Removes what earlier runs, finished or killed, left in the folder, and nothing else."""
     whole = (TRACE_FILE, RECORD_FILE)
-    patterns = (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE)
+    ours = (FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE, SIMULATOR_FOLDER)
+    patterns = (*whole, *(f".{name}.*" for name in whole), *ours)
     for file in chain.from_iterable(map(folder.glob, patterns)):
-        if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
+        if file.is_dir() and not file.is_symlink():  # the simulator's, or what somebody has put in a file's place
             shutil.rmtree(file)
         else:
             file.unlink()
-    shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 
 def discard(plan: RunPlan) -> None:

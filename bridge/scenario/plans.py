@@ -87,6 +87,9 @@ Away = tuple[SimTime, SimTime | None, NodeId | None]
 _PAIR = re.compile(r"(\d+)-(\d+)")
 _PARENT = re.compile(r"(\d+):(\d+|-)")
 _MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
+_SPAN = re.compile(r"(\d+)\.\.(\d+)")
+MOST_NAMED = 1_000_000
+"""So often nodes can be named by ranges in one plan: a hundred partitions of ten thousand nodes."""
 _KINDS = {kind.value: kind for kind in FaultKind}
 
 
@@ -120,6 +123,7 @@ def link_changes(text: str) -> tuple[LinkChange, ...]:
 
 def partitions(text: str) -> tuple[Partition, ...]:
     """Reads "12s 0..2 | 3 4, 20s merge"."""
+    _check_ranges(text)
     return tuple(_partition(at, words) for at, words in _timed(text))
 
 
@@ -130,6 +134,7 @@ def tree(text: str) -> tuple[ParentChange, ...]:
 
 def sites(text: str) -> Sites | None:
     """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7", which is name < parent: brokers | clients for each site."""
+    _check_ranges(text)
     lines = [split_line(item) for item in _items(text)]
     return make_sites(map(_site, lines)) if lines else None
 
@@ -241,6 +246,15 @@ def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[No
 
 def _group(text: str) -> frozenset[NodeId]:
     return frozenset(_members(text, '"12s 0..2 | 3 4", or "20s merge"'))
+
+
+def _check_ranges(text: str) -> None:
+    """Raises ValueError if the ranges of a plan have more nodes than any: a few characters can ask for any number."""
+    named = sum(max(int(last) - int(first) + 1, 0) for first, last in _SPAN.findall(text))
+    if named > MOST_NAMED:
+        raise ValueError(
+            f"its ranges such as 0..2 name {named:,} nodes in all, and no plan names more than {MOST_NAMED:,}"
+        )
 
 
 def _members(text: str, example: str) -> list[NodeId]:

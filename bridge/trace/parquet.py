@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
+from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.files import UnfinishedFile, check_writable
 from roambus.bridge.trace.metadata import About, read_metadata
 from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
@@ -90,9 +90,24 @@ class TraceWriter:
 
     def _pack(self) -> None:
         columns = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, TRACE_SCHEMA, strict=True)]
+        try:
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, TRACE_SCHEMA, strict=True)]
+        except UnicodeEncodeError as error:
+            raise _unwritable(self._rows) from error
         self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=TRACE_SCHEMA))
         self._rows.clear()
+
+
+def _unwritable(rows: Iterable[tuple[Any, ...]]) -> AgentError:
+    """The error for the first row with a text that no file can hold, such as an agent's name for its messages."""
+    for time_s, node, event, *others in rows:
+        try:
+            for text in (event, *others):
+                check_writable(str(text))
+        except ValueError as error:
+            place = f"node {node}, simulation time {time_s:g} s, the row {event!a} of the trace"
+            return AgentError(f"{place}: {error}", node, round(time_s * SECOND), event)
+    raise ValueError("all rows can be written")
 
 
 def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:

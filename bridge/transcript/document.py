@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_text
+from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.limits import DURATION
 from roambus.python_protocol.filters import Filter, Value, parse_filter, parse_value
 from roambus.python_protocol.vocabulary import SimTime, parse_time, to_seconds
@@ -91,6 +91,11 @@ def read_document(path: Path) -> Document:
 def parse_document(path: Path, text: str) -> Document:
     """Reads the text of the file `path`, and forgets its outputs; raises UserError."""
     lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
+    for line in lines:
+        try:
+            check_writable(line.text)
+        except ValueError as error:  # no file has that, but what somebody asks of a page can
+            raise UserError(f"{path}:{line.number}: {error}") from None
     first = next((index for index, line in enumerate(lines) if line.is_command), None)
     if first is None:
         raise UserError(f"{path}:{len(lines) or 1}: there is no command; write one such as > s1 subscribes f1")

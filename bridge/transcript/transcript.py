@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
@@ -93,7 +93,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     """The text of a file that was read, with the outputs that follow from it; raises UserError, AgentError."""
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
-    hidden = _hidden(document, head, timeline.network, planned.agent)
+    hidden = hidden_names(document, planned)
     journal = Journal(timeline.looks, names)
     Host(planned.scenario, watched(planned.agent, journal), planned.carrier(), TraceWriter()).run()
     journal.reach(planned.scenario.time_limit)
@@ -134,9 +134,9 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
     return agent, timeline.scenario(head.agent, parameters)
 
 
-def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
+def hidden_names(document: Document, planned: Plan) -> set[str]:
     """What is not shown; raises UserError for a name that hides nothing, which is a slip of the pen."""
-    told: list[Any] = [one.message_type for one in agent.messages]
+    head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     known = NOTES | {one for one in told if isinstance(one, str)}
     for name, number in head.hidden.items():
@@ -144,7 +144,7 @@ def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]
             if name not in known:
                 raise UserError(unknown("type of message or note", name, dict.fromkeys(known)))
     # Where nodes move in a given tree, the commands say so already.
-    return ALWAYS_HIDDEN | head.hidden.keys() | ({MIGRATE} if network.is_tree else set())
+    return ALWAYS_HIDDEN | head.hidden.keys() | ({MIGRATE} if planned.timeline.network.is_tree else set())
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:

@@ -125,8 +125,16 @@ def _run_setup(planned: Plan) -> _Watch:
     watch, carrier = _Watch(), planned.carrier()
     Host(planned.scenario, _watched(worked_by_hand(planned.agent_class), watch), carrier, TraceWriter()).run()
     if carrier.under_way:
-        raise UserError(f"{carrier.under_way} messages are under way when the setup is over; end it with: wait 10s")
+        raise UserError(f"{carrier.under_way} messages are under way when the setup is over; {_advice(planned)}")
     return watch
+
+
+def _advice(planned: Plan) -> str:
+    """What lets them arrive; timers run out at whole times, at which a setup that ends with a wait can end, too."""
+    last = planned.head.setup[-1].text.split() if planned.head.setup else []
+    if last[:1] != ["wait"]:
+        return "end it with: wait 10s"
+    return f"it ends with '{' '.join(last)}', when somebody sends again: end it between two timers, such as wait 10.3s"
 
 
 def _watched(agent_class: type[Agent], watch: _Watch) -> type[Agent]:

@@ -97,7 +97,7 @@ def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str 
         if asked.out is None:
             folder = unlinked(export.results / EXPORT_FOLDER)
         else:
-            folder = asked.out if len(exports) == 1 else asked.out / export.results.name
+            folder = asked.out if len(exports) == 1 else unlinked(asked.out / export.results.name)
         yield from _export(export, asked, folder)
 
 

@@ -30,7 +30,7 @@ from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
-from roambus.bridge.runs.layout import INI_FILE
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.object_store import Mirror
@@ -88,11 +88,14 @@ def plan_runs(
 ) -> list[RunPlan]:
     """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError.
 
+    A link in the results, where a run is to lie, is refused here, before anything is made.
+
     `watched` passes the points on, and may show how far it is.
     """
     plans = []
     for point in watched(expand(sweep)):
         plan = plan_run(sweep.template, point, results, level)
+        unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
             _check(sweep.template, plan)
         plans.append(plan)

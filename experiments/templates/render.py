@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_text
+from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import steady_starts
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
@@ -158,8 +158,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
-        # Truth values in small letters, as OMNeT++ writes them.
-        finalize=lambda value: str(value).lower() if isinstance(value, bool) else value,
+        finalize=_finalize,
     )
     # A file lies beside the ini under its name alone, wherever it is taken from.
     environment.filters |= {
@@ -176,8 +175,15 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
     """What the templates in the folder can draw besides; nothing is imported from a folder that is not ours."""
     studies, place = list(shipped_studies().values()), folder.resolve()
     own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
-    scenarios = (f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file())
-    return [one for name in scenarios for one in import_module(name).TEMPLATE_FUNCTIONS]
+    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
+    return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
+
+
+def _finalize(value: Any) -> Any:
+    """Truth values in small letters, as OMNeT++ writes them; raises ValueError for a text that no ini could hold."""
+    if isinstance(value, str):
+        check_writable(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _fail(message: str) -> NoReturn:

@@ -23,7 +23,7 @@ from roambus.bridge.agents import silently
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
-from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
+from roambus.bridge.transcript.transcript import Overrides, Plan, follow, hidden_names, plan
 from roambus.experiments.viewer.document import make_document
 from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.server import serve
@@ -70,7 +70,7 @@ class Session:
             raise UserError(f"{at_s} s is no time of a session, 0 to {LONGEST // SECOND} s")
         text = command.strip()
         if not text or "\n" in text:
-            raise UserError("write one command, such as b3 crashes")
+            raise UserError(f"write one command, such as {self.film.header['live']['processes'][0][0]} crashes")
         commands = self._before(from_seconds(at_s))
         pause = from_seconds(at_s) - self._last(commands)
         if pause < 0:
@@ -120,7 +120,9 @@ class Session:
         return plan(self._document(commands), Overrides(announce=self._announce))
 
     def _make_film(self, commands: list[str]) -> Film:
-        planned = self._plan([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
+        document = self._document([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
+        planned = plan(document, Overrides(announce=self._announce))
+        hidden_names(document, planned)  # whatever is wrong with them is told before the page is there
         scenario, network = planned.scenario, planned.timeline.network
         table, testimony = observe_over(planned.carrier(), scenario, planned.agent, planned.names)
         source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
@@ -129,6 +131,7 @@ class Session:
             "tree": network.is_tree,
             "field": bool(network.places),
             "processes": network.processes,
+            "hide": list(planned.head.hidden),
             "last": to_seconds(planned.timeline.now),
         }
         return Film({**film.header, "live": live}, film.columns)

@@ -265,6 +265,24 @@ def test_mistakes_are_named(key: str, value: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value"),
+    [("SN.ideal.partitions", "1s 0..3000000000 | 1"), ("SN.sites", "a: 0..3000000000 | 1"),
+     ("SN.ideal.partitions", ", ".join(f"{n}s 0..9999" for n in range(101)))],
+)  # fmt: skip
+def test_ranges_without_end_take_no_memory(key: str, value: str) -> None:
+    """Two dozen characters could ask for more nodes than fit in memory: they are counted first."""
+    with pytest.raises(UserError, match=f"{key}: its ranges .* and no plan names more than 1,000,000"):
+        read(f'{key} = "{value}"\n')
+
+
+def test_a_complete_network_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its links grow with the square of the nodes, and are counted before they are made."""
+    monkeypatch.setenv("ROAMBUS_MAX_IDEAL_LINKS", "9")
+    with pytest.raises(UserError, match=r"SN.ideal.complete: the number of ideal links is 10, above the limit of 9"):
+        read("SN.ideal.complete = true\n")
+
+
+@pytest.mark.parametrize(
     ("text", "key"),
     [
         ('SN.tree = "1:0"\nSN.ideal.links = "0-1"\n', "SN.ideal.links: the edges of SN.tree are the links"),

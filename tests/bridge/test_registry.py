@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -211,3 +212,10 @@ def test_an_agent_whose_constructor_raises_is_told(folder: Path) -> None:
         UserError, match=r"agent Mine: it cannot be made of \(node, roles, parameters, random\): TypeErr"
     ):
         make_agents(scenario([Role.NONE]), load_agent("mine.py"))
+
+
+def test_a_file_whose_name_is_no_utf_8_is_an_agent_too(folder: Path) -> None:
+    """The file system takes any bytes, which Python passes on as halves of characters."""
+    name = os.fsdecode(b"mine\xff.py")
+    (folder / name).write_text(AGENT.format(name="Mine"))
+    assert load_agent(name).__name__ == "Mine"

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -184,3 +185,26 @@ def test_the_debugger_opens_before_the_first_difference(tmp_path: Path) -> None:
     assert "(Pdb) 2\n" in done.stdout
     assert done.returncode == 1
     assert done.stderr.endswith("  now:      node 0 sends to all at 3s: Marker(number=7)\n")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("level", "all", "damaged at byte 0: 'all' is not a valid TraceLevel"),
+        ("radio_file_name", "", "damaged at byte 0: .* is no path of a file"),
+        ("radio_file_name", "..", "damaged at byte 0: .* is no path of a file"),
+        ("radio_file_name", "a\0b", "damaged at byte 0: .* is no path of a file"),
+        ("radio_file_name", "a" * 5000, "its file 'a{80}' cannot be written: File name too long"),
+    ],
+)
+def test_a_record_of_a_strangers_is_refused_with_one_message(
+    tmp_path: Path, field: str, value: str, message: str
+) -> None:
+    """Its header can say anything, with a checksum that is right."""
+    with open_record(record(tmp_path, "beacon", cast("Factory", SUBJECTS[0].values[0]), "rate=5")) as good:
+        header = good.header
+    setattr(header, field, value)
+    with RecordWriter(tmp_path / "forged", header) as forged:
+        forged.finish()
+    with pytest.raises(UserError, match=f"forged: {message}"):
+        rerun(tmp_path / "forged")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.python_protocol.actions import DELIVER, SEND
@@ -52,3 +52,14 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="this is a folder: give the name of a regular file"):
         sample().write(target, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.parquet"]
+
+
+def test_half_a_character_is_told_with_its_row() -> None:
+    """Agents name their messages, and Parquet holds UTF-8 alone."""
+    trace = sample()
+    trace.add(3 * SECOND, 7, SEND, message_type="HELLO\ud800", size=20)
+    with pytest.raises(
+        AgentError, match=r"node 7, simulation time 3 s, the row 'send' of the trace: .*HELLO"
+    ) as raised:
+        trace.table()
+    assert (raised.value.node, raised.value.time) == (7, 3 * SECOND)

@@ -14,6 +14,7 @@ export class Live {
 
   start() {
     byId("live-part").hidden = false;
+    byId("do").placeholder = `${this.film.nameOf(0)} crashes`;
     byId("do-form").onsubmit = (event) => {
       event.preventDefault();
       this.do(byId("do").value);

@@ -27,10 +27,11 @@ class Page {
     this.views = films.map(makeView);
     nameViews(this.views);
     this.end = Math.max(...films.map((film) => film.end));
-    /** What is sent at regular intervals whatever happens is not shown at first, unless nothing else is sent. */
+    /** What is sent at regular intervals whatever happens is not shown at first, unless nothing else is sent; nor is
+        what a session's scenario hides. */
     this.regular = new Set(this.views.flatMap(({ film, rows }) => regularTypes(film, rows)));
     const others = typesByCount(this.views).filter(([type, count]) => count && !this.regular.has(type));
-    this.hidden = new Set(others.length ? this.regular : []);
+    this.hidden = new Set([...(others.length ? this.regular : []), ...films.flatMap((film) => film.live?.hide ?? [])]);
     /** The number of the chosen notification in each film. */
     this.noteNumbers = new Map();
     this.choice = {
@@ -75,7 +76,7 @@ class Page {
 
   shows(film, row) {
     const { choice } = this;
-    if (this.hidden.has(film.typeOf(row))) return false;
+    if (this.hidden.has(film.typeOf(row)) || film.live?.hide.includes(film.kindOf(row))) return false;
     if (choice.onlyNode && choice.node >= 0 && !concerns(film, row, choice.node)) return false;
     return !(choice.onlyNote && choice.note) || names(film, row, this.noteNumbers.get(film));
   }

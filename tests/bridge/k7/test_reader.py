@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roambus.bridge import recordings
 from roambus.bridge.errors import UserError
 from roambus.bridge.recordings import EVERY_CHANNEL, read_k7
 from tests.support.recordings import COLUMNS, HEAD, k7, row
@@ -152,3 +153,12 @@ def test_a_recording_of_fifty_nodes_and_300_000_rows_is_read_in_five_seconds_of_
     assert time.process_time() - begin < 5
     assert (len(recording.rows), len(recording.ids)) == (300_000, 50)
     assert np.isfinite(recording.rows["rssi_dbm"]).all()
+
+
+def test_too_many_rows_are_counted_before_they_are_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte of gzip can have two hundred million lines, and a row takes more memory than its text."""
+    monkeypatch.setattr(recordings, "MOST_ROWS", 10)
+    monkeypatch.setattr(recordings, "read_rows", lambda _: pytest.fail("the rows are read"))
+    file.write_bytes(gzip.compress(k7(ROWS).encode() + b"\n" * 20))
+    with pytest.raises(UserError, match=r"links.k7: it has more than 10 rows"):
+        read_k7(file)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.bridge.transcript.conftest import HEAD
 
@@ -165,3 +166,9 @@ def refuse(path: Path, line: int, message: str) -> None:
     assert str(raised.value).startswith(f"{path}:{line}: ")
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_half_a_character_is_told_with_its_line() -> None:
+    """No file has one, but what is asked of a page, or built by a program, can."""
+    with pytest.raises(UserError, match=r"line.txt:4: '\\ud800' in .* is half a character"):
+        parse_document(Path("line.txt"), "agent flooding\nlinks n1-n2\n\n> n1 subscribes topic = '\ud800'\n")

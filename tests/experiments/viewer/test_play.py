@@ -156,3 +156,17 @@ def test_a_session_is_saved_as_a_transcript(page: Page, tmp_path: Path) -> None:
     assert saved.read_text() == page.evaluate("document.getElementById('transcript').textContent")
     assert transcribe(saved) == saved.read_text()
     assert "s3 delivers e1" in saved.read_text()
+
+
+def test_the_page_hides_what_the_scenario_hides(browser: Browser, tmp_path: Path) -> None:
+    """Its box is there, and not checked; and the example is about a node that there is."""
+    with played(browser, tmp_path, HEAD.replace("tree\n", "hide PUB\ntree\n")) as page:
+        assert page.get_attribute("#do", "placeholder") == "b1 crashes"
+        page.fill("#do", "p2 publishes e1")
+        page.press("#do", "Enter")
+        page.wait_for_selector("#transcript:has-text('delivers e1')")
+        boxes = {
+            label.inner_text(): label.locator("input").is_checked() for label in page.locator("#types label").all()
+        }
+        assert [checked for name, checked in boxes.items() if name.startswith("PUB")] == [False]
+        assert any(boxes.values())

@@ -100,7 +100,7 @@ def test_the_files_own_commands_can_be_taken_back(tmp_path: Path) -> None:
     [
         (5, "b3 joins b2", "b3 is connected to b1; write 'moves to' instead of 'joins'"),
         (5, "b9 crashes", "b9"),
-        (5, "", "write one command, such as b3 crashes"),
+        (5, "", "write one command, such as b1 crashes"),
         (5, "b3 crashes\n> b2 crashes", "write one command"),
         (float("nan"), "b3 crashes", "is no time of a session"),
         (-1, "b3 crashes", "is no time of a session"),
@@ -132,3 +132,30 @@ def test_another_agent_takes_the_files_place(tmp_path: Path) -> None:
 def test_a_strange_question_has_an_error_for_an_answer(session: Session, question: Any) -> None:
     """Nothing else comes of it."""
     assert Player(session).answer(question) == {"error": "that is no question of this page"}
+
+
+def test_half_a_character_changes_nothing(session: Session) -> None:
+    """The film could not be packed: the page is told so."""
+    answer = Player(session).answer({"at": 3.0, "do": "s3 subscribes topic = '\ud800'"})
+    assert "is half a character" in answer["error"]
+    assert commands(session) == []
+
+
+def test_a_session_hides_what_its_scenario_hides(tmp_path: Path) -> None:
+    """The page is told, and a name that hides nothing is refused before there is a page."""
+    path = tmp_path / "moves.txt"
+    path.write_text(HEAD.replace("tree\n", "hide BEACON store\ntree\n"))
+    message = "unknown type of message or note 'BEACON'"
+    with pytest.raises(UserError, match=message):
+        Session(path, Overrides())
+    path.write_text(HEAD.replace("tree\n", "hide PUB store\ntree\n"))
+    assert Session(path, Overrides()).film.header["live"]["hide"] == ["PUB", "store"]
+    assert Session(path, Overrides(agent="flooding")).film.header["live"]["hide"] == []
+
+
+def test_an_example_names_a_node_that_is_there(tmp_path: Path) -> None:
+    """Whatever the network is like."""
+    path = tmp_path / "line.txt"
+    path.write_text("agent flooding\nlinks n1-n2\n")
+    with pytest.raises(UserError, match="write one command, such as n1 crashes"):
+        Session(path, Overrides()).do(5, " ")
