@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
+from roambus.bridge.files import UnfinishedFile, remove_unfinished
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import AGENTS, INI_FILE, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
@@ -147,6 +147,7 @@ def _streamed(
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
     """The file, or the line for a trace that turns out to be damaged."""
     try:
+        remove_unfinished(path)  # of an export that was killed while it wrote the same file
         with errors_named(path), UnfinishedFile(path) as unfinished:
             for part in content:
                 unfinished.file.write(part if isinstance(part, bytes) else part.encode())

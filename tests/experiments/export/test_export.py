@@ -301,3 +301,14 @@ def test_omnetpp_reads_any_message_type(tmp_path: Path, scavetool: Path) -> None
     write_trace(tmp_path, RUN, [send(1.0, 0, name) for name in names])
     found = {name for _, name in vectors_in(read_by(scavetool, *exported(tmp_path, "vec")))}
     assert found == {f"sent:{name}".replace("\x00\x1b\n\r\t", "?????") for name in names}
+
+
+def test_what_a_killed_export_has_left_is_removed(tmp_path: Path) -> None:
+    """The next one writes the same file, and leaves alone what somebody else is writing."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    left, others = tmp_path / f".run.sca.{gone.pid}", tmp_path / f".run.sca.{os.getppid()}"
+    for file in (left, others):
+        file.write_text("half of")
+    assert exporter._write(tmp_path / "run.sca", ["whole"]) == (tmp_path / "run.sca", None)
+    assert sorted(tmp_path.iterdir()) == [others, tmp_path / "run.sca"]
