@@ -161,7 +161,11 @@ def unlinked_below(results: Path, place: Path) -> Path:
     """The folder or file at `place` below `results`, a folder of the user's own choice, which may be a link itself.
 
     Raises UserError if any folder on the way down is one: whoever replaces files there would replace somebody else's.
+    So it does for a file that stands in place of a folder.
     """
     for depth in range(1, len(place.parts)):
-        unlinked(results.joinpath(*place.parts[:depth]))
+        if unlinked(results.joinpath(*place.parts[:depth])).is_file():
+            raise UserError(
+                f"{results.joinpath(*place.parts[:depth])}: this is a file, where a folder of results would be"
+            )
     return results / place

@@ -57,6 +57,17 @@ def test_a_link_on_the_way_to_a_run_is_refused(words: list[str], place: str, els
     assert not (tmp_path / "results" / "sweep.json").exists()
 
 
+@pytest.mark.parametrize("words", [RUN, SWEEP], ids=["run", "sweep"])
+def test_a_file_in_place_of_a_folder_is_refused(words: list[str], tmp_path: Path) -> None:
+    """By one message that names it, before anything is made."""
+    file = tmp_path / "results" / "traces" / "agent=beacon"
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    with pytest.raises(UserError, match=f"^{file}: this is a file"):
+        call(words, tmp_path / "results")
+    assert [one.name for one in (tmp_path / "results").iterdir()] == ["traces"]
+
+
 def test_the_folder_that_a_user_gives_may_be_a_link(tmp_path: Path) -> None:
     """Results often lie on another disk."""
     (tmp_path / "disk").mkdir()
