@@ -471,7 +471,8 @@ class MateSide(Side):
         if not self.tells_empty or waits == (self._asking is not None):
             return
         if waits:
-            self._wait_for_answers(1)
+            # Who takes over has time, because it is the one that can lead, and each further YIELD can bring a copy.
+            self._wait_for_answers(1 if self._replica.is_joining else _TIMES)
         elif self._asking is not None:
             self.cancel_timer(self._asking)
             self._asking = None
