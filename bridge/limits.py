@@ -131,6 +131,24 @@ TEMPLATE_TIME = Limit(
     "s of CPU",
     "those of roambus take some milliseconds, with their random populations",
 )
+TRACE_ROWS = Limit(
+    "TRACE_ROWS",
+    "the number of rows of a trace is",
+    20_000_000,
+    "rows",
+    "rows that are equal take almost no place in a file, and more than 100 bytes each in memory",
+)
 
-LIMITS = (RUNS, NODES, LINKS, DURATION, WORKERS, TEMPLATE_ITEMS, TEMPLATE_SIZE, TEMPLATE_MEMORY, TEMPLATE_TIME)
+LIMITS = (
+    RUNS,
+    NODES,
+    LINKS,
+    DURATION,
+    WORKERS,
+    TRACE_ROWS,
+    TEMPLATE_ITEMS,
+    TEMPLATE_SIZE,
+    TEMPLATE_MEMORY,
+    TEMPLATE_TIME,
+)
 """All of them, in the order of the docs."""
