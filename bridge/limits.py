@@ -137,6 +137,13 @@ TEMPLATE_TIME = Limit(
     "s of CPU",
     "those of roambus take some milliseconds, with their random populations",
 )
+TRACE_ROWS = Limit(
+    "TRACE_ROWS",
+    "the number of rows of a trace is",
+    20_000_000,
+    "rows",
+    "rows that are equal take almost no place in a file, and more than 100 bytes each in memory",
+)
 
 LIMITS = (
     RUNS,
@@ -145,6 +152,7 @@ LIMITS = (
     IDEAL_LINKS,
     DURATION,
     WORKERS,
+    TRACE_ROWS,
     TEMPLATE_ITEMS,
     TEMPLATE_SIZE,
     TEMPLATE_MEMORY,

@@ -47,6 +47,8 @@ OPTIONS = (
     "skip_ring_doubt_silence",
     "skip_ring_probe_ends",
     "replicated_renumber",
+    "replicated_tell_empty",
+    "replicated_tell_empty_two",
 )
 TWINS = [
     ("figure_1d", "mft_figure_1d"),

@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.files import UnfinishedFile, check_writable
+from roambus.bridge.limits import TRACE_ROWS
 from roambus.bridge.trace.metadata import About, read_metadata
 from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
@@ -143,10 +144,20 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
         with file.open("rb") as opened, pq.ParquetFile(opened, page_checksum_verification=True) as trace:
             if not trace.schema_arrow.remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
+            _check_size(file, trace.metadata)
             yield trace
     except (OSError, pa.ArrowException, ValueError, MemoryError, OverflowError) as error:
         problem = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
         raise DamagedTraceError(file, f"damaged ({problem})") from None
+
+
+def _check_size(file: Path, footer: pq.FileMetaData) -> None:
+    """Raises UserError for more rows than the limit, before any is decoded; the footer says their number twice."""
+    groups = sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
+    try:
+        TRACE_ROWS.check(max(footer.num_rows, groups))
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:

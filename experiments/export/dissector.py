@@ -43,7 +43,8 @@ _BARE: dict[type[Shape], str] = {Text: "text", Padding: "padding", BitText: "bit
 
 def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
     """The lines of a dissector for these agents, by the references by which they were found."""
-    names = ", ".join(map(agent_name, agents))
+    # A name comes from a file, and a line end in it would end the comment: what follows would be code.
+    names = ", ".join(_lua(agent_name(one)) for one in agents)
     yield f"-- Dissects what these agents of roambus say: {names}. It was generated from their messages.\n"
     yield "-- Use it by: tshark -X lua_script:FILE -r CAPTURE, or put it into Wireshark's folder of plugins.\n\n"
     yield _SAME_FOR_ALL.read_text(encoding="utf-8")

@@ -1,12 +1,13 @@
 """A trace is one Parquet file with the common schema, whole or not there."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_batches, read_footer, read_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.python_protocol.actions import DELIVER, SEND
 from roambus.python_protocol.vocabulary import SECOND
@@ -63,3 +64,18 @@ def test_half_a_character_is_told_with_its_row() -> None:
     ) as raised:
         trace.table()
     assert (raised.value.node, raised.value.time) == (7, 3 * SECOND)
+
+
+@pytest.mark.parametrize("read", [read_footer, read_trace, lambda file: next(read_batches(file))])
+def test_more_rows_than_the_limit_are_refused_by_what_the_footer_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
+) -> None:
+    """Millions of equal rows fit into a small file; the message names the file, and how to raise the limit."""
+    file = tmp_path / "trace.parquet"
+    sample().write(file, {})
+    rows = read_footer(file).rows
+    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", str(rows))
+    read(file)
+    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", str(rows - 1))
+    with pytest.raises(UserError, match=f"{file}: the number of rows of a trace is {rows}.*ROAMBUS_MAX_TRACE_ROWS"):
+        read(file)

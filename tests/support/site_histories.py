@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -26,10 +26,17 @@ from tests.python_protocol.replicated.network import (
     run,
     sites_of,
 )
+from tests.support.runs import of
 
 TOPICS = 2
 LONGEST = 2 * SECOND
 """Of the delays that links have."""
+CRASHES_FROM = 1 * SECOND
+"""When the first broker crashes in a history of crashes at any instant, long after all know of the subscription."""
+ALL_RUN_AFTER = 10 * SECOND
+"""When something is published in such a history that must be delivered: the last broker has returned seconds before."""
+SERVES_WITHIN = 200 * MILLISECOND
+"""Two time-outs, for what is published then."""
 _TIME_OUTS = ("20ms", "100ms", "400ms")
 _SETTLING = 60
 """Delays for which a history waits until all know of the subscriptions, a broker has a copy, or a client is back."""
@@ -95,7 +102,11 @@ def draw(random: Random, of: Drawing = Drawing()) -> History:  # frozen
 
 def wrong(history: History) -> Iterator[str]:
     """What does not hold in the end."""
-    result = history.carry_out()
+    return wrong_in(history, history.carry_out())
+
+
+def wrong_in(history: History, result: Result) -> Iterator[str]:
+    """The same, of a run that was carried out."""
     checks: dict[str, Callable[[], None]] = {
         "lost, doubled or not wanted": lambda: check_deliveries(result),
         "tables are wrong": lambda: check_tables(result, _filters(history)),
@@ -111,6 +122,91 @@ def wrong(history: History) -> Iterator[str]:
             check()
         except AssertionError:
             yield name
+
+
+def draw_crashes(random: Random) -> History:
+    """A site whose brokers crash and return at any instant, whatever the others do; later all run, and p publishes.
+
+    Moments are close together, because a history is a matter of the order of a few messages of 1 ms each.
+    """
+    sites = sites_of([None], [2])
+    publisher, subscriber = sites[0].clients
+    delays = tuple(LinkDelay(a, b, random.choice((1, 1, 1, 3, 20)) * MILLISECOND) for a, b in sites.links())
+    span = random.choice((20, 100, 1000)) * MILLISECOND
+    faults = sorted(
+        (fault for broker in sites[0].brokers for fault in _crashes(random, broker, span)), key=lambda fault: fault.at
+    )
+    moments = [CRASHES_FROM - 2 * MILLISECOND + random.randrange(span) for _ in range(random.randint(0, 4))]
+    moments += [ALL_RUN_AFTER + number * SECOND for number in range(2)]
+    commands = [Command(0, subscriber, Subscribe(about(0)))]
+    commands += [Command(at, publisher, published(0)) for at in sorted(moments)]
+    parameters = _parameters(random) | {"time_out": "100ms"}
+    return History(sites, delays, parameters, {publisher: set(), subscriber: {0}}, tuple(commands), tuple(faults), ())
+
+
+def _crashes(random: Random, broker: NodeId, span: SimTime) -> Iterator[Fault]:
+    """Up to two crashes or freezes of one broker, at instants of half a millisecond as of whole ones."""
+    moments = sorted(random.sample(range(2 * span // MILLISECOND), 2 * random.choice((0, 1, 1, 2))))
+    for number, moment in enumerate(moments):
+        failure = FaultKind.CRASH if random.random() < 0.85 else FaultKind.FREEZE
+        at = CRASHES_FROM + moment * MILLISECOND // 2
+        yield Fault(at, broker, FaultKind.RECOVER if number % 2 else failure)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How many brokers were down or without a copy at once, how many without a copy, and what does not hold."""
+
+    missing: int
+    empty: int
+    found: tuple[str, ...]
+
+
+def judge(history: History) -> Verdict:
+    """Nothing is lost as long as one at most was missing; and the site serves as long as a copy was left."""
+    result = history.carry_out()
+    empty = _most(result.copies)
+    downs = [(fault.at, fault.node, fault.kind is FaultKind.RECOVER) for fault in history.faults]
+    missing = max(empty, _most_missing(result.copies, downs))
+    found = list(_serves(history, result)) if empty < len(history.sites[0].brokers) else []
+    if missing <= 1:
+        found += wrong_in(history, result)
+    return Verdict(missing, empty, tuple(found))
+
+
+def _serves(history: History, result: Result) -> Iterator[str]:
+    """One leader, which both others follow, and what is published when all run again is delivered in time."""
+    try:
+        check_copies(result)
+        check_silence(result)
+    except AssertionError:
+        yield "does not serve"
+        return
+    published_at = ALL_RUN_AFTER / SECOND
+    late = [row for row in of(result.rows, "deliver") if row["time_s"] >= published_at]
+    if not late or late[-1]["time_s"] > published_at + 1 + SERVES_WITHIN / SECOND:
+        yield "what is published when all run is late or lost"
+
+
+def _most(changes: Sequence[tuple[SimTime, NodeId, bool]]) -> int:
+    """How many nodes at most were without something at once."""
+    without: set[NodeId] = set()
+    most = 0
+    for _, node, has in changes:
+        (without.discard if has else without.add)(node)
+        most = max(most, len(without))
+    return most
+
+
+def _most_missing(copies: Sequence[tuple[SimTime, NodeId, bool]], downs: Sequence[tuple[SimTime, NodeId, bool]]) -> int:
+    """How many at most were down or without a copy at once; what happens at one instant counts as all at once."""
+    changes = [(at, has, (node, kind)) for kind, rows in enumerate((copies, downs)) for at, node, has in rows]
+    without: set[tuple[NodeId, int]] = set()
+    most = 0
+    for _, has, what in sorted(changes):
+        (without.discard if has else without.add)(what)
+        most = max(most, len({node for node, _ in without}))
+    return most
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ whoever has to act.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.papers.replicated.messages import (
@@ -23,6 +25,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     AreYouAlive,
     AssumedDead,
     CatchUp,
+    Empty,
     Event,
     IAmAlive,
     IAmLeader,
@@ -31,9 +34,12 @@ from roambus.python_protocol.papers.replicated.messages import (
     Leader,
     Numbered,
     Piece,
+    Point,
     ReplicatedParameters,
     State,
     Sub,
+    TakeOver,
+    Term,
     Uns,
     Update,
     Yield,
@@ -48,6 +54,14 @@ _TIMES = 4
 longer than the three time-outs that the leader itself may need to learn of a neighbour's failure."""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerTimer:
+    """The key of the timer for what a broker has asked the other two of its site for."""
+
+    times: int
+    """The time-outs that this wait has."""
+
+
 class Broker(Process):
     """Finds whom an event comes from, and does what follows from it."""
 
@@ -59,7 +73,7 @@ class Broker(Process):
         self.replica = Replica(node, self.brokers, place_of(site, sites), parameters, self)
         self.neighbours = Neighbours(site, sites, Patience(parameters), self)
         self.outbox = Outbox(self.replica, self.neighbours, self)
-        self.mate_side = MateSide(self)
+        self.mate_side = MateSide(self, parameters)
         self.neighbour_side = NeighbourSide(self)
         self.client_side = ClientSide(self)
         self._kept: list[Received] = []
@@ -70,9 +84,11 @@ class Broker(Process):
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
         """Hears a message, which has to wait while there is no copy of the state that it could change."""
-        if self.replica.is_joining and not isinstance(event.message, IAmLeader | Piece | State | CatchUp):
+        if self.replica.is_joining and not self._is_for_joining(event):
             self._kept.append(event)
             return
+        if not isinstance(event.message, Empty | CatchUp):
+            self.mate_side.without_copy.discard(event.sender)
         self._side(event.sender).tell(event, now)
         if self._kept and not self.replica.is_joining:
             kept, self._kept = self._kept, []
@@ -94,10 +110,17 @@ class Broker(Process):
         if key.node in self.brokers:
             self._settle(now)
 
+    @on_timer(AnswerTimer)
+    def ask_again(self, key: AnswerTimer, now: SimTime) -> None:
+        """A copy, or an answer to TAKE_OVER, has not come in time."""
+        self.mate_side.fire(key, now)
+        self._settle(now)
+
     @on(Recovered)
     def join(self, _event: Recovered, _now: SimTime) -> None:
         """Asks for a copy of the state, because a crash has left nothing."""
         self.replica.join()
+        self.mate_side.watch_answers()
 
     @on(Subscribe, Unsubscribe, Publish)
     def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
@@ -105,6 +128,13 @@ class Broker(Process):
         raise LookupError(f"node {self.node} is a broker, and has no client")
 
     # Helpers
+
+    def _is_for_joining(self, event: Received) -> bool:
+        """What a broker hears without a copy: what brings one, and what asks whether it has one."""
+        asks = isinstance(event.message, TakeOver | AssumedDead | AreYouAlive | Empty)
+        return isinstance(event.message, IAmLeader | Piece | State | CatchUp) or (
+            asks and self.mate_side.tells_empty and event.sender in self.brokers
+        )
 
     def _side(self, other: NodeId) -> Process:
         if other in self.brokers:
@@ -118,6 +148,7 @@ class Broker(Process):
         if not self.replica.is_leader:
             self.neighbours.expect_nothing()
         self.mate_side.watch_leader()
+        self.mate_side.watch_answers()
         self.mate_side.time_followers(now)
 
 
@@ -259,13 +290,18 @@ class NeighbourSide(Side):
 class MateSide(Side):
     """Listens to the other brokers of the site, and watches the leader."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, parameters: ReplicatedParameters) -> None:
         super().__init__(broker)
         self._watched = self._replica.leader
         self._watches = {node: Watch(node, self._patience, self, _TIMES) for node in broker.brokers}
         """Over the leader, as long as there is something for it to do."""
         self._timed = self._replica.point
         """The last step that was timed."""
+        self.tells_empty = parameters.tell_empty
+        self.without_copy: set[NodeId] = set()
+        """Who last was heard to have no copy, or was not to be reached: it makes no sense to wait for their lead."""
+        self._asking: AnswerTimer | None = None
+        """Runs while this broker waits for a copy, or for an answer to TAKE_OVER."""
         self._reporters: dict[NodeId, None] = {}
         """Brokers of other sites that wait to hear who leads, now that the leader is assumed dead."""
 
@@ -294,12 +330,48 @@ class MateSide(Side):
         """Gives a copy. A leader that asks has crashed, and come back before anybody noticed."""
         self._patience.forget(sender)
         if self._replica.is_leader:
-            self._replica.give_copy(sender)
-            self._outbox.tell_who_leads_elsewhere(sender)
+            self._give_copy(sender)
         elif sender == self._replica.leader:
             self._take_over_if_next()
+        elif self._replica.is_taking_over and self.tells_empty:
+            self._replica.ask_to_yield(sender)
+
+    @on(Empty)
+    def empty(self, news: Empty, sender: NodeId, now: SimTime) -> None:
+        """A broker is without a copy, and no leader has given it one, so perhaps none is left."""
+        replica = self._replica
+        if replica.is_joining:
+            return
+        self.without_copy.add(sender)
+        if news.term > replica.term:  # it has promised to wait for a leader that came no further
+            replica.step_down(news.term)
+            replica.take_over()
+        elif replica.is_leader:
+            self._give_copy(sender)
+        elif replica.is_taking_over:
+            self._go_on_without(sender, news.term)
+        elif replica.leader in self.without_copy:
+            self._suspect(replica.leader)
+        else:
+            self.send(replica.leader, AreYouAlive())
 
     # Who is alive, and who leads
+
+    @on(AreYouAlive)
+    def are_you_alive(self, question: AreYouAlive, sender: NodeId, now: SimTime) -> None:
+        """Answers (section 6.4), by EMPTY for as long as there is no copy that others could wait for."""
+        if self._replica.is_joining:
+            self.send(sender, Empty(self._replica.term))
+        else:
+            super().are_you_alive(question, sender, now)
+
+    @on(AssumedDead)
+    def assumed_dead(self, report: AssumedDead, sender: NodeId, now: SimTime) -> None:
+        """Takes over if it is this broker's turn (section 6.5) and it has a copy."""
+        if self._replica.is_joining:
+            self.send(sender, Empty(self._replica.term))
+        else:
+            super().assumed_dead(report, sender, now)
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
@@ -322,10 +394,14 @@ class MateSide(Side):
     @on(Yield)
     def lead(self, answer: Yield, sender: NodeId, _now: SimTime) -> None:
         """Tells both the site and its neighbours, whoever has noticed the failure (sections 6.6 and 6.8)."""
-        if not self._replica.is_taking_over or answer.term != self._replica.term:
-            return
-        tell = IAmLeader(self._replica.term, self._replica.point)
-        self._replica.lead(answer, sender)
+        if self._replica.is_taking_over and answer.term == self._replica.term:
+            point = self._replica.point
+            self._replica.take_newer(answer, sender)
+            self._lead_from(point)
+
+    def _lead_from(self, point: Point) -> None:
+        tell = IAmLeader(self._replica.term, point)
+        self._replica.lead()
         neighbours = map(self._neighbours.leader, self._neighbours.brokers)
         for other in dict.fromkeys(neighbours) | self._reporters:
             self.send(other, tell)
@@ -338,7 +414,14 @@ class MateSide(Side):
         """There is no connection to a broker (section 6.2)."""
         self._patience.forget(event.destination)
         self._replica.lost(event.destination)
+        self.without_copy.add(event.destination)
         self._suspect(event.destination)
+        if not self.tells_empty:
+            return
+        if self._replica.leader in self.without_copy - {event.destination}:
+            self._suspect(self._replica.leader)
+        if self._replica.is_last_copy:
+            self._lead_from(self._replica.point)
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
@@ -382,7 +465,43 @@ class MateSide(Side):
         if self._replica.is_taking_over:
             self._reporters[reporter] = None
 
+    def watch_answers(self) -> None:
+        """Waits for a copy, or for answers to TAKE_OVER: who is asked may crash, and come back without the question."""
+        waits = self._replica.is_joining or self._replica.is_taking_over
+        if not self.tells_empty or waits == (self._asking is not None):
+            return
+        if waits:
+            # Who takes over has time, because it is the one that can lead, and each further YIELD can bring a copy.
+            self._wait_for_answers(1 if self._replica.is_joining else _TIMES)
+        elif self._asking is not None:
+            self.cancel_timer(self._asking)
+            self._asking = None
+
+    @on_timer(AnswerTimer)
+    def ask_again(self, key: AnswerTimer, _: SimTime) -> None:
+        """Time-outs double, because a broker that is frozen answers nothing, and finds all questions later."""
+        if key == self._asking:
+            self._replica.ask_again()
+            self._wait_for_answers(2 * key.times)
+
     # Helpers
+
+    def _wait_for_answers(self, times: int) -> None:
+        self._asking = AnswerTimer(times)
+        self.set_timer(self._asking, times * max(map(self._patience.wait, self._replica.mates)))
+
+    def _give_copy(self, mate: NodeId) -> None:
+        self._replica.give_copy(mate)
+        self._outbox.tell_who_leads_elsewhere(mate)
+
+    def _go_on_without(self, mate: NodeId, term: Term) -> None:
+        """Leads if no other copy is left; a broker that has not heard of this term was down when it was asked."""
+        if term < self._replica.term:
+            self._replica.ask_to_yield(mate)
+            return
+        self._replica.hear_empty(mate)
+        if self._replica.is_last_copy:
+            self._lead_from(self._replica.point)
 
     @property
     def _watch(self) -> Watch:
@@ -396,6 +515,8 @@ class MateSide(Side):
         following = replica.leader_of(replica.term + 1)
         if following == replica.node:
             self._take_over_if_next()
+        elif self.tells_empty and following in self.without_copy:
+            replica.take_over()
         else:
             self.send(following, AssumedDead(broker))
 

@@ -205,6 +205,12 @@ class CatchUp(Message, tag=16, name="CATCH_UP"):
     """The sender's copy is lost or of no use: it wants the leader's."""
 
 
+class Empty(Message, tag=19, notation="term={term}"):
+    """The sender has no copy, and will accept none of a term before this one (`tell_empty`; not in the paper)."""
+
+    term: Term
+
+
 class Piece(Message, tag=18, notation="{point} {number} of {count}"):
     """A part of a copy that is too long for one message, at this point; the first has number 0."""
 
@@ -259,6 +265,11 @@ class ReplicatedParameters(Parameters):
         at_most=65_000,
         source="reasoned: a message has at most 65535 bytes",
         doc="longest part of a copy of a site's state that goes in one message",
+    )
+    tell_empty: bool = parameter(
+        True,
+        source="not in the paper, whose section 6 has one broker fail, and its copy be back, before the next one fails",
+        doc="a broker without a copy says so, and the last copy leads; false: it is silent until it has one",
     )
     follow_delays: bool = parameter(
         True,

@@ -10,6 +10,12 @@ that term, and takes no steps of earlier ones. Who takes over asks the others to
 is enough, for every step that was released is known to two of three, and the newer of two copies has them all. As who
 has yielded takes no steps of earlier terms, an old leader that only was slow can release nothing.
 
+*A broker without a copy* (`tell_empty`) cannot yield, but it can say that it has nothing. The sender of TAKE_OVER leads
+by that if the third broker has no copy either: no other copy can be newer where there is none. Dead is a broker to
+which there is no connection, because a crash leaves nothing; one that only does not answer may be frozen, and have the
+newest copy, so it is waited for. The answer binds as a yield does: who has said EMPTY in a term takes no copy of an
+earlier one. What two brokers knew that lost their copies together, a third that did not know it cannot bring back.
+
 A copy goes in pieces, for a message has at most 65535 bytes, and a copy as many as its site has to keep. The pieces go
 before the message that gives the copy, which then has no bytes of a copy itself. A message overtakes no other, so they
 all are there when it comes. What was begun and not ended, because its sender has crashed, is forgotten when the next
@@ -25,6 +31,7 @@ from typing import NamedTuple
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.papers.replicated.messages import (
     CatchUp,
+    Empty,
     HandOver,
     IAmLeader,
     Inform,
@@ -80,9 +87,12 @@ class Replica(Process):
         self._brokers = brokers
         self._place = place
         self._parameters = parameters
+        self._tells_empty = parameters.tell_empty
         self._pieces = Pieces()
         self._followers = set(self.mates)
         """Who is informed: all but those that have crashed, until they have caught up."""
+        self._without: dict[NodeId, bool] = {}
+        """Who has no copy in the term that this broker wants to lead in: True if it said so, False if it is dead."""
 
     @property
     def leader(self) -> NodeId:
@@ -160,6 +170,8 @@ class Replica(Process):
     def lost(self, mate: NodeId) -> None:
         """There is no connection to a broker of this site: it has crashed, and will ask for a copy."""
         self._followers.discard(mate)
+        if self.is_taking_over:
+            self._without.setdefault(mate, False)
 
     # Senders
 
@@ -186,23 +198,43 @@ class Replica(Process):
         while self.leader != self.node:
             self.term += 1
         self.is_taking_over = True
+        self._without = {}
         for mate in self.mates:
-            self.send(mate, TakeOver(self.term, self.point))
+            self.ask_to_yield(mate)
+
+    def ask_to_yield(self, mate: NodeId) -> None:
+        """Asks for an answer in this term; to ask twice does no harm, for who has yielded takes no steps."""
+        self.send(mate, TakeOver(self.term, self.point))
+
+    def hear_empty(self, mate: NodeId) -> None:
+        """The answer of a broker that has no copy, in the term that this one wants to lead in."""
+        self._without[mate] = True
+
+    @property
+    def is_last_copy(self) -> bool:
+        """Whether no other broker has a copy, and one of them runs, so that a step can be released."""
+        return self.is_taking_over and len(self._without) == len(self.mates) and any(self._without.values())
 
     @on(TakeOver)
     def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
         """Another wants to lead. The newer of the two copies is what it goes on from."""
-        if asked.term > self.term:
+        if self.is_joining:
+            self.term = max(self.term, asked.term)
+            self.send(sender, Empty(self.term))
+        elif asked.term > self.term or (self._tells_empty and asked.term == self.term != self.point.term):
             self.step_down(asked.term)
             snapshot = self._send_pieces(sender) if self.point > asked.point else b""
             self.send(sender, Yield(self.term, self.point, snapshot))
         elif asked.term < self.term and self.is_settled:
             self.name_leader(sender)
 
-    def lead(self, answer: Yield, sender: NodeId) -> None:
-        """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
+    def take_newer(self, answer: Yield, sender: NodeId) -> None:
+        """The newer of two copies has every step that was released."""
         if newer := answer.snapshot or self._pieces.take(sender, answer.point):
             self._install(answer.point, newer)
+
+    def lead(self) -> None:
+        """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
         tell = IAmLeader(self.term, self.point)
         self.is_taking_over = False
         self.point = Point(self.term, self.point.step)
@@ -239,6 +271,14 @@ class Replica(Process):
         self.is_joining = True
         for mate in self.mates:
             self.send(mate, CatchUp())
+
+    def ask_again(self) -> None:
+        """What was asked, of a broker that perhaps has crashed before it came, or is being waited for itself."""
+        for mate in self.mates:
+            if self.is_joining:
+                self.send(mate, Empty(self.term))
+            else:
+                self.ask_to_yield(mate)
 
     def give_copy(self, mate: NodeId) -> None:
         """Gives a broker the leader's copy; it is informed again from there on."""

@@ -80,6 +80,13 @@ def write_dissector(path: Path, agents: Sequence[str]) -> Path:
     return path
 
 
+def test_a_line_end_in_the_name_of_a_file_begins_no_line_of_the_dissector() -> None:
+    """It would end a comment, and what follows would be code."""
+    lines = "".join(dissector({"odd\nos.exit(7)\r--.py": load_agent("flooding")})).splitlines()
+    assert not [line for line in lines if line.startswith("os.exit")]
+    assert any("odd\\010os.exit(7)\\013--" in line for line in lines)
+
+
 def write_capture(path: Path, messages: Sequence[tuple[str, bytes]]) -> Path:
     """A capture of these messages, each with the reference of its agent."""
     with path.open("wb") as file:

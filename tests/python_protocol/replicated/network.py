@@ -16,7 +16,7 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.events import Event, SiteId, Sites, make_sites
+from roambus.python_protocol.events import Crashed, Event, SiteId, Sites, make_sites
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated.broker import Broker
@@ -63,6 +63,8 @@ class Result:
     events: list[tuple[NodeId, NodeId, str]]
     """Sender, receiver and event of each EVENT that was sent."""
     time_limit: SimTime
+    copies: list[tuple[SimTime, NodeId, bool]]
+    """When a broker has lost its copy of the state (False), and when it has one again (True)."""
 
     def deliveries(self) -> dict[NodeId, list[str]]:
         """What each subscriber was delivered, in order."""
@@ -196,8 +198,9 @@ def run(  # noqa: PLR0917  # an argument for each thing that a run is made of
     trace = TraceWriter()
     agents: dict[NodeId, Replicated] = {}
     events: list[tuple[NodeId, NodeId, str]] = []
-    Host(described, _watched(agents, events), make_ideal(described), trace).run()
-    return Result(sites, agents, trace.table().to_pylist(), events, end)
+    copies: list[tuple[SimTime, NodeId, bool]] = []
+    Host(described, _watched(agents, events, copies), make_ideal(described), trace).run()
+    return Result(sites, agents, trace.table().to_pylist(), events, end, copies)
 
 
 def _scenario(
@@ -215,16 +218,28 @@ def _scenario(
     return replace(described, sites=sites)
 
 
-def _watched(agents: dict[NodeId, Replicated], events: list[tuple[NodeId, NodeId, str]]) -> type[Replicated]:
+def _watched(
+    agents: dict[NodeId, Replicated],
+    events: list[tuple[NodeId, NodeId, str]],
+    copies: list[tuple[SimTime, NodeId, bool]],
+) -> type[Replicated]:
     class Watched(Replicated):
         """The same agent, but each that is made can be looked at, and what it sends arrives by way of its bytes."""
 
         def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
             super().__init__(node, roles, parameters, random)
             agents[node] = self
+            self._had_copy = True
 
         def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-            return map(self._by_way_of_bytes, super().handle(event, now))
+            actions = list(super().handle(event, now))
+            has_copy = not isinstance(event, Crashed) and not (
+                isinstance(self.part, Broker) and self.part.replica.is_joining
+            )
+            if has_copy != self._had_copy:
+                copies.append((now, self.node, has_copy))
+                self._had_copy = has_copy
+            return map(self._by_way_of_bytes, actions)
 
         def _by_way_of_bytes(self, action: Action) -> Action:
             if not isinstance(action, Send):

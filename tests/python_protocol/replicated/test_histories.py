@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -22,7 +23,7 @@ from tests.python_protocol.replicated.network import (
     sites_of,
 )
 from tests.support.runs import of
-from tests.support.site_histories import Drawing, draw, wrong
+from tests.support.site_histories import Drawing, draw, draw_crashes, judge, wrong
 
 PUBLISHER, SUBSCRIBER, LEADER = 3, 4, 0
 TIME_OUT = 100 * MILLISECOND
@@ -34,6 +35,21 @@ TIME_OUT = 100 * MILLISECOND
 def test_nothing_goes_wrong_in_any_history(random: Random, *, faults: bool) -> None:
     """Brokers crash or freeze, clients leave and return; `benchmarks.site_histories` has thousands of these."""
     assert list(wrong(draw(random, Drawing(faults=faults, absences=faults)))) == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_a_site_that_has_kept_a_copy_serves_when_all_its_brokers_run(random: Random) -> None:
+    """Whenever they crash; and nothing is lost while one at most is down or without its copy."""
+    assert judge(draw_crashes(random)).found == ()
+
+
+@pytest.mark.parametrize(("tell_empty", "found"), [("true", ()), ("false", ("does not serve",))])
+def test_two_brokers_may_be_without_a_copy(tell_empty: str, found: tuple[str, ...]) -> None:
+    """In the paper the site is dead, because one returns, and waits for a copy that nobody gives."""
+    history = draw_crashes(Random(4))
+    verdict = judge(replace(history, parameters=history.parameters | {"tell_empty": tell_empty}))
+    assert (verdict.empty, verdict.found) == (2, found)
 
 
 @pytest.mark.parametrize(("delay_ms", "time_out_ms"), [(750, 100), (150, 20), (2000, 20), (2000, 100)])

@@ -18,6 +18,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     AreYouAlive,
     AssumedDead,
     CatchUp,
+    Empty,
     Event,
     HandOver,
     IAmAlive,
@@ -76,6 +77,7 @@ GOLDEN = [
     (State(Point(1, 4), b"abc"), "1100000001000000040003616263", "STATE 1.4 of 3 bytes"),
     (State(Point(1, 4), b""), "1100000001000000040000", "STATE 1.4 of the pieces"),
     (Piece(Point(1, 4), 0, 2, b"ab"), "120000000100000004000000000000000200026162", "PIECE 1.4 0 of 2"),
+    (Empty(4), "1300000004", "EMPTY term=4"),
 ]
 
 
