@@ -16,6 +16,8 @@ The rules:
   whoever drives the process takes them and carries them out: a back-end, or a test.
 - What a handler returns is lost, so actions that are returned are refused, and so are handlers that are generators or
   coroutines, which nobody would run.
+- A class has one handler for each kind of event, message and timer, and one method of each name; a second one is
+  refused, because it would take the first one's place in silence. In a subclass that is what one does to replace it.
 - A part of a node, such as the broker beside the client, is a process of its own. Parts that are made with `of` collect
   in the list of the process that they are a part of, so that all actions stay in the order in which they are asked for.
 
@@ -31,6 +33,7 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, TypeVar
 
@@ -56,6 +59,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _HANDLES, _TIMES = "__handles__", "__times__"
 """The attributes of a method that hold what `on` and `on_timer` were given."""
+_MARKED = "__marked__"
+"""The attribute of a class that holds its handlers, those included that it has forgotten for others of their names."""
 
 
 _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
@@ -83,9 +88,25 @@ def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
 def _marked(mark: str, kinds: tuple[Any, ...]) -> Callable[[Handler], Handler]:
     def mark_method(method: Handler) -> Handler:
         setattr(method, mark, kinds)
+        body = inspect.currentframe().f_back.f_locals  # of the class whose method it is
+        if "__qualname__" in body:
+            _refuse_twice(body.get(method.__name__), method)
+            body.setdefault(_MARKED, []).append(method)
         return method
 
     return mark_method
+
+
+def _refuse_twice(first: Any, second: Any) -> None:
+    """Raises TypeError if two methods of one class have one name, because Python would forget the first in silence."""
+    if inspect.isfunction(first) and inspect.isfunction(second) and first is not second:
+        name = f"{second.__qualname__} at {_place(first)} and at {_place(second)}"
+        raise TypeError(f"{name}: the first of the two would never be called: give them two names")
+
+
+def _place(method: Any) -> str:
+    code = getattr(inspect.unwrap(method), "__code__", None)
+    return "a place unknown" if code is None else f"{Path(code.co_filename).name}:{code.co_firstlineno}"
 
 
 class Process:
@@ -101,6 +122,10 @@ class Process:
         if hidden := [name for name in _TAKEN if name in vars(cls)]:
             what = f"{cls.__name__}.{hidden[0]} hides what every process does by {hidden[0]}()"
             raise TypeError(f"{what}: choose another name")
+        for method in vars(cls).get(_MARKED, ()):
+            own = vars(cls).get(method.__name__)
+            if inspect.isfunction(own) and own.__code__.co_qualname == method.__code__.co_qualname:
+                _refuse_twice(method, own)
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
     def __init__(self, of: Process | None = None) -> None:
@@ -190,7 +215,17 @@ class Process:
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
-    """The handlers of a class: what its own methods are marked with, and what those were that they replace."""
+    """The handlers of a class: what its own methods are marked with, and what those were that they replace.
+
+    Raises TypeError for two methods of one class that handle the same, because only one of them could be called.
+    """
+    own: dict[Any, Any] = {}
+    for method in vars(cls).values():
+        for kind in getattr(method, mark, ()):
+            if (first := own.setdefault(kind, method)) is not method:
+                what = kind.__name__ if isinstance(kind, type) else repr(kind)
+                both = f"{first.__name__} at {_place(first)} and {method.__name__} at {_place(method)}"
+                raise TypeError(f"{cls.__name__} has two handlers of {what}, {both}: make them one")
     names = {
         kind: name
         for base in reversed(cls.__mro__)

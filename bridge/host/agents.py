@@ -47,7 +47,7 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         with unable_to_exit():
-            return [
+            agents = [
                 agent_class(node, settings.roles, others.get(node, shared), Random(f"agent/{scenario.seed}/{node}"))
                 for node, settings in enumerate(scenario.nodes)
             ]
@@ -58,6 +58,14 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
             f"agent {name}: it cannot be made of (node, roles, parameters, random): "
             f"{_name(error)}{raised_at(error, agent_class)}"
         ) from error
+    if agents and not hasattr(agents[0], "_actions"):
+        code = agent_class.__init__.__code__
+        place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+        remedy = "write super().__init__(node, roles, parameters, random) as its first line"
+        raise AgentError(
+            f"agent {name}: its __init__ at {place} does not make what every agent has: {remedy}", 0, 0, ""
+        )
+    return agents
 
 
 def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:

@@ -9,7 +9,7 @@ import pytest
 
 from roambus.bridge import agents
 from roambus.bridge.agents import GROUP, agent_names, agent_sources, load_agent
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.vocabulary import Role
 from tests.support.agents import write_agent
@@ -211,3 +211,14 @@ def test_an_agent_whose_constructor_raises_is_told(folder: Path) -> None:
         UserError, match=r"agent Mine: it cannot be made of \(node, roles, parameters, random\): TypeErr"
     ):
         make_agents(scenario([Role.NONE]), load_agent("mine.py"))
+
+
+def test_a_constructor_that_forgets_the_agents_own_is_told_with_its_line(folder: Path) -> None:
+    """It is an error of the agent's, with what to write, and no traceback of ours."""
+    text = AGENT.format(name="Mine") + "    def __init__(self, *_):\n        self.mine = 1\n"
+    (folder / "mine.py").write_text(text)
+    line = text.splitlines().index("    def __init__(self, *_):") + 1
+    wanted = rf"agent Mine: its __init__ at mine\.py:{line} does not .*: write super\(\)\.__init__\(node, roles"
+    with pytest.raises(AgentError, match=wanted) as told:
+        make_agents(scenario([Role.NONE]), load_agent("mine.py"))
+    assert told.value.exit_code == 4

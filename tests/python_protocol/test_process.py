@@ -191,3 +191,69 @@ def test_the_state_of_an_agent_can_be_copied() -> None:
     assert list(other.handle(heard(Hello(2)), 5)) == [Send(9, Hello(7))]
     assert vars(other).keys() == vars(agent).keys()
     assert list(agent.handle(heard(Bye()), 0)) == []
+
+
+def test_two_handlers_of_one_event_in_a_class_are_refused_with_both_lines() -> None:
+    """Only one of them could be called, and the other would be dropped in silence."""
+    with pytest.raises(TypeError, match=r"Twice has two handlers of Publish, first at \S+:\d+ and second at \S+:\d+"):
+
+        class Twice(Agent):
+            @on(Publish)
+            def first(self, event: Publish, now: SimTime) -> None:
+                """Would be forgotten."""
+
+            @on(Publish, Subscribe)
+            def second(self, event: Publish | Subscribe, now: SimTime) -> None:
+                """Would be called."""
+
+
+def test_two_handlers_of_one_timer_in_a_class_are_refused() -> None:
+    """A timer has one handler, too."""
+    with pytest.raises(TypeError, match="two handlers of 'beat'"):
+
+        class Twice(Agent):
+            @on_timer("beat")
+            def first(self, key: str, now: SimTime) -> None:
+                """Would be forgotten."""
+
+            @on_timer("beat")
+            def second(self, key: str, now: SimTime) -> None:
+                """Would be called."""
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, True), (True, False), (False, True)])
+def test_two_methods_of_one_name_are_refused_with_both_lines(first: bool, second: bool) -> None:
+    """Python forgets the first of them, a handler or not."""
+    mark = "    @on({kind})\n"
+    body = "    def react(self, event, now): pass\n"
+    text = (
+        "class Twice(Agent):\n"
+        + mark.format(kind="Publish") * first
+        + body
+        + mark.format(kind="Attach") * second
+        + body
+    )
+    lines = rf"2\b.* and at \S+:{4 if first else 3}"
+    with pytest.raises(TypeError, match=rf"Twice\.react at \S+:{lines}: the first of the two would never be called"):
+        exec(text, {"Agent": Agent, "on": on, "Publish": Publish, "Attach": Attach, "__name__": __name__})  # noqa: S102  # a class as a user may write it
+
+
+def test_a_subclass_may_replace_a_handler_by_name_and_by_kind() -> None:
+    """What is refused in one class is how a subclass says that it does something else."""
+
+    class First(Agent):
+        @on(Publish)
+        def publish(self, event: Publish, now: SimTime) -> None:
+            self.note("first")
+
+    class ByName(First):
+        def publish(self, event: Publish, now: SimTime) -> None:
+            self.note("second")
+
+    class ByKind(First):
+        @on(Publish)
+        def other(self, event: Publish, now: SimTime) -> None:
+            self.note("third")
+
+    assert list(make(ByName).handle(Publish(NEWS), 0)) == [Note("second")]
+    assert list(make(ByKind).handle(Publish(NEWS), 0)) == [Note("third")]
