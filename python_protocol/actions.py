@@ -11,7 +11,8 @@ An agent does nothing itself. It asks for actions, and the host of the run carri
   `IntEnum`, and otherwise says what belongs there, and in which unit.
 - *What the host has seen only the host writes.* Metrics are computed from the rows of the trace alone. An agent that
   could write a row `deliver` could invent its delivery rate, so a `Note` may not have a name of `HOST_EVENTS`; all
-  other names are free.
+  other names are free. Nor can it deliver what nobody has published yet. That it delivers what it has got, and how far
+  that has come (`hops`), is the agent's own word, and so are the rows that it notes.
 
 The names of the rows stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents
 run without what analyses the trace.
@@ -20,12 +21,12 @@ run without what analyses the trace.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from roambus.python_protocol.events import TimerKey
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
@@ -325,9 +326,21 @@ def check_text(what: str, text: Any) -> None:
         raise ValueError(f"{what} = {text!r} is not to be written in UTF-8") from None
 
 
+def check_delivered(notification: Any, published: Container[NotificationId]) -> None:
+    """Raises TypeError, ValueError for what nobody has published yet: no application could have been given it."""
+    identifier = notification.id
+    if type(identifier) is not NotificationId:  # a row has its text, which another class could choose
+        raise TypeError(f"deliver({notification!r}): its id is no NotificationId, but of type {_type(identifier)}")
+    if identifier not in published:
+        raise ValueError(f"deliver(...) of {identifier}, which nobody has published")
+
+
 def check_note_name(name: str) -> None:
-    """Raises ValueError for a note that would pass for what the host itself has seen."""
-    if name in HOST_EVENTS:
+    """Raises ValueError for a note that would pass for what the host itself has seen.
+
+    A subclass of str could be equal to nothing, and be written as the text that it is all the same.
+    """
+    if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 
 

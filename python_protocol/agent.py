@@ -88,7 +88,7 @@ def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
 def _marked(mark: str, kinds: tuple[Any, ...]) -> Callable[[Handler], Handler]:
     def mark_method(method: Handler) -> Handler:
         setattr(method, mark, kinds)
-        body = inspect.currentframe().f_back.f_locals  # of the class whose method it is
+        body: dict[str, Any] = sys._getframe(1).f_locals  # of the class whose method it is
         if "__qualname__" in body:
             _refuse_twice(body.get(method.__name__), method)
             body.setdefault(_MARKED, []).append(method)

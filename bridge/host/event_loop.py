@@ -48,11 +48,13 @@ from roambus.python_protocol.actions import (
     Note,
     Send,
     SetTimer,
+    check_delivered,
     check_note_name,
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
 
@@ -205,6 +207,8 @@ class Host:
     def _handle(self, node: NodeId, event: Event) -> None:
         """A timer of a postponed send is the host's own, and the agent never hears of it."""
         if type(event) is not TimerFired:
+            if type(event) is Publish:
+                self._performer.published.add(event.notification.id)
             trace_command(self._trace, self._agenda.now, node, event, self._scenario.nodes[node].roles)
         else:
             self._agenda.forget_timer(node, event.key)
@@ -277,14 +281,14 @@ class Performer:
         self._trace = trace
         self._codec = codec
         self._down = down
+        self.published: set[NotificationId] = set()
+        """What the applications of all nodes have published by now: nothing else can be delivered."""
         self._with_faults = with_faults
         self.performing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
             SetTimer: lambda node, it: agenda.set_timer(node, it.key, self._after(node, it.after)),
             CancelTimer: lambda node, it: agenda.cancel_timer(node, it.key),
-            Deliver: self._noted(
-                lambda node, it: trace.add(agenda.now, node, DELIVER, None, str(it.notification.id), hops=it.hops)
-            ),
+            Deliver: self._noted(self._deliver),
             Note: self._noted(self._note),
         }
         """What carries out an action of each class for a node; it raises TypeError, ValueError.
@@ -324,6 +328,11 @@ class Performer:
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action asks for something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
+
+    def _deliver(self, node: NodeId, action: Deliver) -> None:
+        notification = action.notification
+        check_delivered(notification, self.published)
+        self._trace.add(self._agenda.now, node, DELIVER, None, str(notification.id), hops=action.hops)
 
     def _note(self, node: NodeId, note: Note) -> None:
         check_note_name(note.name)  # an action can be changed after it was made

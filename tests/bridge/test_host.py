@@ -1,6 +1,6 @@
 """The host drives agents by the clock of the back-end, and blames the right one when something breaks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 import pytest
@@ -11,7 +11,7 @@ from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription, Workload
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
@@ -154,7 +154,7 @@ class Scripted:
 def test_what_is_due_waits_for_the_last_step_of_an_instant() -> None:
     """Deliveries that come in several Steps are handled at once, the boots of the same instant after them."""
     Gossiper.log.clear()
-    heard = [Delivery(node, 0, Gossip(Notification(NotificationId(0, 0), ())), -50, 10) for node in (1, 2)]
+    heard = [Delivery(node, 0, BeaconMessage(40), -50, 10) for node in (1, 2)]
     backend = Scripted(Step(0, heard[:1], more=True), Step(0, heard[1:]))
     Host(scenario([Role.NONE] * 3), Gossiper, backend, TraceWriter()).run()
     assert Gossiper.log == [(0, 1, "Received"), (0, 2, "Received")] + [(0, node, "Started") for node in range(3)]
@@ -226,3 +226,54 @@ def test_generators_depend_on_seed_and_node() -> None:
 
     assert draws(1) == draws(1)
     assert len({*draws(1), *draws(2)}) == 4
+
+
+class Unequal(str):
+    """A text that is equal to nothing, and is written as what it is."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class AnyId(NotificationId):
+    """An identifier whose text is another one's."""
+
+    def __str__(self) -> str:
+        return "0.0"
+
+
+@pytest.mark.parametrize(
+    ("forge", "refusal"),
+    [
+        (lambda: Deliver(Notification(NotificationId(0, 7), ())), "deliver.* of 0.7, which nobody has published"),
+        (lambda: Deliver(Notification(AnyId(0, 7), ())), "its id is no NotificationId, but of type AnyId"),
+        (lambda: Note(Unequal("deliver"), notification_id="0.0"), "only the host writes rows of that name"),
+    ],
+)
+def test_an_agent_cannot_forge_what_metrics_count(forge: Callable[[], Action], refusal: str) -> None:
+    """Who has published what, and to whom it was given, is what the host has seen."""
+
+    class Forger(Agent):
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            if isinstance(event, Publish):
+                yield forge()
+
+    with pytest.raises(AgentError, match=refusal):
+        run(Forger, published())
+
+
+def test_what_is_not_published_yet_cannot_be_delivered() -> None:
+    """Identifiers are counted up, so that the next one can be guessed; to deliver it before its time is refused."""
+
+    class Guesser(Agent):
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            if isinstance(event, Started) and self.node == 1:
+                yield Deliver(Notification(NotificationId(0, 0), ()))
+
+    with pytest.raises(AgentError, match="nobody has published"):
+        run(Guesser, published())
