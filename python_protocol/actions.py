@@ -11,7 +11,8 @@ An agent does nothing itself. It asks for actions, and the host of the run carri
   `IntEnum`, and otherwise says what belongs there, and in which unit.
 - *What the host has seen only the host writes.* Metrics are computed from the rows of the trace alone. An agent that
   could write a row `deliver` could invent its delivery rate, so a `Note` may not have a name of `HOST_EVENTS`; all
-  other names are free.
+  other names are free. Nor can it deliver what is not published yet. What it delivers of the rest, and how far that has
+  come (`hops`), is its own word, and so are the rows that it notes.
 
 The names of the rows stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents
 run without what analyses the trace.
@@ -326,8 +327,11 @@ def check_text(what: str, text: Any) -> None:
 
 
 def check_note_name(name: str) -> None:
-    """Raises ValueError for a note that would pass for what the host itself has seen."""
-    if name in HOST_EVENTS:
+    """Raises ValueError for a note that would pass for what the host itself has seen.
+
+    A subclass of str could be equal to nothing, and be written as the text that it is all the same.
+    """
+    if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 
 

@@ -30,6 +30,7 @@ OPTIONS = (
     "first_approach_keep_connected",
     "first_approach_sub_redirects",
     "first_approach_tell_late",
+    "mft_ask_gaps",
     "mft_batches",
     "mft_correct_old",
     "mft_forget_ways",

@@ -26,6 +26,11 @@ What corrects them where they fail; parameters of these names switch each off:
 - `greet_back`. A neighbour that was lost without having moved, and is back, is sent a BMIG as if by a migration:
   timestamps show both what each has missed. Its O, with infinite hops, says nothing of ways: the neighbour may never
   have noticed, or be on its way to tell.
+- `ask_gaps`. T(s) says how new something is, and two brokers compare nothing else. A broker that raises T by a message
+  over a gap, because the one before it has not come, passes from then on for one that knows both; if the BSUB that
+  would correct it is lost with a link, it lacks a filter for ever. So it does not carry the message out, and asks for
+  everything. A MIG goes along the old ways only, and leaves a gap on all others: the next message there costs a BQUERY
+  and a BSUB, and goes on as a BSUB.
 """
 
 from __future__ import annotations
@@ -82,8 +87,7 @@ class Broker(Forwarding):
     @on(Sub)  # lines 1 to 6
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
         """A subscriber subscribes."""
-        if not self._is_newer(sub):
-            self._correct(z, sub)
+        if not self._is_next(z, sub):
             return
         misled = self._misled(z, sub)
         self._locate(z, sub).filters[sub.filter] = None
@@ -94,8 +98,7 @@ class Broker(Forwarding):
     @on(Uns)  # lines 7 to 12
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
         """A subscriber unsubscribes."""
-        if not self._is_newer(uns):
-            self._correct(z, uns)
+        if not self._is_next(z, uns):
             return
         misled = self._misled(z, uns)
         self._locate(z, uns).filters.pop(uns.filter, None)
@@ -104,8 +107,7 @@ class Broker(Forwarding):
     @on(Mig)  # lines 13 to 26
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
         """A subscriber has come to a new broker; its old one is told along the old next hops."""
-        if not self._is_newer(mig):
-            self._correct(z, mig)
+        if not self._is_next(z, mig):
             return
         old, misled = self.table.next_hop(mig.subscriber), self._misled(z, mig)
         if _is_from_client(z, mig):
@@ -115,11 +117,20 @@ class Broker(Forwarding):
             self._pass_on_command(mig, old, misled)
         self._send_queued(mig.subscriber, z)
 
-    def _correct(self, z: NodeId, message: Sub | Uns | Mig) -> None:
-        """By `correct_old`, tells a neighbour what is newer than its message."""
-        is_old = message.timestamp < self.table.timestamp(message.subscriber).counter
-        if self._parameters.correct_old and is_old and z in self.neighbours:
+    def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
+        """Whether a message is newer than what is known, lines 1, 7 and 13, and is the one to be carried out now.
+
+        By `correct_old` a neighbour is told what is newer than its message. By `ask_gaps` it is asked for everything if
+        a number before its message has not come here; its answer, a BSUB, stands for the message, too.
+        """
+        own = self.table.timestamp(message.subscriber)
+        is_newer = Timestamp(message.timestamp, message.hops) > own
+        if is_newer and z in self.neighbours and message.timestamp > own.counter + 1 and self._parameters.ask_gaps:
+            self.send(z, Bquery(message.subscriber, own))
+            return False
+        if message.timestamp < own.counter and z in self.neighbours and self._parameters.correct_old:
             self._send_subscriptions(message.subscriber, z)
+        return is_newer
 
     def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
         """By `tell_turns`, the neighbour that was the way until a message with the same timestamp has come from z."""
@@ -339,10 +350,6 @@ class Broker(Forwarding):
         route = self.table.get(subscriber)
         if self._parameters.forget_ways and route is not None and route.next_hop == interface:
             route.next_hop = None
-
-    def _is_newer(self, message: Sub | Uns | Mig) -> bool:
-        """Whether (t, h) > T_i(s)."""
-        return Timestamp(message.timestamp, message.hops) > self.table.timestamp(message.subscriber)
 
     def _locate(self, z: NodeId, message: Sub | Uns | Mig) -> Route:
         """Sets T_i(s) to (t, h + 1), and replaces (-, -, s) with (-, z, s)."""

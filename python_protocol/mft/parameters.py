@@ -27,6 +27,7 @@ _LETTER: Mapping[str, Any] = {
     "replay_always": False,
     "greet_back": False,
     "tell_turns": False,
+    "ask_gaps": False,
 }
 _TUNED: Mapping[str, Any] = {
     "ask_after": 2 * SECOND,
@@ -149,4 +150,9 @@ class MftParameters(BundleParameters, StorageParameters):
         True,
         source="mends the thesis, algorithms 4.1 and 4.4, line 1",
         doc="a neighbour by whom the way went gets a BSUB in place of a SUB, UNS or MIG that it would take for old",
+    )
+    ask_gaps: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 4.1, lines 1, 7 and 13",
+        doc="a SUB, UNS or MIG of a neighbour whose number leaves a gap is not carried out: the neighbour is asked",
     )

@@ -46,7 +46,6 @@ from roambus.python_protocol.mft.messages import (
     Beat,
     Below,
     Bmig,
-    Bquery,
     Bsub,
     Known,
     Mig,
@@ -253,31 +252,6 @@ class BeatingBroker(Broker):
         super().__init__(node, parameters)
         self._differed: dict[NodeId, tuple[int, int]] = {}
         """The sums of an interface and of this broker when they differed last."""
-
-    # Algorithm 4.1
-
-    @on(Sub)  # lines 1 to 6
-    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes."""
-        if not self._asks_instead(sub, z):
-            super().subscribe(sub, z, now)
-
-    @on(Uns)  # lines 7 to 12
-    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A subscriber unsubscribes."""
-        if not self._asks_instead(uns, z):
-            super().unsubscribe(uns, z, now)
-
-    def _asks_instead(self, message: Sub | Uns, z: NodeId) -> bool:
-        """Asks a neighbour for everything, if a message of the subscriber before this one has not come here.
-
-        A BMIG comes some time after a link: what the subscriber said before may still be unknown.
-        """
-        own = self.table.timestamp(message.subscriber)
-        if z not in self.neighbours or message.timestamp <= own.counter + 1:
-            return False
-        self.send(z, Bquery(message.subscriber, own))
-        return True
 
     # Algorithm 4.2
 

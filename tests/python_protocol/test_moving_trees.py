@@ -94,6 +94,42 @@ def test_a_subscription_that_overtakes_the_one_before_it_is_not_taken_for_both()
     assert result.phantoms() is None
 
 
+GAP_OF_A_SUB = Plan(
+    (0, 0),
+    (),
+    (
+        Step("subscribe", 2, 0),
+        Step("cut", 2, 0),
+        Step("subscribe", 2, 1),
+        Step("move", 2, 0),
+        Step("subscribe", 2, 2, 0),
+        Step("cut", 1, 0, 3),
+        Step("move", 1, 0),
+    ),
+)
+GAP_OF_A_MIG = Plan(
+    (0, 1),
+    (1,),
+    (
+        Step("subscribe", 3, 0),
+        Step("cut", 1, 0),
+        Step("subscribe", 3, 1),
+        Step("move", 2, 0),
+        Step("roam", 0, 2, 0),
+        Step("cut", 2, 0, 2),
+        Step("move", 2, 0),
+    ),
+    (1, 2, 1, 1, 1, 1),
+)
+
+
+@pytest.mark.parametrize("plan", [GAP_OF_A_SUB, GAP_OF_A_MIG])
+def test_a_broker_that_was_told_over_a_gap_does_not_lack_a_filter_for_ever(plan: Plan) -> None:
+    """The BSUB with everything is lost with a link, and afterwards both ends name the same timestamp."""
+    assert carry_out(MftPubSub, plan).phantoms() is None
+    assert carry_out(MftPubSub, plan, {"ask_gaps": "false"}).phantoms() is not None
+
+
 @given(plans(crossing=False, faults=False))
 @settings(max_examples=100)
 def test_mft_loses_and_doubles_nothing_between_quiet_steps(plan: Plan) -> None:

@@ -26,5 +26,6 @@ def letter() -> Broker:
             replay_always=False,
             greet_back=False,
             tell_turns=False,
+            ask_gaps=False,
         )
     )

@@ -14,10 +14,10 @@ from tests.python_protocol.mft.one_broker import S1, knows, sends
 
 def test_sub_is_entered_and_passed_on_to_all_but_its_sender(b1: Broker) -> None:
     """Algorithm 4.1, lines 1 to 6."""
-    actions = told(b1, 2, Sub(S1, 5, 1, topic(1)))
-    assert sends(actions) == [(3, Sub(S1, 5, 2, topic(1))), (4, Sub(S1, 5, 2, topic(1)))]
+    actions = told(b1, 2, Sub(S1, 1, 1, topic(1)))
+    assert sends(actions) == [(3, Sub(S1, 1, 2, topic(1))), (4, Sub(S1, 1, 2, topic(1)))]
     assert (b1.table.next_hop(S1), b1.table.filters(S1)) == (2, (topic(1),))
-    assert b1.table.timestamp(S1) == Timestamp(5, 2)
+    assert b1.table.timestamp(S1) == Timestamp(1, 2)
 
 
 def test_sub_of_a_client_makes_its_broker_one_hop_away(b1: Broker) -> None:
@@ -39,9 +39,28 @@ def test_uns_is_removed_and_passed_on_to_all_but_its_sender(b1: Broker) -> None:
 
 def test_uns_of_what_is_not_known_is_passed_on_all_the_same(b1: Broker) -> None:
     """Algorithm 4.1, lines 8, 11 and 12 do not depend on line 9."""
-    actions = told(b1, 2, Uns(S1, 5, 0, topic(1)))
+    actions = told(b1, 2, Uns(S1, 1, 0, topic(1)))
     assert [destination for destination, _ in sends(actions)] == [3, 4]
-    assert b1.table.timestamp(S1) == Timestamp(5, 1)
+    assert b1.table.timestamp(S1) == Timestamp(1, 1)
+
+
+@pytest.mark.parametrize("late", [Sub(S1, 5, 1, topic(2)), Uns(S1, 5, 1, topic(1)), Mig(S1, 9, 5, 1)])
+def test_a_number_that_leaves_a_gap_asks(b1: Broker, letter: Broker, late: Sub | Uns | Mig) -> None:
+    """`ask_gaps`: nothing is carried out or passed on, and T stays, so that the gap can be seen from outside."""
+    knows(b1, S1, 2, Timestamp(3, 2), topic(1))
+    assert sends(told(b1, 2, late)) == [(2, Bquery(S1, Timestamp(3, 2)))]
+    assert (b1.table.filters(S1), b1.table.timestamp(S1)) == ((topic(1),), Timestamp(3, 2))
+    knows(letter, S1, 2, Timestamp(3, 2), topic(1))
+    told(letter, 2, late)
+    assert letter.table.timestamp(S1) == Timestamp(5, 2)
+
+
+def test_the_next_number_and_a_subscriber_itself_leave_no_gap(b1: Broker) -> None:
+    """`ask_gaps` is between brokers: what a client has lost it says again by itself, after its FILTERS."""
+    knows(b1, S1, 2, Timestamp(3, 2), topic(1))
+    told(b1, 2, Sub(S1, 4, 1, topic(2)))
+    told(b1, S1, Sub(S1, 9, 0, topic(3)))
+    assert b1.table.filters(S1) == (topic(1), topic(2), topic(3))
 
 
 @pytest.mark.parametrize(("t", "h"), [(5, 2), (5, 3), (4, 0)])
