@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.recordings import EVERY_CHANNEL, Recording, gaps
+from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.scenario.definition import Scenario
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -57,9 +58,10 @@ def maker_line() -> str:
     return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {_machine()}"
 
 
-def read_maker(log: str) -> Maker | None:
-    """What the text of a log says; None if it says nothing, as those of earlier versions."""
-    found = _LINE.search(log)
+def maker_of(trace: Path) -> Maker | None:
+    """What the log beside a trace says of how its run was made; None if it says nothing, or is not there."""
+    log = trace.with_name(LOG_FILE)
+    found = _LINE.search(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
     return Maker(found["code"], found["date"], found["machine"]) if found else None
 
 

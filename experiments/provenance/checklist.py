@@ -40,13 +40,13 @@ from roambus.bridge.runs.layout import (
     count_runs,
     read_asked,
 )
-from roambus.bridge.runs.log import Maker
+from roambus.bridge.runs.log import Maker, maker_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.network import RunSettings
 from roambus.bridge.scenario.nodes import MANAGERS, RandomWaypoint
 from roambus.bridge.trace.parquet import read_trace
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.experiments.provenance.crate import is_crate, maker_of, read_metadata
+from roambus.experiments.provenance.crate import is_crate, read_metadata
 from roambus.experiments.studies.study import sweep_folders
 from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.vocabulary import SECOND

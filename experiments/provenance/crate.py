@@ -26,7 +26,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
-from roambus.bridge.runs.log import Maker, read_maker
+from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.provenance.metadata import (
     CODE_FOLDER,
@@ -108,12 +108,6 @@ def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
-
-
-def maker_of(trace: Path) -> Maker | None:
-    """What the log beside a trace says of how its run was made; None if it is silent, or not there."""
-    log = trace.with_name(LOG_FILE)
-    return read_maker(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
 
 
 def _code_of(reference: str) -> Path | str:

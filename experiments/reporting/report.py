@@ -28,11 +28,11 @@ from roambus.bridge.runs.layout import (
     TRACES,
     writing,
 )
+from roambus.bridge.runs.log import maker_of
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
 from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
 from roambus.experiments.page_policy import page_template, source_hash
-from roambus.experiments.provenance.crate import maker_of
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results

@@ -24,7 +24,10 @@ THESIS = read_sweep("thesis")
         ("./some/mine.py", AgentChoice("mine", "./some/mine.py")),
         ("./mine.py:Gossiper rate=2", AgentChoice("Gossiper+rate-2", "./mine.py:Gossiper", (("rate", "2"),))),
         ("package.agents:Mine", AgentChoice("Mine", "package.agents:Mine")),
-        ("mft tree=1:0/2:0", AgentChoice("mft+tree-1-0-2-0", "mft", (("tree", "1:0/2:0"),))),
+        (
+            "mft tree=1:0/2:0",
+            AgentChoice("mft+tree-1-0-2-0", "mft", (("ask_gaps", "false"), ("tree", "1:0/2:0"))),
+        ),
     ],
 )
 def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: AgentChoice) -> None:
