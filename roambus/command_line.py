@@ -25,7 +25,7 @@ MODULES = {
     **dict.fromkeys(("aggregate", "compare", "crate", "export", "figures", "verify"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("explore", "new", "play", "trace", "vet"), "protocols"),
-    **dict.fromkeys(("castalia", "completion", "docs", "doctor", "list", "show"), "inventory"),
+    **dict.fromkeys(("build", "completion", "docs", "doctor", "list", "show"), "inventory"),
 }
 """Where each command stands in `roambus.commands`: a run does not wait for what draws figures."""
 
@@ -34,6 +34,7 @@ FUNCTIONS = {"list": "list_things"}
 
 MOVED = {
     "agents": "roambus list agents, and roambus show AGENT for its parameters",
+    "castalia": "roambus build castalia",
     "audit": "roambus verify RESULTS --checklist",
     "dissector": "roambus export --format dissector --agents AGENT,...",
     "links": "roambus replay RECORDING --export links.html",

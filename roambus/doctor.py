@@ -5,7 +5,7 @@ and what to do. `look` turns whatever a check raises into a result as well, so t
 cannot be imported is a finding like any other, so checks import what they look at, and this file does not.
 
 Runs need Python with its packages, and a Java for Spark; those on Castalia need OMNeT++, Castalia and our modules, too,
-and whoever builds the modules a compiler and two libraries. `roambus castalia build` looks at these first.
+and whoever builds the modules a compiler and two libraries. `roambus build castalia` looks at these first.
 """
 
 from __future__ import annotations
@@ -127,12 +127,20 @@ PATIENCE_S = 30
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
-BUILD = "run roambus castalia build"
+BUILD, BUILD_ADAPTER = "run roambus build castalia", "run roambus build ns3"
 
 
 def needed_to_run() -> list[Check]:
     """Returns the checks of OMNeT++, Castalia and our modules for it."""
     return [*simulators(), Check("modules for Castalia", check_library, BUILD)]
+
+
+def ns3() -> list[Check]:
+    """Returns the checks of ns-3, and of our adapter for it."""
+    return [
+        Check("ns-3", check_ns3, "install the package ns3 anew"),
+        Check("adapter for ns-3", check_adapter, BUILD_ADAPTER),
+    ]
 
 
 def simulators() -> list[Check]:
@@ -212,8 +220,6 @@ def _for_newer() -> str:
 
 def check_library() -> Result:
     """Looks whether it is built, from our wire.proto, and finds the libraries that it needs."""
-    from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
-
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
@@ -221,13 +227,41 @@ def check_library() -> Result:
         return missing(f"{modules.sources} is not there", advice)
     if not library.is_file():
         return missing(f"{library} is not built", BUILD)
-    if SCHEMA_HASH.hex().encode() not in library.read_bytes():
-        return broken(f"{library} was made from another wire.proto", BUILD)
-    if wrong := other_release(library, _omnetpp_release()):
-        return broken(wrong, BUILD)
-    if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(library)]).stdout):
-        return broken(f"{library} needs {', '.join(lost)}", f"install what is missing, or {BUILD}")
-    return ok(str(library))
+    found = _check_built(library, BUILD)
+    wrong = other_release(library, _omnetpp_release()) if found.status is Status.OK else ""
+    return broken(wrong, BUILD) if wrong else found
+
+
+def check_ns3() -> Result:
+    """Looks for the headers of the package."""
+    from roambus.bridge.backends.ns3 import find_ns3
+
+    try:
+        return ok(str(find_ns3()))
+    except UserError as error:
+        found, _, advice = str(error).partition(": ")
+        return missing(found, advice)
+
+
+def check_adapter() -> Result:
+    """Looks whether it is built, from our wire.proto, and finds the libraries of ns-3."""
+    from roambus.bridge.backends.ns3 import PROGRAM
+
+    program = find_modules().build / PROGRAM
+    return (
+        _check_built(program, BUILD_ADAPTER) if program.is_file() else missing(f"{program} is not built", BUILD_ADAPTER)
+    )
+
+
+def _check_built(file: Path, build: str) -> Result:
+    """Looks whether a file was made from our wire.proto, and finds the libraries that it needs."""
+    from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
+
+    if SCHEMA_HASH.hex().encode() not in file.read_bytes():
+        return broken(f"{file} was made from another wire.proto", build)
+    if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(file)]).stdout):
+        return broken(f"{file} needs {', '.join(lost)}", f"install what is missing, or {build}")
+    return ok(str(file))
 
 
 def check_program(name: str, package: str) -> Result:
@@ -275,7 +309,7 @@ def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
-BACKENDS = ("radio", "castalia")
+BACKENDS = ("radio", "castalia", "ns3")
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus anew: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
@@ -289,16 +323,17 @@ class Diagnosis:
     """Nothing runs without these."""
     spark: Sequence[Finding]
     castalia: Sequence[Finding]
+    ns3: Sequence[Finding]
     building: Sequence[Finding]
 
     @property
     def findings(self) -> list[Finding]:
         """Returns all findings, in the order of the table."""
-        return [*self.python, *self.spark, *self.castalia, *self.building]
+        return [*self.python, *self.spark, *self.castalia, *self.ns3, *self.building]
 
     def in_the_way(self, backend: str) -> list[Finding]:
         """Returns what keeps runs with this back-end from starting."""
-        needed = [*self.python, *(self.castalia if backend == "castalia" else ())]
+        needed = [*self.python, *{"castalia": self.castalia, "ns3": self.ns3}.get(backend, ())]
         return [finding for finding in needed if not finding.is_ok]
 
 
@@ -308,7 +343,7 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
     spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), needed_to_build())))
+    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), ns3(), needed_to_build())))
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:

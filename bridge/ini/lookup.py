@@ -33,6 +33,7 @@ SHARED: dict[str, tuple[Setting, ...]] = {
     "The wireless channel": radio.CHANNEL_KEYS,
     "Measured links": ideal.MEASURED_KEYS,
     "Ideal links": ideal.KEYS,
+    "ns-3": radio.NS3_KEYS,
 }
 """The keys that stand once in an ini, by what they are about."""
 

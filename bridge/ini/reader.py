@@ -40,7 +40,7 @@ from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
-from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings
+from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings, Ns3Settings
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of
@@ -167,5 +167,6 @@ def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...])
         sites=read_sites(keys, nodes),
         faults=read_faults(keys),
         ideal=read_ideal(keys),
+        ns3=keys.build(Ns3Settings),
         warm_up=run.warm_up,
     )

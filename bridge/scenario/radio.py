@@ -255,3 +255,19 @@ CHANNEL_KEYS = (
     Setting(CHANNEL + "pathLossMapFile", TEXT, '""', "a file of given path losses", choices=("",)),
     TEMPORAL_FILE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Ns3Settings:
+    """What carries the messages on ns-3, which other back-ends ignore."""
+
+    stack: str = key(
+        "SN.ns3.stack",
+        TEXT,
+        '"lr-wpan"',
+        "what ns-3 has for MAC and radio: IEEE 802.15.4, or 802.11b at 1 Mbit/s, ad hoc; Castalia never asks for it",
+        choices=("lr-wpan", "wifi"),
+    )
+
+
+NS3_KEYS = keys_of(Ns3Settings)

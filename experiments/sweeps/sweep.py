@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends import BACKENDS
+from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
@@ -68,7 +68,7 @@ class Sweep:
     axes: tuple[Axis, ...] = ()
     seeds: tuple[int, ...] = (0,)
     fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
-    backend: str = BACKENDS[0]
+    backend: str = DEFAULT
     """The back-end that it is run on unless another one is asked for."""
     name: str = ""
     """The name of its file without the ending; empty for a command."""

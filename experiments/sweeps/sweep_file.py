@@ -34,7 +34,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends import BACKENDS
+from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text, remove_unfinished
 from roambus.bridge.runs.layout import (
@@ -101,8 +101,8 @@ _KEYS = ("template", "seeds", "backend", "set", "axes", "agents")
 
 def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
     _check_words(str(path), "key", content, _KEYS)
-    backend = str(content.get("backend", BACKENDS[0]))
-    _check_words(str(path), "backend", [backend], BACKENDS)
+    backend = str(content.get("backend", DEFAULT))
+    _check_words(str(path), "backend", [backend], backend_names())
     return Sweep(
         source=str(path),
         template=_template(path, content.get("template")),

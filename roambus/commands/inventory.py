@@ -1,6 +1,6 @@
 """`roambus list` says what there is, `show` what one thing is and takes, and `docs` shows the documentation.
 
-What is installed: `roambus doctor` says what works, and `castalia` and `completion` prepare what is used with it.
+What is installed: `roambus doctor` says what works, and `build` and `completion` prepare what is used with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from roambus.bridge.backends import BACKENDS
+from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.commands.options import THING_NAME, Named
 from roambus.commands.output import answer, answer_whole, console, telling
@@ -131,40 +131,42 @@ def doctor() -> None:
     answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in LOOKED_AT})
     if not telling().as_json:
         report(diagnosis, Console())
-    sys.exit(bool(diagnosis.in_the_way(BACKENDS[0])))
+    sys.exit(bool(diagnosis.in_the_way(DEFAULT)))
 
 
-@click.group()
-def castalia() -> None:
-    """Prepares runs on real Castalia, which is the back-end castalia.
+@click.command()
+@click.argument("simulator", type=click.Choice(["castalia", "ns3"]))
+def build(simulator: str) -> None:
+    """Builds what lets SIMULATOR hand its nodes over to agents, and prints where it is.
 
-    Example: roambus castalia build
-    """
+    A C++ compiler, make, libzmq and protobuf are needed; what is missing is named, with what to do about it. Compiling
+    takes about a minute, and has to be done again only when roambus or the simulator changes.
 
+    For castalia, OMNeT++ and Castalia have to be built already, and the environment variables OMNETPP_ROOT and
+    CASTALIA_ROOT have to name their folders, which are only read. For ns3, the package ns3 has to be installed, here or
+    where NS3_ROOT names its folder.
 
-@castalia.command()
-def build() -> None:
-    """Builds the modules by which Castalia hands its nodes over to agents, and prints where their library is.
-
-    OMNeT++ and Castalia have to be built already, and the environment variables OMNETPP_ROOT and CASTALIA_ROOT have to
-    name their folders, which are only read. A C++ compiler, make, libzmq and protobuf are needed; what is missing is
-    named, with what to do about it. Compiling takes about a minute, and has to be done again only when roambus, OMNeT++
-    or Castalia changes.
-
-    The library goes to omnet/build in a checkout of roambus, and otherwise to your cache, which is ~/.cache unless
+    What is built goes to omnet/build in a checkout of roambus, and otherwise to your cache, which is ~/.cache unless
     XDG_CACHE_HOME names another folder. Runs find it in either.
 
-    Example: roambus castalia build && roambus run thesis --agent mft --backend castalia
+    Example: roambus build castalia && roambus run thesis --agent mft --backend castalia
     """
-    from roambus.bridge.backends.castalia.installation import build_modules, find_modules
-    from roambus.doctor import look_at, needed_to_build, simulators
+    from roambus.doctor import look_at, needed_to_build, ns3, simulators
 
-    lacking = [finding for finding in look_at([*simulators(), *needed_to_build()]) if not finding.is_ok]
+    sources = simulators() if simulator == "castalia" else ns3()[:1]
+    lacking = [finding for finding in look_at([*sources, *needed_to_build()]) if not finding.is_ok]
     if lacking:
-        raise UserError(f"the modules for Castalia cannot be built yet: {'; '.join(map(str, lacking))}")
-    modules = find_modules()
-    build_modules(modules)
-    answer(modules.library, library=modules.library)
+        raise UserError(f"nothing can be built for {simulator} yet: {'; '.join(map(str, lacking))}")
+    if simulator == "castalia":
+        from roambus.bridge.backends.castalia.installation import build_modules, find_modules
+
+        build_modules(find_modules())
+        library = find_modules().library
+    else:
+        from roambus.bridge.backends.ns3 import build_adapter
+
+        library = build_adapter()
+    answer(library, library=library)
 
 
 @click.command()

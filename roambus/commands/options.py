@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from roambus.bridge.backends import BACKENDS
+from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
 from roambus.commands.output import remark
@@ -235,15 +235,15 @@ LEVEL = click.option(
 )
 BACKEND = click.option(
     "--backend",
-    type=click.Choice(BACKENDS),
-    default=BACKENDS[0],
+    type=click.Choice(backend_names()),
+    default=DEFAULT,
     show_default=True,
-    help="What carries the packets: the embedded radio, real Castalia (see roambus doctor), or ideal links.",
+    help="What carries the packets: the embedded radio, real Castalia or ns-3 (see roambus doctor), or ideal links.",
 )
 SWEEP_BACKEND = click.option(
     "--backend",
-    type=click.Choice(BACKENDS),
-    help=f"What carries the packets.  [default: what the sweep names, or {BACKENDS[0]}]",
+    type=click.Choice(backend_names()),
+    help=f"What carries the packets.  [default: what the sweep names, or {DEFAULT}]",
 )
 DEADLINE = click.option(
     "--deadline",
@@ -253,19 +253,19 @@ DEADLINE = click.option(
 BATCHING = click.option(
     "--batching/--no-batching",
     default=True,
-    help="Whether Castalia tells everything that happens at one instant in one message.",
+    help="Whether the simulator tells everything that happens at one instant in one message.",
 )
 LOOKAHEAD = click.option(
     "--lookahead/--no-lookahead",
     default=True,
-    help="Whether Castalia tells until when nothing arrives, so that agents' timers up to then need no message.",
+    help="Whether the simulator tells until when nothing arrives, so that agents' timers up to then need no message.",
 )
 TRANSPORT = click.option(
     "--transport",
     type=click.Choice(["zeromq", "local"]),
     default="zeromq",
     show_default=True,
-    help="What host and Castalia speak over: ZeroMQ, or a plain Unix socket, which is faster on one machine.",
+    help="What host and simulator speak over: ZeroMQ, or a plain Unix socket, which is faster on one machine.",
 )
 RECORD = click.option(
     "--record", is_flag=True, help="Keep what crossed between host and back-end in frames.roambus, for roambus rerun."
@@ -333,7 +333,7 @@ PORT = click.option(
 
 
 class Simulator(NamedTuple):
-    """How a host and Castalia speak to each other; to other back-ends it does not matter (docs/bridge.md)."""
+    """How a host and a simulator in another process speak to each other (docs/bridge.md)."""
 
     deadline: float | None = None
     """In seconds."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.bridge.backends import BACKENDS
+from roambus.bridge.backends.registry import backend_names
 from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     AGAINST,
@@ -29,7 +29,7 @@ from roambus.commands.options import (
     values_of,
 )
 from roambus.commands.output import EXIT_PROBLEMS, answer, bar, progress, remark, report_problems, summary
-from roambus.commands.runs import make_factory
+from roambus.commands.runs import factory_of
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
@@ -354,7 +354,7 @@ def crate(
 
     folder = existing_folder(results)
     name = folder.absolute().name
-    factories = [make_factory(one, Simulator()) for one in BACKENDS]
+    factories = [factory_of(one, Simulator()) for one in backend_names()]
     packing = Packing(folder, sweep_folders(folder), Verifier(factories, trust, remark))
     file = out or folder.absolute().with_name(f"{name}.crate.zip")
     with bar("packing", None) as one_more:
@@ -406,7 +406,7 @@ def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: f
         _check_off(results)
         return
     traces = sample_of(sweep_folders(results), sample)
-    factories = [make_factory(name, Simulator(deadline)) for name in BACKENDS]
+    factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
     wrong = list(wrong_files(results)) if is_crate(results) else []
     verifier = Verifier(factories, trust, remark, agent_files(results) if is_crate(results) else {})
     with bar("verifying", len(traces)) as one_more:

@@ -44,19 +44,17 @@ LONGEST_WAIT_S = 30 * 86400
 """Thirty days: who waits longer for a simulator has forgotten that the command runs."""
 
 
-def make_factory(backend: str, simulator: Simulator) -> BackendFactory:
-    """Returns the maker of the back-end of that name."""
-    if backend == "radio":
-        from roambus.bridge.backends.radio.backend import RadioFactory
+def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
+    """Returns the maker of the back-end of that name, told how to speak to a simulator if it has one."""
+    from roambus.bridge.backends.registry import make_factory
 
-        return RadioFactory()
-    if backend == "ideal":
-        from roambus.bridge.backends.ideal.backend import IdealFactory
-
-        return IdealFactory()
-    from roambus.bridge.backends.castalia.backend import CastaliaFactory
-
-    return CastaliaFactory(*simulator)
+    return make_factory(
+        backend,
+        deadline_s=simulator.deadline,
+        batching=simulator.batching,
+        lookahead=simulator.lookahead,
+        transport=simulator.transport,
+    )
 
 
 def announce_compilation(factory: BackendFactory) -> None:
@@ -124,7 +122,7 @@ def run(single: Single, level: str, backend: str, simulator: Simulator, record: 
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
-    _run_once(_sweep_of_one("run", single), level, record, check, out, make_factory(backend, simulator))
+    _run_once(_sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:

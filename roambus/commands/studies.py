@@ -10,7 +10,7 @@ import click
 
 from roambus.commands.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator
 from roambus.commands.output import answer, report_problems
-from roambus.commands.runs import make_factory
+from roambus.commands.runs import factory_of
 from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def reproduce(
     for one in chosen.sweeps:
         small = (one.quick, one.quick_seeds) if quick else ({}, None)
         sweep, place = choice.of(chosen.asked(one), *small), sweep_folder(folder, chosen, one)
-        factory = make_factory(backend or sweep.backend, Simulator())
+        factory = factory_of(backend or sweep.backend, Simulator())
         make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)
         if wished is None or not (one.claims or wished.metric):
             problems += make(sweep)

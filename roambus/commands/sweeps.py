@@ -40,7 +40,7 @@ from roambus.commands.options import (
     pairs,
 )
 from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
-from roambus.commands.runs import announce_compilation, make_factory, recorder
+from roambus.commands.runs import announce_compilation, factory_of, recorder
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def sweep(
     if slurm is not None:
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
         return
-    factory = make_factory(backend or chosen.backend, Simulator(deadline))
+    factory = factory_of(backend or chosen.backend, Simulator(deadline))
     make = partial(run_sweep, out=folder, crew=make_crew(workers, spark), making=making, backend=factory)
     if wished is None:
         report_problems(make(chosen))

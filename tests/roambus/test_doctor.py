@@ -135,8 +135,8 @@ def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
     expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
-    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus castalia build")
-    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it anew with roambus castalia build"):
+    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus build castalia")
+    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it anew with roambus build castalia"):
         find_installation()
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
     assert told("modules for Castalia")[0] is Status.OK
@@ -160,7 +160,7 @@ def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     """So are those that lack a library; without sources there is other advice than without a build."""
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, "0" * 64)
-    told_to = "run roambus castalia build"
+    told_to = "run roambus build castalia"
     assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
     library.unlink()
     assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
@@ -232,10 +232,11 @@ def test_the_command_tells_what_would_run(roots: Path) -> None:
     write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", "4.6"), 0o700)
     done = roambus()
     assert (done.returncode, done.stderr) == (0, "")
-    *_, advice, radio, castalia = done.stdout.splitlines()
-    assert advice == "to do for OMNeT++: use OMNeT++ 5.7.1 or 6.1"
+    *lines, radio, castalia, ns3 = done.stdout.splitlines()
+    assert "to do for OMNeT++: use OMNeT++ 5.7.1 or 6.1" in lines
     assert radio == "--backend radio: yes"
     assert castalia == "--backend castalia: no: OMNeT++ is broken"
+    assert ns3 == "--backend ns3: no: ns-3 is missing; adapter for ns-3 is missing"
 
 
 def test_the_command_fails_if_the_default_back_end_would_not_run(tmp_path: Path) -> None:

@@ -18,20 +18,22 @@ from roambus.bridge.backends.castalia.installation import (
     Program,
     find_installation,
 )
+from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, find_ns3
+from roambus.bridge.errors import UserError
 
 OMNET = Path(__file__).parents[2] / "omnet"
 BUILD = OMNET / "build"
 NOT_INSTALLED = "not installed: "
 
 
-def build(target: str, program: str) -> Path:
+def build(target: str, program: str, *variables: str) -> Path:
     """`make target`, and where its program then is; skips the test, with the reason, if something is not installed."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     BUILD.mkdir(exist_ok=True)
     with (BUILD / ".lock").open("w") as lock:  # other test processes build, too
         fcntl.flock(lock, fcntl.LOCK_EX)
-        made = subprocess.run(["make", "-C", OMNET, target], capture_output=True, text=True, check=False)
+        made = subprocess.run(["make", "-C", OMNET, *variables, target], capture_output=True, text=True, check=False)
     if NOT_INSTALLED in made.stderr:
         pytest.skip(NOT_INSTALLED + made.stderr.split(NOT_INSTALLED, 1)[1].strip())
     assert made.returncode == 0, made.stderr
@@ -42,6 +44,16 @@ def build(target: str, program: str) -> Path:
 def stand_in() -> Path:
     """The scripted simulator; skips where it cannot be built."""
     return build("stand-in", "stand-in")
+
+
+@cache
+def ns3() -> Program:
+    """The adapter for ns-3; skips unless the package ns3 is here, or the environment says where it is."""
+    try:
+        find_ns3()
+    except UserError as error:
+        pytest.skip(str(error))
+    return Program((str(build("ns3", PROGRAM, f"{NS3_ROOT}={find_ns3()}")),))
 
 
 @cache

@@ -78,6 +78,8 @@ class Program:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
     """These are the names in `.roambus`, and the files that they stand for."""
+    files: dict[str, str] = field(default_factory=dict)
+    """These files are written into `.roambus`, with these texts."""
 
 
 def find_installation() -> Installation:
@@ -87,9 +89,9 @@ def find_installation() -> Installation:
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():
-        raise UserError(f"{found.modules.library} is not there: build it with roambus castalia build")
+        raise UserError(f"{found.modules.library} is not there: build it with roambus build castalia")
     if wrong := other_release(found.modules.library, release_in(omnetpp)):
-        raise UserError(f"{wrong}: build it anew with roambus castalia build")
+        raise UserError(f"{wrong}: build it anew with roambus build castalia")
     return found
 
 
@@ -144,17 +146,21 @@ def find_modules() -> Modules:
     return Modules(sources, user_cache() / "castalia" / f"{version('roambus')}-{key}")
 
 
-def build_modules(modules: Modules) -> None:
-    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
+def build_modules(modules: Modules, target: str = "castalia", **variables: Path) -> None:
+    """Compiles what has changed of a target of the Makefile, of which some variables name folders.
+
+    Make writes to standard error. Raises UserError, or RoambusError if make fails.
+    """
     if not (modules.sources / "Makefile").is_file():
         raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
     if any(character.isspace() for character in str(modules.build)):
         raise UserError(f"make cannot build in {modules.build}: let XDG_CACHE_HOME name a folder without blanks")
     modules.build.mkdir(parents=True, exist_ok=True)
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    command = ["make", "-C", str(modules.sources), jobs, f"BUILD={modules.build}", "castalia"]
+    given = [f"{name}={folder}" for name, folder in {"BUILD": modules.build, **variables}.items()]
+    command = ["make", "-C", str(modules.sources), jobs, *given, target]
     if subprocess.run(command, stdout=2, check=False).returncode != 0:  # noqa: S603  # our own Makefile, no shell
-        raise RoambusError("the modules for Castalia cannot be built: make's error stands above")
+        raise RoambusError(f"make {target} failed: its error stands above")
 
 
 def read_release(version: str) -> str:

@@ -130,7 +130,8 @@ class _SimulatorOfRun:
 
     def _listen(self, endpoint: Endpoint, links: Mapping[str, Path], ended: Callable[[], str | None]) -> Channel:
         self._resources.enter_context(endpoint)
-        self._resources.enter_context(run_directory(self._folder, links, endpoint, self._deadline_s, self._ways))
+        directory = run_directory(self._folder, links, endpoint, self._deadline_s, self._ways)
+        self._directory = self._resources.enter_context(directory)
         channel = listen(endpoint, self._deadline_s, ended)
         self._resources.callback(channel.close)
         return channel
@@ -161,6 +162,8 @@ class StartedSimulator(_SimulatorOfRun):
                 self._program.links,
                 lambda: self._child.ended() if self._child else None,
             )
+            for name, text in self._program.files.items():
+                (self._directory / name).write_text(text, encoding="ascii")
             self._child = Child(self._program, self._folder, self._deadline_s)
             return channel
 

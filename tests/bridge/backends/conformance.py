@@ -20,18 +20,20 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.ns3 import SETTINGS_FILE, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime, format_time
-from tests.support.omnet import castalia, stand_in
+from tests.support.omnet import castalia, ns3, stand_in
 
 DEADLINE_S = 20
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
@@ -88,6 +90,14 @@ def make_castalia(case: Case, *, batching: bool = True, transport: Transport = "
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
+def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True, transport: Transport = "zeromq") -> Backend:
+    """Real ns-3."""
+    scenario = replace(case.scenario, ns3=Ns3Settings(stack))
+    program = replace(ns3(), files={SETTINGS_FILE: settings_text(scenario)})
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S, ways_of(scenario), transport)
+    return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
+
+
 SUBJECTS = [
     pytest.param(make_given_graph, id="ideal"),
     pytest.param(make_unit_disk, id="ideal-disk"),
@@ -98,6 +108,9 @@ SUBJECTS = [
     pytest.param(make_castalia, id="castalia", marks=pytest.mark.castalia),
     pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=pytest.mark.castalia),
     pytest.param(partial(make_castalia, transport="local"), id="castalia-local", marks=pytest.mark.castalia),
+    pytest.param(make_ns3, id="ns3", marks=pytest.mark.ns3),
+    pytest.param(partial(make_ns3, batching=False), id="ns3-unbatched", marks=pytest.mark.ns3),
+    pytest.param(partial(make_ns3, stack="wifi", transport="local"), id="ns3-wifi-local", marks=pytest.mark.ns3),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`roambus castalia build`: what is missing is named, and what is built lies where runs look for it."""
+"""`roambus build`: what is missing is named, and what is built lies where runs look for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def installed(sources: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call() -> Result:
-    return CliRunner().invoke(commands, ["castalia", "build"])
+    return CliRunner().invoke(commands, ["build", "castalia"])
 
 
 def test_in_a_checkout_all_goes_to_the_folder_build(sources: Path) -> None:
@@ -102,7 +102,7 @@ def test_make_cannot_build_below_a_blank(sources: Path) -> None:
 def test_an_error_of_make_ends_the_command(sources: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Its own words stand above ours."""
     (sources / "Makefile").write_text("castalia:\n\t@echo no such header >&2; false\n")
-    with pytest.raises(RoambusError, match="cannot be built: make's error stands above"):
+    with pytest.raises(RoambusError, match="make castalia failed: its error stands above"):
         build_modules(find_modules())
     assert "no such header" in capfd.readouterr().err
 
@@ -114,9 +114,7 @@ def test_all_that_is_missing_is_named_at_once(sources: Path, monkeypatch: pytest
         monkeypatch.delenv(root, raising=False)
     error = call().exception
     assert isinstance(error, UserError)
-    assert str(error).startswith(
-        "the modules for Castalia cannot be built yet: OMNeT++ is missing (OMNETPP_ROOT is not"
-    )
+    assert str(error).startswith("nothing can be built for castalia yet: OMNeT++ is missing (OMNETPP_ROOT is not")
     for what in ("CASTALIA_ROOT", "there is no g++", "apt-get install make", "libzmq3-dev", "protobuf-compiler"):
         assert what in str(error)
     assert not (sources / "build").exists()

@@ -1,0 +1,166 @@
+"""The `ns3` back-end: the network simulator ns-3 carries the messages, with radios that most of the field uses.
+
+ns-3 comes as a Python package (`pip install ns3`), of which its libraries and headers are used and nothing else. Our
+adapter for it, `omnet/ns3`, is a program in C++ that plays ns-3 as a simulator of the bridge, and that one command
+compiles. Host and connection are those of Castalia (`roambus.bridge.backends.castalia`), with the same promises.
+
+1. What a seed draws of the network is drawn here, by what draws it for the embedded radio: places, ways, boot times and
+   clocks. So a seed is the same network on both, and a comparison of the two is one of their radios.
+2. Path loss and shadowing, transmit power, noise floor, sensitivity and the queue of the MAC are those of the ini.
+3. The MAC and the radio are ns-3's own, as `SN.ns3.stack` says: "lr-wpan" is IEEE 802.15.4 (CSMA/CA, acknowledgements,
+   frames of 127 bytes), "wifi" is 802.11b at 1 Mbit/s, ad hoc. What the ini says of the back-offs and headers of
+   Castalia's CSMA has no counterpart there, and does nothing.
+4. What would change what a run shows, and what ns-3 has not, is refused by the name of its key: duty cycles, repeated
+   frames, links that vary or were measured, batteries.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import Transport
+from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules
+from roambus.bridge.backends.castalia.simulators import StartedSimulator, Ways
+from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
+from roambus.bridge.errors import UserError
+from roambus.bridge.keys import path_of
+from roambus.bridge.mobility import paths_of
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.ideal import LINKS_FILE
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.radio import RADIO, TEMPORAL_FILE, MacSettings
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.settings import settings_of
+
+NS3_ROOT = "NS3_ROOT"
+"""This variable names the folder `ns3` of an installed package, if it is not this Python's own."""
+
+PROGRAM = "roambus-ns3"
+
+SETTINGS_FILE = "ns3"
+"""The adapter reads it in `.roambus`."""
+
+LR_WPAN_BPS = 250_000
+
+WITHOUT_COUNTERPART = (
+    "prob_tx",
+    "tries",
+    "retransmission_interval",
+    "persistence",
+    "duty_cycle",
+    "sleeps_in_backoff",
+    "random_tx_offset",
+    "sends_all",
+)
+"""Fields of `MacSettings` by which nodes would send or hear otherwise than ns-3's MACs do: they stay as they are."""
+
+_BATTERY = "initial_energy_j"
+
+
+def find_ns3() -> Path:
+    """The folder of ns-3's headers and libraries; raises UserError that says what to do."""
+    named = os.environ.get(NS3_ROOT)
+    spec = None if named else importlib.util.find_spec("ns3")
+    places = [Path(named)] if named else [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    for place in places:
+        if (place / "include" / "ns3" / "lr-wpan-mac.h").is_file():
+            return place.resolve()
+    where = f"{NS3_ROOT}={named} holds no ns-3" if named else "the package ns3 is not installed"
+    raise UserError(f"{where}: pip install ns3, or let {NS3_ROOT} name its folder in another Python")
+
+
+def find_adapter() -> Path:
+    """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built."""
+    find_ns3()
+    program = find_modules().build / PROGRAM
+    if not program.is_file():
+        raise UserError(f"{program} is not there: build it with roambus build ns3")
+    return program
+
+
+def build_adapter() -> Path:
+    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
+    modules = find_modules()
+    build_modules(modules, "ns3", NS3_ROOT=find_ns3())
+    return modules.build / PROGRAM
+
+
+def check(scenario: Scenario) -> None:
+    """Raises UserError for a key that says what ns-3 has not."""
+    for field in WITHOUT_COUNTERPART:
+        declared = settings_of(MacSettings)[field]
+        if getattr(scenario.mac, field) != declared.read(declared.default or ""):
+            raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
+    if scenario.measured is not None:
+        raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
+    if scenario.temporal is not None:
+        raise UserError(f"{TEMPORAL_FILE.name}: links do not vary by Castalia's model on ns-3: use --backend radio")
+    battery = settings_of(NodeSettings)[_BATTERY]
+    if any(node.initial_energy_j != battery.read(battery.default or "") for node in scenario.nodes):
+        raise UserError(f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out")
+    if scenario.ns3.stack == "lr-wpan" and scenario.radio.data_rate_bps != LR_WPAN_BPS:
+        raise UserError(f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi")
+
+
+def settings_text(scenario: Scenario) -> str:
+    """What the adapter reads, a line for each setting and each node; omnet/ns3/settings.h says what each means."""
+    return "".join(f"{name}={value}\n" for name, value in _settings(scenario))
+
+
+def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
+    channel, radio = scenario.channel, scenario.radio
+    yield "stack", scenario.ns3.stack
+    yield "seed", scenario.seed
+    yield "time_limit_ns", scenario.time_limit
+    yield "processing_delay_ns", scenario.processing_delay
+    yield "path_loss_exponent", channel.path_loss_exponent
+    yield "reference_m", channel.d0_m
+    yield "reference_loss_db", channel.pl_d0_db
+    yield "shadowing_db", channel.sigma_db
+    yield "asymmetry_db", channel.bidirectional_sigma_db
+    yield "cell_x_m", 0 if channel.only_static_nodes else channel.x_cell_m
+    yield "cell_y_m", 0 if channel.only_static_nodes else channel.y_cell_m
+    yield "noise_floor_dbm", radio.noise_floor_dbm
+    yield "sensitivity_dbm", radio.sensitivity_dbm
+    yield "queue", scenario.mac.buffer_size
+    boots, rates = boots_and_clocks(scenario, seeds_of(scenario.seed))
+    for settings, boot, rate in zip(scenario.nodes, boots, rates.tolist(), strict=True):
+        yield "node", f"{boot} {rate!r} {settings.tx_power_dbm!r}"
+
+
+def ways_of(scenario: Scenario) -> Ways:
+    """The way of every node until the run's end, in strictly growing times as ns-3 wants them."""
+    return {
+        node: (*(point for point, after in pairwise(points) if point.time_s < after.time_s), points[-1])
+        for node, points in enumerate(paths_of(scenario))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Ns3Factory:
+    """Starts ns-3 for each run; `roambus.bridge.backends.interface` says what a factory does."""
+
+    deadline_s: float | None = None
+    batching: bool = True
+    lookahead: bool = True
+    transport: Transport = "zeromq"
+    name: str = "ns3"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError if ns-3 or the adapter is not there, or for what ns-3 has not."""
+        check(scenario)
+        find_adapter()
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
+        """The back-end of one run; nothing is started before it is opened."""
+        check(scenario)
+        program = Program((str(find_adapter()),), files={SETTINGS_FILE: settings_text(scenario)})
+        deadline_s = self.deadline_s or DEADLINE_S
+        simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario), self.transport)
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)

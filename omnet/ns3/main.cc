@@ -1,0 +1,168 @@
+// ns-3 as a simulator of roambus: `roambus-ns3`, in the folder of a run with .roambus/session, .roambus/ns3 and
+// .roambus/ways. Ends with 0 after the host's Goodbye, with 1 after any other end. What ns-3 itself finds wrong ends the
+// process (NS_ASSERT, NS_FATAL_ERROR), with its text on standard error, which is the run's simulator.log.
+#include <iostream>
+
+#include <ns3/rng-seed-manager.h>
+#include <ns3/waypoint-mobility-model.h>
+#include <ns3/boolean.h>
+
+#include "client/client.h"
+#include "client/connect.h"
+#include "client/errors.h"
+#include "client/session_file.h"
+#include "settings.h"
+#include "stacks.h"
+#include "turns.h"
+
+namespace roambus::ns3_side {
+namespace {
+
+constexpr char kFolder[] = ".roambus";
+
+class Bridge {
+public:
+    Bridge(const Settings& settings, Client& client)
+        : settings_(settings), client_(client), events_(TurnScheduler::install()) {
+        nodes_.Create(static_cast<std::uint32_t>(settings.nodes.size()));
+        for (NodeId id = 0; id < settings.nodes.size(); ++id)
+            place(id);
+        stack_ = install_stack(settings, nodes_,
+                               [this](NodeId sender, const Payload& payload, const Reception& reception) {
+                                   arrived(sender, payload, reception);
+                               });
+        offered_.resize(settings.nodes.size());
+        received_.resize(settings.nodes.size());
+    }
+
+    void run() {
+        const Run run = this->run_of_settings();
+        const Welcome welcome = client_.hello(run);
+        collector_.emplace(
+            run, welcome, [this](const Step& step) { return client_.step(step); }, [this] { return outlook(); });
+        schedule();
+        // At the limit itself nothing happens any more.
+        events_.at(settings_.time_limit, Turn::kFirst, [] { ns3::Simulator::Stop(); });
+        ns3::Simulator::Run();
+        if (failure_)
+            std::rethrow_exception(failure_);
+        collector_->finish();
+        client_.finish(totals());
+    }
+
+private:
+    void place(NodeId id) {
+        auto way = ns3::CreateObject<ns3::WaypointMobilityModel>();
+        way->SetAttribute("LazyNotify", ns3::BooleanValue(true));  // nobody asks to be told of turns
+        nodes_.Get(id)->AggregateObject(way);
+        for (const WayPoint& point : settings_.nodes[id].way)
+            way->AddWaypoint({ns3::Seconds(point.time_s), {point.x, point.y, 0}});
+    }
+
+    Run run_of_settings() const {
+        Run run{"ns-3 " ROAMBUS_NS3_RELEASE ", " + settings_.stack,
+                settings_.seed,
+                settings_.time_limit,
+                settings_.processing_delay,
+                {},
+                false,
+                stack_->transit()};
+        for (const NodeSettings& node : settings_.nodes)
+            run.nodes.push_back(node.clock);
+        return run;
+    }
+
+    void arrived(NodeId sender, const Payload& payload, const Reception& reception) {
+        const SimTime now = ns3::Simulator::Now().GetNanoSeconds();
+        if (now < settings_.nodes[reception.receiver].clock.start)
+            return;  // the node has not booted
+        ++received_[reception.receiver];
+        collector_->arrived(now, sender, payload, reception);
+        schedule();
+    }
+
+    void act() {
+        scheduled_.reset();
+        try {
+            for (const Send& send : collector_->act())
+                transmit(send);
+            schedule();
+        } catch (...) {  // ns-3 does not let an exception through its event loop in order
+            failure_ = std::current_exception();
+            ns3::Simulator::Stop();
+        }
+    }
+
+    void transmit(const Send& send) {
+        ++offered_[send.node];
+        if (const std::optional<std::string> reason = stack_->transmit(send))
+            collector_->failed({ns3::Simulator::Now().GetNanoSeconds(), send.node, send.destination, send.payload, *reason});
+    }
+
+    void schedule() {
+        const std::optional<Moment> next = collector_->next();
+        if (next == scheduled_)
+            return;
+        ns3::Simulator::Remove(event_);
+        scheduled_ = next;
+        if (next)
+            event_ = events_.at(next->time, next->turn, [this] { act(); });
+    }
+
+    // Before ns-3's next event nothing happens.
+    std::optional<Quiet> outlook() const {
+        return Quiet{events_.next().value_or(settings_.time_limit), stack_->room()};
+    }
+
+    Finished totals() const {
+        Finished totals{collector_->sends(), collector_->deliveries(), {}, {}, {}};
+        totals.counts = stack_->counts();
+        totals.counts.push_back({"offered", offered_});
+        totals.counts.push_back({"received", received_});
+        for (NodeId id = 0; id < settings_.nodes.size(); ++id)
+            for (const WayPoint& point : settings_.nodes[id].way)
+                if (const SimTime time = ns3::Seconds(point.time_s).GetNanoSeconds(); time < settings_.time_limit)
+                    totals.moves.push_back({time, id, point.x, point.y});
+        return totals;
+    }
+
+    const Settings& settings_;
+    Client& client_;
+    TurnScheduler& events_;
+    ns3::NodeContainer nodes_;
+    std::unique_ptr<Stack> stack_;
+    std::optional<Collector> collector_;
+    std::optional<Moment> scheduled_;
+    ns3::EventId event_;
+    std::exception_ptr failure_;
+    std::vector<std::int64_t> offered_, received_;
+};
+
+void simulate() {
+    const Session session = read_session(session_path());
+    const Settings settings = read_settings(kFolder);
+    // Seeds of ns-3 begin with 1.
+    ns3::RngSeedManager::SetSeed(static_cast<std::uint32_t>(settings.seed + 1));
+    const std::unique_ptr<Channel> channel = connect(session);
+    Client client(*channel, session.token);
+    try {
+        Bridge(settings, client).run();
+    } catch (const std::exception& error) {
+        client.fail(error.what());
+        throw;
+    }
+    ns3::Simulator::Destroy();
+}
+
+}  // namespace
+}  // namespace roambus::ns3_side
+
+int main() {
+    try {
+        roambus::ns3_side::simulate();
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << "roambus-ns3: error: " << error.what() << std::endl;
+        return 1;
+    }
+}
