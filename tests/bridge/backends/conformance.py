@@ -5,12 +5,15 @@ A further back-end is one more entry of SUBJECTS.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -30,12 +33,14 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime, format_time
 from tests.support.omnet import castalia, ns3, stand_in
 
 DEADLINE_S = 20
+ROOT = Path(__file__).parents[3]
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
 
 
@@ -98,10 +103,27 @@ def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True, trans
     return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
 
 
+@cache
+def documented() -> ModuleType:
+    """The back-end that docs/backends.md has as its example."""
+    (source,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "backends.md").read_text(), re.DOTALL)
+    module = ModuleType("bus")
+    sys.modules[module.__name__] = module  # a dataclass looks for its own module
+    exec(compile(source, "docs/backends.md", "exec"), module.__dict__)  # noqa: S102  # our own page
+    return module
+
+
+def make_documented(case: Case) -> Backend:
+    """The bus of the documentation."""
+    backend: Backend = documented().BusFactory().make(case.scenario, Agent, case.folder)
+    return backend
+
+
 SUBJECTS = [
     pytest.param(make_given_graph, id="ideal"),
     pytest.param(make_unit_disk, id="ideal-disk"),
     pytest.param(make_radio, id="radio"),
+    pytest.param(make_documented, id="documented"),
     pytest.param(make_stand_in, id="stand-in"),
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
     pytest.param(partial(make_stand_in, transport="local"), id="stand-in-local"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_way_points_of_one_time_are_one(scenario: Scenario) -> None:
         ({"prob_tx": 0.5}, r"MAC\.probTx"),
     ],
 )
-def test_what_ns3_has_not_is_refused_by_its_key(scenario: Scenario, change: dict[str, float], key: str) -> None:
+def test_what_ns3_has_not_is_refused_by_its_key(scenario: Scenario, change: dict[str, Any], key: str) -> None:
     """A run that passed it over would show another network than the ini says."""
     with pytest.raises(UserError, match=key):
         check(replace(scenario, mac=replace(scenario.mac, **change)))
