@@ -5,12 +5,13 @@ usual. Then each node is told `HandsOn`, and from then on the host never sees a 
 is a timer like any other, which sends when it runs out. The explorer works its agents with the same classes, so that a
 counterexample that it has found can be told as a transcript.
 
-Chance is worked by hand from the beginning. A draw has representatives, which are numbered: the least value (0) and the
-greatest (1) of a range, or each element of a sequence. Each draw takes number 0, unless `Draw` has said otherwise.
+Chance is worked by hand from the beginning. A draw has representatives, which are numbered: each element of a sequence,
+each of up to eight integers, or else the least value (0) and the greatest (1) of a range. Each draw takes number 0,
+unless `Draw` has said otherwise. A shuffle and a sample are a draw for each place, so that every order has its numbers.
 
-Representatives are not all values. A protocol that waits for a random time is usually decided by which of two nodes
-waits longer, and the ends of the ranges show both orders; but an agent that does something else at a value in between
-is not seen to. So whatever was left out is kept in words (`narrowed`), and an exploration that finds nothing says it.
+Of ranges, representatives are not all values. A protocol that waits for a random time is usually decided by which of
+two nodes waits longer, and the ends of the ranges show both orders; but an agent that does something else at a value in
+between is not seen to. So what was left out is kept in words (`narrowed`), which an exploration adds to its verdicts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ Element = TypeVar("Element")
 Tell = Callable[[Event, SimTime], Iterable[Action]]
 BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
-_LEAST, _ENDS = "the least value of each range", "the ends of each range"
+_LEAST, _ENDS = "chance at the least value of each range", "chance at the ends of each range"
+FEW = 8
+"""So many integers are no range: each of them is tried, as each element of a sequence is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,14 @@ class ScriptedChance(Random):
         self._only_least = only_least
         self.script: deque[int] = deque()
         self.ways: list[int] = []
+        self.has_drawn = False
+        """Whether any draw had more than one representative."""
         self.narrowed: set[str] = set()
 
     def pick(self, representatives: Sequence[Element]) -> Element:
         """Takes the representative whose turn it is."""
         last = len(representatives) - 1
+        self.has_drawn |= last > 0
         self.ways.append(last + 1)
         return representatives[min(self.script.popleft(), last) if self.script else 0]
 
@@ -75,18 +81,19 @@ class ScriptedChance(Random):
 
     def expovariate(self, lambd: float = 1.0) -> float:
         """The mean: neither end is a time that can be waited for."""
-        self.narrowed.add("the mean of each exponential distribution")
+        self.narrowed.add("chance at the mean of each exponential distribution")
         return 1 / lambd
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """The least or the greatest of the range."""
+        """The least or the greatest of the range, or any of few."""
         values = range(start) if stop is None else range(start, stop, step)
         if not values:
             raise ValueError(f"there is nothing in {values}")
-        return self.pick(self._ends(values[0], values[-1], adjacent=values[0] + step == values[-1]))
+        few = values[: FEW + 1]  # the length of a long range is more than Python can tell
+        return self.pick(few if len(few) <= FEW else self._ends(values[0], values[-1]))
 
     def randint(self, a: int, b: int) -> int:
-        """One of the two ends."""
+        """What `randrange` takes."""
         return self.randrange(a, b + 1)
 
     def choice(self, seq: Any) -> Any:
@@ -105,22 +112,25 @@ class ScriptedChance(Random):
         return bytes([self.pick((0, 255))]) * n
 
     def shuffle(self, x: Any) -> None:
-        """Leaves the order as it is."""
-        if len(x) > 1:
-            self.narrowed.add("one order of each shuffle")
+        """Any order, place by place; with 0 for each it stays as it is."""
+        x[:] = self.sample(x, len(x))
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
-        """The first elements: to take each choice of k would be too many."""
-        if len(population) > 1:
-            self.narrowed.add("the first elements of each sample")
-        return list(population)[:k]
+        """Any of the elements, and then any of those that are left."""
+        left = list(population)
+        if not 0 <= k <= len(left):
+            raise ValueError(f"{k} cannot be taken of {len(left)}")
+        return [left.pop(self.pick(range(len(left)))) for _ in range(k)]
 
-    def _ends(self, least: Element, greatest: Element, *, adjacent: bool = False) -> Sequence[Element]:
-        """Of two adjacent integers both are taken, so nothing is narrowed."""
+    def choices(self, population: Any, weights: Any = None, *, k: int = 1, **_: Any) -> list[Any]:
+        """Any element of some weight, k times."""
+        possible = [one for one, weight in zip(population, weights or (1,) * len(population), strict=True) if weight]
+        return [self.choice(possible) for _ in range(k)]
+
+    def _ends(self, least: Element, greatest: Element) -> Sequence[Element]:
         if least == greatest:
             return (least,)
-        if self._only_least or not adjacent:
-            self.narrowed.add(_LEAST if self._only_least else _ENDS)
+        self.narrowed.add(_LEAST if self._only_least else _ENDS)
         return (least,) if self._only_least else (least, greatest)
 
 

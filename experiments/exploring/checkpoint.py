@@ -29,7 +29,7 @@ from roambus.experiments.exploring.partition import CHOICE_BYTES
 from roambus.experiments.exploring.search import NUMBERS, Search, Store, Violation
 
 _LONGEST_HEADER = 2**20
-_FIGURES = ("transitions", "depth", "quiet", "seconds", "cpu_seconds", "cuts", "narrowed")
+_FIGURES = ("transitions", "depth", "quiet", "seconds", "cpu_seconds", "cuts", "narrowed", "seen")
 
 
 def save(search: Search, path: Path, labels: Labels) -> None:

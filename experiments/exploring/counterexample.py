@@ -44,8 +44,8 @@ class Writer:
 
     def commands(self, steps: Iterable[Step]) -> list[str]:
         """The commands, a line for each step."""
-        begin = ["> wait 0s"] if self._beginning.is_timed else []
-        return [*begin, *map(self._line, steps)]
+        lines = list(map(self._line, steps))  # without any step it is the beginning that is wrong
+        return ["> wait 0s", *lines] if self._beginning.is_timed or not lines else lines
 
     def _line(self, step: Step) -> str:
         """Where agents have timers, a step takes no longer than it takes to tell which came first."""

@@ -6,7 +6,8 @@ What an exploration found, as data and as a text.
 
 A property holds only if all that can happen was tried, and if a state was reached in which the property is asked. What
 was not seen is said of each property: "not decided" if the search was cut anywhere, and "says nothing" if all states
-were explored, but none in which there was something to ask.
+were explored, but none in which there was something to ask. What stood for more than itself, such as the ends of a
+range from which an agent draws, is said with "holds".
 """
 
 from __future__ import annotations
@@ -248,7 +249,8 @@ def report_of(name: str, question: Question, found: Found, wrong: Sequence[Wrong
         memory_mib=found.memory_bytes // 2**20,
         ended_by=found.ended_by,
         is_complete=not undecided,
-        extent=(undecided or "everything was explored") + (_chance(found) if is_over else ""),
+        extent=undecided
+        or ("all states were explored" if found.narrowed else "everything was explored") + _narrowed(found),
         verdicts=verdicts,
         wrong=tuple(wrong),
     )
@@ -259,16 +261,24 @@ def _verdicts(question: Question, found: Found, wrong: Sequence[Wrong], *, is_ov
     end = [] if is_over else [found.ended_by or "the first thing that is wrong"]
     cut, unquiet = ", at ".join((*end, *found.cuts)), _unquiet(found)
     violated = {one.name: f"does not hold: {one.text}" for one in wrong}
-    verdicts = {one.name: _verdict(one, cut, unquiet) for one in question.must} | violated
+    holds = f"holds{_narrowed(found)}"
+    unseen = {
+        one.name: (one.waits_for_quiet and unquiet) or ("" if cut else _unseen(one, found)) for one in question.must
+    }
+    verdicts = {one.name: _verdict(cut, unseen[one.name], holds) for one in question.must} | violated
     if cut:
         return verdicts, f"cut at {cut}" if is_over else f"ended by {end[0]}"
-    says_nothing = any(one.waits_for_quiet and one.name not in violated for one in question.must)
-    return verdicts, f"all states were explored, and {unquiet}" if unquiet and says_nothing else ""
+    why = next((unseen[one.name] for one in question.must if unseen[one.name] and one.name not in violated), "")
+    return verdicts, f"all states were explored, and {why}" if why else ""
 
 
-def _chance(found: Found) -> str:
-    """With which values of chance all was explored, if not with each."""
-    return f", with chance at {', at '.join(found.narrowed)}" if found.narrowed else ""
+def _narrowed(found: Found) -> str:
+    """What stood for all that can be, if anything did."""
+    return f", with {' and '.join(found.narrowed)}" if found.narrowed else ""
+
+
+def _unseen(one: Property, found: Found) -> str:
+    return "" if one.name in found.seen or one.name == EVENTUALLY_QUIET else one.blind
 
 
 def _unquiet(found: Found) -> str:
@@ -278,11 +288,10 @@ def _unquiet(found: Found) -> str:
     return "no quiet state was reached but the first" if found.quiet == found.begins_quiet and found.states > 1 else ""
 
 
-def _verdict(one: Property, cut: str, unquiet: str) -> str:
-    unseen = unquiet if one.waits_for_quiet else ""
+def _verdict(cut: str, unseen: str, holds: str) -> str:
     if cut:
         return ", and ".join(filter(None, (f"not decided: the search was cut at {cut}", unseen)))
-    return f"says nothing: {unseen}" if unseen else "holds"
+    return f"says nothing: {unseen}" if unseen else holds
 
 
 def file_name(text: str) -> str:

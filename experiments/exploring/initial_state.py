@@ -26,7 +26,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 _NO_COMMAND = "> wait 0s"
 _OURS = ("worked", "watch")
@@ -68,6 +68,10 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
     watch = _run_setup(planned)
     nodes, size = Nodes(planned.agent_class, only_least=not question.both_ends), len(planned.scenario.nodes)
     nodes.horizon = question.horizon
+    if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in watch.agents):
+        nodes.narrowed.add("chance in the setup at its first values")
+    if question.horizon is not None:
+        nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
     network = Network(size, nodes, _rules(question, planned))
     now = planned.timeline.now
     states = [nodes.add(one, _timers(one.worked.timers, now), one.random, now, _OURS) for one in watch.agents]
@@ -93,6 +97,7 @@ def _rules(question: Question, planned: Plan) -> Rules:
         counts_calm=bool(question.calm),
         alike=tuple(roles) if question.alike else (),
         history=any(one.history for one in question.must),
+        counts_messages=any(one.counts for one in question.must),
     )
 
 

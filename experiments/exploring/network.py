@@ -75,8 +75,9 @@ class Plans:
         world, number_of = self._worlds[number], self._nodes.events.number
         told = do(command, world, self._rules.brokers)
         after = replace(told.world if may is None else used(told.world, may), calm=0)
-        if not self._rules.history:
-            after = replace(after, published=())
+        after = after.with_dues() if self._rules.history else replace(after, published=())
+        if self._rules.counts_messages:
+            after = replace(after, commands=after.commands + 1)
         return Plan(
             self._worlds.number(after),
             tuple((node, number_of(event)) for node, event in told.before),
@@ -107,21 +108,22 @@ class Draft:
     numbers: list[int]
     failed: list[tuple[NodeId, int]] = field(default_factory=list)
     picks: Picks = ()
+    by_timer: bool = False
+    """Whether it is a timer that has run out: what it sends is no load of a command."""
 
     def copy(self) -> Draft:
         """The same, to be made otherwise."""
-        return Draft(self.numbers.copy(), self.failed.copy(), self.picks)
+        return Draft(self.numbers.copy(), self.failed.copy(), self.picks, self.by_timer)
 
 
 class Consequences:
     """Works out every way in which chance can have things go."""
 
-    def __init__(self, nodes: Nodes, worlds: Worlds, queues: Queues, *, history: bool) -> None:
-        """With `history` the world keeps what was delivered and taken on."""
+    def __init__(self, nodes: Nodes, worlds: Worlds, queues: Queues, rules: Rules) -> None:
         self._nodes = nodes
         self._worlds = worlds
         self._queues = queues
-        self._history = history
+        self._rules = rules
 
     def tell_all(self, first: Draft | Raised, told: Telling) -> list[Draft | Raised]:
         """Tells nodes one after the other, and then those whose messages found no link."""
@@ -164,7 +166,9 @@ class Consequences:
             draft.picks = (*draft.picks, (node, outcome.picks))
         for place, item in self.sends(draft.numbers, node, outcome, draft.failed):
             draft.numbers[place] = self._queues.append(draft.numbers[place], item)
-        if self._history:
+        if self._rules.counts_messages and outcome.sends and not draft.by_timer:
+            draft.numbers[-1] = self._worlds.counted(draft.numbers[-1], len(outcome.sends))
+        if self._rules.history:
             for seen in outcome.seen:
                 draft.numbers[-1] = self._worlds.see(draft.numbers[-1], node, seen)
         return draft
@@ -226,7 +230,7 @@ class Network:
         self.worlds = Worlds(size, nodes.learnt)
         self.queues = Queues(nodes.learnt)
         self.steps: Numbering[Step] = Numbering(nodes.learnt)
-        self._consequences = Consequences(nodes, self.worlds, self.queues, history=rules.history)
+        self._consequences = Consequences(nodes, self.worlds, self.queues, rules)
         self._plans = Plans(rules, nodes, self.worlds, self.steps)
         self._quick: dict[tuple[int, int, int, int], _Quick | None] = {}
         self._twin: Network | None = None
@@ -235,7 +239,8 @@ class Network:
     def twin(self) -> Network:
         """A network of the same nodes that keeps its history, and in which nothing happens by itself."""
         if self._twin is None:
-            self._twin = Network(self.size, self.nodes, replace(self.rules, may=(), history=True))
+            bare = replace(self.rules, may=(), history=True, counts_messages=False, time_limit=None, counts_calm=False)
+            self._twin = Network(self.size, self.nodes, bare)
         return self._twin
 
     # States
@@ -295,7 +300,7 @@ class Network:
 
     def _quick_arrival(self, receiver: int, queue: int, place: int, world: int) -> _Quick | None:
         """What an arrival comes to if it only changes the receiver and queues; kept for each state of the receiver."""
-        if self.rules.any_order:
+        if self.rules.any_order or self.rules.counts_messages:
             return None
         key = (receiver, queue, place, self.worlds.topology(world))
         if key not in self._quick:
@@ -358,7 +363,7 @@ class Network:
         numbers = [self.nodes.later(one, after) for one in state[: self.size]]
         elapsed = after if self.rules.time_limit is not None else 0
         world = self.worlds.passed(state[-1], elapsed, after if self.rules.counts_calm else 0)
-        draft = Draft([*numbers, *state[self.size : -1], world])
+        draft = Draft([*numbers, *state[self.size : -1], world], by_timer=True)
         told = [(node, self.nodes.events.number(Ringing()))]
         yield from self._ends(self._consequences.tell_all(draft, told), self.steps.number(RunOut(node, after)))
 

@@ -25,7 +25,7 @@ from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen
 from roambus.python_protocol.actions import ROUTE, Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
-from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -79,7 +79,7 @@ class Timer(NamedTuple):
 class Delivered(NamedTuple):
     """A notification was given to the application."""
 
-    notification: NotificationId
+    notification: Notification
 
 
 class Taken(NamedTuple):
@@ -263,7 +263,7 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 def _seen(actions: Iterable[Action]) -> Iterable[Delivered | Taken]:
     for action in actions:
         if isinstance(action, Deliver):
-            yield Delivered(action.notification.id)
+            yield Delivered(action.notification)
         elif isinstance(action, Note) and action.name == ROUTE and action.notification_id:
             yield Taken(action.notification_id, tuple(map(int, (action.detail or "").split())))
 

@@ -157,6 +157,7 @@ def figures(search: SharedSearch) -> dict[str, Any]:
         "ended_by": found.ended_by,
         "cuts": found.cuts,
         "narrowed": found.narrowed,
+        "seen": found.seen,
         "seconds": found.seconds,
         "cpu_seconds": found.cpu_seconds,
         "node_states": found.node_states,
@@ -281,7 +282,8 @@ def sum_of(told: Sequence[dict[str, Any]]) -> Sum:
     found = Found(states, transitions, max(_all(told, "depth")), quiet)
     found.begins_quiet = told[0]["begins_quiet"]
     found.ended_by = next(iter(_all(told, "ended_by")), None)
-    found.cuts, found.narrowed = (sorted(set().union(*_all(told, name))) for name in ("cuts", "narrowed"))
+    for name in ("cuts", "narrowed", "seen"):
+        setattr(found, name, sorted(set().union(*_all(told, name))))
     found.seconds = max(_all(told, "seconds"))
     found.cpu_seconds = sum(_all(told, "cpu_seconds"))
     found.node_states = max(_all(told, "node_states"))

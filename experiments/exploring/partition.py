@@ -242,7 +242,7 @@ class SharedSearch(Search):
     def way(self, number: int) -> tuple[Step, ...]:
         """The steps from the first state to the one of that number."""
         known = self._learnt.count
-        _, steps = self._follow(self.ways[number])
+        _, steps = self._follow(self.ways[number] if number else b"")  # what is wrong at the start is told by itself
         self.note(Lesson.FOLLOWED, number, known)
         return steps
 

@@ -22,6 +22,8 @@ from roambus.experiments.exploring.state import NOW, Instant
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
+LONGEST_PERIOD = 500
+"""So many timers and arrivals are followed to see whether a state with timers comes back to itself."""
 LONGEST = 10_000
 """After so many arrivals a probe is taken to go in circles."""
 PROBE = "the probe"
@@ -118,7 +120,12 @@ class Asking:
         self._quiet = [one for one in properties if one.waits_for_quiet]
         self._names = names
         self._calm = calm
+        self._asks_quiet = bool(self._quiet)
         self._known: dict[tuple[int, ...], list[tuple[str, str]]] = {}
+        self._rests: dict[State, bool] = {}
+        """Whether states of nodes with timers, in worlds of one topology, come back to themselves."""
+        self.seen: set[str] = set()
+        """The names of the properties that had something to look at."""
         self._of_history: dict[int, list[tuple[str, str]]] = {}
         self.quiet = 0
         """How many quiet states there were."""
@@ -131,11 +138,37 @@ class Asking:
 
     def is_quiet(self, state: State) -> bool:
         """Whether nothing will happen by itself, or nothing was done for so long that everything has settled."""
-        if not self._network.is_idle(state):
+        network = self._network
+        if not network.is_idle(state):
             return False
+        if not network.has_timers(state):
+            return True
         if self._calm is not None:
-            return self._network.world(state).calm >= self._calm
-        return not self._network.has_timers(state)
+            longest = max(its[-1].after for one in network.node_states(state) if (its := network.nodes.timers(one)))
+            # A timer that is set is told of over as many nodes as there are before it has had its effect.
+            return network.world(state).calm > max(self._calm - 1, longest * network.size)
+        return self._asks_quiet and self._rests_in(state)
+
+    def _rests_in(self, state: State) -> bool:
+        """Whether the timers that are set lead back to the state itself, and nothing is delivered meanwhile."""
+        twin, world = self._network.twin(), self._network.world(state)
+        silent = replace(world, delivered=tuple(() for _ in range(world.nodes)), taken=frozenset(), published=())
+        now = twin.first(
+            self._network.node_states(state), replace(silent, left=(), elapsed=0, calm=0, unwanted=frozenset())
+        )
+        way: dict[State, None] = {}
+        while now not in way and now not in self._rests and len(way) < LONGEST_PERIOD:
+            way[now] = None
+            after = next(iter(twin.ringings(now) if twin.is_idle(now) else twin.arrivals(now)), (0, Raised("")))[1]
+            if isinstance(after, Raised):
+                break
+            now = after
+        else:
+            if len(way) == LONGEST_PERIOD:
+                self._network.nodes.cuts.add(f"states that {LONGEST_PERIOD} timers and arrivals do not lead back to")
+        circle = list(way)[list(way).index(now) :] if now in way else []
+        self._rests |= {one: one in circle for one in way}
+        return self._rests[next(iter(way))] if way else self._rests[now]
 
     def wrong(self, state: State) -> list[tuple[str, str]]:
         """The names of the properties that do not hold, and how they do not."""
@@ -151,23 +184,27 @@ class Asking:
         """What properties see of a state."""
         network = self._network
         agents = {node: network.nodes.agent(one) for node, one in enumerate(network.node_states(state))}
-        return View(agents, network.world(state), Instant(NOW), self._names, lambda: probe(network, state, self._names))
+        world, names = network.world(state), self._names
+        wanting = {one for node in network.rules.publishers - world.down for one in world.part(node)}
+
+        def can_probe() -> bool:
+            return any(world.wanted[node] for node in wanting) and any(True for _ in probes(network, state))
+
+        return View(agents, world, Instant(NOW), names, lambda: probe(network, state, names), can_probe)
 
     def _asked_of_history(self, state: State) -> list[tuple[str, str]]:
         world = state[-1]
         if world not in self._of_history:
-            self._of_history[world] = list(_wrong(self._lasting, self.view(state)))
+            self._of_history[world] = self._ask(self._lasting, state)
         return self._of_history[world]
 
     def _asked(self, state: State, properties: list[Property], mark: int = -2) -> list[tuple[str, str]]:
         key = (mark, *self._network.node_states(state), state[-1])
         if key not in self._known:
-            self._known[key] = list(_wrong(properties, self.view(state)))
+            self._known[key] = self._ask(properties, state)
         return self._known[key]
 
-
-def _wrong(properties: Iterable[Property], view: View) -> Iterator[tuple[str, str]]:
-    for one in properties:
-        text = one.check(view)
-        if text:
-            yield one.name, text
+    def _ask(self, properties: Iterable[Property], state: State) -> list[tuple[str, str]]:
+        view = self.view(state)
+        self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}
+        return [(one.name, text) for one in properties if (text := one.check(view))]

@@ -1,11 +1,4 @@
-"""What must hold in every state of a network, or in every quiet one: properties by name, and one's own.
-
-`property` says what a property is. `ways` reads the tables of the agents that come with roambus. `routing`,
-`delivering` and `leaders` have the properties. `catalogue` has them by name, and loads those of a user.
-
-All properties by name, and those that a user has written in a file.
-
-A property, and what it sees of a network.
+"""What must hold: properties by name, and one's own.
 
 A property is a function of a `View`: it returns what is wrong, as a sentence, or None. It is asked in every state
 (`at_any_time`), or only where nothing is under way and nothing is left to wait for (`once_quiet`):
@@ -15,22 +8,19 @@ A property is a function of a `View`: it returns what is wrong, as a sentence, o
         waiting = [view.name(node) for node in view.up if view.agents[node].waits]
         return f"{waiting[0]} waits for ever" if waiting else None
 
-Properties of what subscribers get: nothing is lost, nothing comes twice, in order, and what is published arrives.
+*What applications see* judges every agent: such properties follow from commands that were given and deliveries that
+were made, and from nothing else. *Tables* are judged where they can be read: those of the broker family and of AODV,
+and that of an agent which has a method `ways(now)` that returns {destination: (next hop, ...)}; a node's own number as
+a hop means that the destination is here.
 
-Properties of routes: they are free of loops, lead to subscribers, and nobody is kept whom nobody wants.
-
-Where the agents of each family send what is for whom: what properties of routing ask.
-
-A table is whatever the agent routes by: that of a broker, or the routing table of AODV. An agent of one's own takes
-part if it has a method `ways(now)` that returns {destination: (next hop, ...)}; a node's own number as a hop means that
-the destination is here.
-
-A property of elections.
+A property that had nothing to look at in any state holds of anything. So each says whether it `sees` something, and if
+it never did, in which words that is to be told (`blind`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -59,6 +49,8 @@ class View:
     names: tuple[str, ...] = ()
     probe: Callable[[], str | None] | None = None
     """Publishes from every publisher in a copy of the network, and says what is wrong with what arrives."""
+    can_probe: Callable[[], bool] = lambda: False
+    """Whether there is anything that could be published so, and anybody who wants it."""
 
     @property
     def up(self) -> list[NodeId]:
@@ -98,6 +90,12 @@ class Property:
     lasts: bool = False
     """Whether it depends on the history alone, and what is wrong once stays wrong: then it is asked in all states."""
     about: str = field(default="", compare=False)
+    sees: Callable[[View], bool] = field(default=lambda _: True, compare=False)
+    """Whether there is anything to look at."""
+    blind: str = ""
+    """What to say if there never was."""
+    counts: bool = False
+    """Whether it asks how many messages were sent, which is then a part of the state."""
 
     @property
     def waits_for_quiet(self) -> bool:
@@ -137,6 +135,11 @@ def ways_of(agent: Any, now: SimTime) -> Ways:
 def _table(agent: Any) -> Any:
     broker = getattr(agent, "broker", None)
     return getattr(agent if broker is None else broker, "table", None)
+
+
+def _can_be_read(agent: Any) -> bool:
+    """Whether there is a table by destinations."""
+    return hasattr(agent, "ways") or isinstance(_table(agent), tuple(_READ))
 
 
 def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
@@ -185,19 +188,26 @@ def nothing_lost(view: View) -> str | None:
 def _still_wants(view: View, identifier: str, subscriber: int) -> bool:
     for one in view.published():
         if str(one.notification.id) == identifier:
-            wanted = view.world.wanted[subscriber]
-            return any(filter_.matches(one.notification) for filter_ in wanted)
+            return view.world.wants(subscriber, one.notification)
     return False
 
 
 def everything_delivered(view: View) -> str | None:
-    """Everybody who wanted a notification when it was published, wants it still, and is in reach now, has it."""
+    """Who has wanted a notification ever since it was published, and always was in reach of its publisher, has it."""
+    for one in view.published():
+        for subscriber in sorted(one.due):
+            if one.notification.id not in view.world.delivered[subscriber]:
+                return f"{view.called(one.notification.id)} was not delivered to {view.name(subscriber)}"
+    return None
+
+
+def everything_delivered_in_the_end(view: View) -> str | None:
+    """Who wanted a notification when it was published, wants it still, and is in reach again, has it."""
     for one in view.published():
         for subscriber in sorted(one.wanted_by & view.world.part(one.notification.id.publisher)):
-            wanted = view.world.wanted[subscriber]
             has = one.notification.id in view.world.delivered[subscriber]
-            if not has and any(filter_.matches(one.notification) for filter_ in wanted):
-                return f"{one.name} was not delivered to {view.name(subscriber)}"
+            if not has and view.world.wants(subscriber, one.notification):
+                return f"{view.called(one.notification.id)} was not delivered to {view.name(subscriber)}"
     return None
 
 
@@ -207,6 +217,14 @@ def nothing_twice(view: View) -> str | None:
         for identifier in given:
             if given.count(identifier) > 1:
                 return f"{view.called(identifier)} was delivered to {view.name(node)} {given.count(identifier)} times"
+    return None
+
+
+def nothing_unwanted(view: View) -> str | None:
+    """Only what was published is delivered, and only to those who want it at that moment."""
+    for node, identifier in sorted(view.world.unwanted, key=str):
+        why = "which does not want it" if view.world.is_published(identifier) else "and nobody has published it"
+        return f"{view.called(identifier)} was delivered to {view.name(node)}, {why}"
     return None
 
 
@@ -253,6 +271,8 @@ def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, .
 def tables_lead_to_subscribers(view: View) -> str | None:
     """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
     for broker, subscriber in _pairs(view):
+        if not _can_be_read(view.agents[broker]):
+            continue
         way = [broker]
         while way[-1] != subscriber and len(way) <= view.world.nodes:
             hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
@@ -304,13 +324,37 @@ def _pairs(view: View) -> Iterator[tuple[NodeId, NodeId]]:
                 yield broker, subscriber
 
 
+def _sees_ways(view: View) -> bool:
+    return any(ways_of(agent, view.now) for agent in view.agents.values())
+
+
+def _sees_filters(view: View) -> bool:
+    return any(filters_of(agent, 0) is not None for agent in view.agents.values())
+
+
+def _sees_storage(view: View) -> bool:
+    return any(hasattr(getattr(agent, "broker", None), "storage") for agent in view.agents.values())
+
+
+def _sees_deliveries(view: View) -> bool:
+    return any(view.world.delivered)
+
+
+def _sees_elections(view: View) -> bool:
+    return _elect(getattr(agent, "overlay", agent) for agent in view.agents.values())
+
+
+def _elect(overlays: Iterable[Any]) -> bool:
+    return any(hasattr(one, "is_leader") for one in overlays)
+
+
 def one_leader_a_partition(view: View) -> str | None:
     """In each part of the network that hangs together one broker leads, and no more."""
     for part in {view.world.part(node) for node in view.up}:
         overlays = {node: getattr(view.agents[node], "overlay", view.agents[node]) for node in sorted(part)}
         leaders = [node for node, overlay in overlays.items() if getattr(overlay, "is_leader", False)]
         brokers = [node for node in part if getattr(view.agents[node], "broker", overlays[node]) is not None]
-        if brokers and len(leaders) != 1:
+        if _elect(overlays.values()) and brokers and len(leaders) != 1:
             names = " and ".join(map(view.name, leaders)) or "nobody"
             return f"among {' '.join(map(view.name, sorted(part)))} {names} lead"
     return None
@@ -324,36 +368,58 @@ def _never_asked(_: View) -> str | None:
     return None
 
 
-def _property(
-    check: Check,
-    *,
-    at_any_time: bool = False,
-    history: bool = False,
-    lasts: bool = False,
-    name: str | None = None,
-) -> Property:
+def _property(check: Check, sees: Callable[[View], bool], blind: str, name: str = "", **others: Any) -> Property:
     about = (check.__doc__ or "").strip().split("\n")[0]
-    return Property(name or check.__name__.replace("_", " "), check, at_any_time, history, lasts, about)
+    return Property(name or check.__name__.replace("_", " "), check, about=about, sees=sees, blind=blind, **others)
+
+
+_NO_WAYS = "no agent had a way to anybody that can be read"
+_NO_DELIVERY = "nothing was delivered"
+_NOTHING_DUE = "nothing was published that anybody wanted"
 
 
 PROPERTIES = {
     one.name: one
     for one in (
-        _property(no_loops, at_any_time=True),
-        _property(no_loops, name="no lasting loops"),
-        _property(tables_lead_to_subscribers),
-        _property(nothing_stuck),
-        _property(no_phantoms),
-        _property(nothing_lost, history=True),
-        _property(everything_delivered, history=True),
-        _property(nothing_twice, history=True, lasts=True),
-        _property(order_kept, history=True, lasts=True),
-        _property(probes_arrive),
-        _property(one_leader_a_partition),
-        _property(_never_asked, name=EVENTUALLY_QUIET),
+        _property(no_loops, _sees_ways, _NO_WAYS, at_any_time=True),
+        _property(no_loops, _sees_ways, _NO_WAYS, "no lasting loops"),
+        _property(tables_lead_to_subscribers, _sees_ways, _NO_WAYS),
+        _property(nothing_stuck, _sees_storage, "no broker stores anything that can be read"),
+        _property(no_phantoms, _sees_filters, "no broker has a table of filters by subscriber"),
+        _property(nothing_lost, lambda view: bool(view.world.taken), "no node noted ROUTE", history=True),
+        *(
+            _property(check, lambda view: any(one.wanted_by for one in view.published()), _NOTHING_DUE, history=True)
+            for check in (everything_delivered, everything_delivered_in_the_end)
+        ),
+        *(
+            _property(check, _sees_deliveries, _NO_DELIVERY, history=True, lasts=True)
+            for check in (nothing_twice, nothing_unwanted, order_kept)
+        ),
+        _property(probes_arrive, lambda view: view.can_probe(), "nobody could publish what anybody wants"),
+        _property(one_leader_a_partition, _sees_elections, "no agent has an election that can be read"),
+        _property(_never_asked, lambda _: True, "", EVENTUALLY_QUIET),
     )
 }
 """The properties that come with roambus, by name."""
+
+_LOAD = re.compile(r"at most (\d{1,6}) messages a command")
+
+
+def _load(name: str, most: int) -> Property:
+    """So many messages, each broadcast counted once, and those that timers send not at all."""
+
+    def check(view: View) -> str | None:
+        world = view.world
+        if world.messages <= most * world.commands:
+            return None
+        return f"{world.messages} messages were sent for {world.commands} commands"
+
+    return Property(
+        name, check, lasts=True, counts=True, sees=lambda view: bool(view.world.commands), blind=_NO_COMMAND
+    )
+
+
+_NO_COMMAND = "no command was given"
 
 
 def find_property(text: str, folder: Path, announce: Announce = silently) -> Property:
@@ -363,6 +429,8 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
     """
     file, colon, name = text.rpartition(":")
     if not colon:
+        if load := _LOAD.fullmatch(text):
+            return _load(text, int(load[1]))
         if text not in PROPERTIES:
             raise ValueError(unknown("property", text, PROPERTIES))
         return PROPERTIES[text]

@@ -78,7 +78,9 @@ class Rules:
     alike: tuple[Hashable, ...] = ()
     """What tells nodes apart but for their names, which do not matter then; empty if names do."""
     history: bool = False
-    """Whether the world keeps what was delivered and taken on."""
+    """Whether the world keeps what was published, delivered and taken on."""
+    counts_messages: bool = False
+    """Whether the world counts messages and commands."""
 
     @property
     def loss(self) -> int | None:
@@ -132,6 +134,11 @@ class Worlds(Numbering[World]):
         if found is None:
             found = self._seen[world, node, seen] = self.number(_after_seeing(self[world], node, seen))
         return found
+
+    def counted(self, number: int, messages: int) -> int:
+        """The world after so many messages more."""
+        world = self[number]
+        return self.number(replace(world, messages=world.messages + messages))
 
     def passed(self, number: int, elapsed: SimTime, calm: SimTime) -> int:
         """The world after so much time, as far as it counts what has elapsed, and what was calm."""

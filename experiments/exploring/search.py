@@ -124,8 +124,10 @@ class Found:
     ended_by: str | None = None
     """Which bound ended it; None if none did."""
     cuts: list[str] = field(default_factory=list)
-    """What else it was cut at, and (`narrowed`) what stood for all outcomes of chance (see `Nodes`)."""
+    """What else it was cut at, and (`narrowed`) what stood for all that can be (see `Nodes`)."""
     narrowed: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    """The names of the properties that had something to look at."""
     violations: list[Violation] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -434,6 +436,7 @@ class Search:
         found.begins_quiet = self.asking.is_quiet(self.state(0))
         found.cuts = sorted({*found.cuts, *self.network.nodes.cuts})
         found.narrowed = sorted({*found.narrowed, *self.network.nodes.narrowed})
+        found.seen = sorted({*found.seen, *self.asking.seen})
         found.node_states = len(self.network.nodes)
         found.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTES
 

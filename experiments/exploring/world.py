@@ -40,11 +40,15 @@ Parents = tuple[NodeId | None, ...]
 
 
 class Published(NamedTuple):
-    """A notification, what it is called, and those who wanted it when it was published."""
+    """A notification, what it is called, and those who wanted it when it was published.
+
+    It is `due` to those of them who have wanted it ever since, with a way from the publisher to them at every moment.
+    """
 
     notification: Notification
     name: str
     wanted_by: frozenset[NodeId]
+    due: frozenset[NodeId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ class World:
     """What each node was given, in the order in which it was."""
     taken: frozenset[tuple[str, NodeId]] = frozenset()
     """(notification, subscriber) that a node has taken on."""
+    unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
+    """What was given to a node that did not want it then, or that nobody had published."""
+    messages: int = 0
+    """How many messages were sent, and how many `commands` given, if a property counts them."""
+    commands: int = 0
     elapsed: SimTime = 0
     """The time since the beginning, if that is limited."""
     calm: SimTime = 0
@@ -114,14 +123,35 @@ class World:
         link = frozenset({(min(a, b), max(a, b))})
         return replace(self, links=self.links | link if up else self.links - link)
 
+    def wants(self, node: NodeId, notification: Notification) -> bool:
+        """Whether the application of a node wants a notification now."""
+        return any(one.matches(notification) for one in self.wanted[node])
+
+    def is_published(self, identifier: NotificationId) -> bool:
+        """Whether somebody has published something of that name."""
+        publisher = identifier.publisher
+        return publisher < self.nodes and identifier.sequence < self.numbers[publisher]
+
+    def with_dues(self) -> World:
+        """The world in which nothing is due to those who have given it up, or to whom there is no way now."""
+        return replace(self, published=tuple(one._replace(due=self._still_due(one)) for one in self.published))
+
+    def _still_due(self, one: Published) -> frozenset[NodeId]:
+        part = self.part(one.notification.id.publisher) if one.due else frozenset()
+        return frozenset(node for node in one.due & part if self.wants(node, one.notification))
+
     def with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
         """The world in which the application of a node wants this."""
         return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
 
-    def with_delivered(self, node: NodeId, identifier: NotificationId) -> World:
+    def with_delivered(self, node: NodeId, notification: Notification) -> World:
         """The world in which a node was given a notification."""
+        identifier = notification.id
         own = (*self.delivered[node], identifier)
-        return replace(self, delivered=(*self.delivered[:node], own, *self.delivered[node + 1 :]))
+        is_unwanted = not (self.is_published(identifier) and self.wants(node, notification))
+        unwanted = self.unwanted | {(node, identifier)} if is_unwanted else self.unwanted
+        delivered = (*self.delivered[:node], own, *self.delivered[node + 1 :])
+        return replace(self, delivered=delivered, unwanted=unwanted)
 
 
 def tree_edges(parents: Iterable[tuple[NodeId, NodeId | None]]) -> frozenset[tuple[NodeId, NodeId]]:
@@ -185,9 +215,10 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
 def _publish(command: PublishEvent, world: World) -> Told:
     node = command.node
     notification = Notification(NotificationId(node, world.numbers[node]), command.attributes)
-    wanting = [one for one in range(world.nodes) if any(it.matches(notification) for it in world.wanted[one])]
+    wanting = [one for one in range(world.nodes) if world.wants(one, notification)]
     numbers = (*world.numbers[:node], world.numbers[node] + 1, *world.numbers[node + 1 :])
-    published = (*world.published, Published(notification, command.name, frozenset(wanting)))
+    everybody = frozenset(wanting)
+    published = (*world.published, Published(notification, command.name, everybody, everybody))
     event: Any = Publish(notification, tuple(wanting))
     return Told(replace(world, numbers=numbers, published=published), after=((node, event),))
 

@@ -17,12 +17,13 @@ LOSSY = QUESTION.replace("must", "may 1 loss\nmust")
 
 
 def test_it_says_what_was_explored_and_that_it_holds(tmp_path: Path) -> None:
-    """Everything was: one way of a flood on a line of three nodes."""
+    """All states were: one way of a flood on a line of three nodes, each of which waits a moment of chance."""
     (tmp_path / "line.txt").write_text(QUESTION)
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt")], catch_exceptions=False)
     assert result.exit_code == 0
-    assert "everything delivered: holds\n" in result.output
-    assert "everything was explored" in result.output
+    chance = "with chance at the least value of each range\n"
+    assert f"everything delivered: holds, {chance}" in result.output
+    assert f"all states were explored, {chance}" in result.output
 
 
 def test_it_writes_a_transcript_of_what_is_wrong(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_each_network_of_a_family_is_explored(tmp_path: Path) -> None:
     CliRunner().invoke(commands, arguments, catch_exceptions=False, obj=told)
     networks = told.document["networks"]
     assert sorted(one.name for one in networks) == ["1-2 1-3", "1-2 1-3 2-3"]
-    assert all(one.is_complete and one.verdicts == {"everything delivered": "holds"} for one in networks)
+    assert all(one.is_complete and one.verdicts["everything delivered"].startswith("holds") for one in networks)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,8 @@ def test_a_bound_is_told(tmp_path: Path, option: list[str], ended: str) -> None:
 
 
 def test_what_is_never_quiet_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    """A beat that never ends: no state was there in which to ask whether everything is delivered."""
-    agent = f"agent {AGENTS}:Beating"
+    """Messages that go on for ever: no state was there in which to ask whether everything is delivered."""
+    agent = f"agent {AGENTS}:Restless"
     (tmp_path / "line.txt").write_text(QUESTION.replace("agent flooding", agent))
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt")], catch_exceptions=False)
     assert result.exit_code == 5

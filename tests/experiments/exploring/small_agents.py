@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
 
@@ -94,13 +95,39 @@ class CautiousGambler(Gambler):
 
 
 class Drawing(Told):
-    """Delivers twice if it draws a 1 from 0, 1 and 2, which is neither end of that range."""
+    """Delivers twice if it draws a 1 from 0 to 99, which is neither end of that range."""
 
-    LUCKY, NUMBERS = 1, 3
+    LUCKY, NUMBERS = 1, 100
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
         for _ in range(1 + (self.random.randrange(self.NUMBERS) == self.LUCKY)):
+            self.deliver(event.notification)
+
+
+class Dice3(Drawing):
+    """Draws from three numbers, of which the middle one is lucky."""
+
+    NUMBERS = 3
+
+
+class Dealer(Told):
+    """Shuffles three cards, and delivers twice if they lie the other way round then."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        cards = [1, 2, 3]
+        self.random.shuffle(cards)
+        for _ in range(1 + (cards == [3, 2, 1])):
+            self.deliver(event.notification)
+
+
+class Sampler(Told):
+    """Takes two of three cards, and delivers twice if these are the last and the first."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        for _ in range(1 + (self.random.sample((1, 2, 3), 2) == [3, 1])):
             self.deliver(event.notification)
 
 
@@ -122,16 +149,73 @@ class Beating(Agent):
         self.set_timer("beat", SECOND)
 
 
-class LateBeating(Beating):
-    """Beats from the first publication on."""
+class Counting(Beating):
+    """Counts how often it has run out."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.beats = 0
+
+    @on_timer("beat")
+    def beat(self, _: str, now: SimTime) -> None:
+        self.beats += 1
+        self.set_timer("beat", SECOND)
+
+
+class Herald(Beating):
+    """Keeps what it hears or publishes, and tells its neighbours with every beat; delivers what is new to it."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.told: dict[str, Notification] = {}
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.learn(event.notification)
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.learn(word.notification)
+
+    def learn(self, notification: Notification) -> None:
+        if str(notification.id) not in self.told:
+            self.told[str(notification.id)] = notification
+            self.deliver(notification)
+
+    @on_timer("beat")
+    def beat(self, _: str, now: SimTime) -> None:
+        self.set_timer("beat", SECOND)
+        for one in self.told.values():
+            self.send(BROADCAST, Word(one))
+
+
+class Liar(Told):
+    """Delivers what is published under another number."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        own = event.notification
+        self.deliver(replace(own, id=replace(own.id, sequence=own.id.sequence + 7)))
+
+
+class Pushy(Told):
+    """Delivers whatever it hears, whether it is wanted or not."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.deliver(word.notification)
+
+
+class Restless(Echo):
+    """Begins after five seconds what never ends."""
 
     @on(Started)
     def start(self, _: Started, now: SimTime) -> None:
-        pass
+        self.set_timer("begin", 5 * SECOND)
 
-    @on(Publish)
-    def publish(self, _: Publish, now: SimTime) -> None:
-        self.beat("beat", now)
+    @on_timer("begin")
+    def begin(self, _: str, now: SimTime) -> None:
+        self.send(BROADCAST, Word(Notification(NotificationId(self.node, 0), ())))
 
 
 class Careless(Told):

@@ -131,14 +131,14 @@ def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) 
 
 def test_ctrl_c_ends_a_search_in_good_order() -> None:
     """It says so, and goes on when it is run again, to what it would have found without."""
-    text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust no loops"
+    text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust eventually quiet"
     exploration = explore(parse_question(Path("question.txt"), text))
     heard = iter(range(100))
     exploration.run(Bounds(), lambda _: signal.raise_signal(signal.SIGINT) if next(heard) == 0 else None)
     ends = [exploration.found.ended_by]
-    assert report("words", exploration).verdicts == {"no loops": "not decided: the search was cut at Ctrl-C"}
+    assert report("words", exploration).verdicts == {"eventually quiet": "not decided: the search was cut at Ctrl-C"}
     exploration.run(Bounds())
-    assert report("words", exploration).verdicts == {"no loops": "holds"}
+    assert report("words", exploration).verdicts == {"eventually quiet": "holds"}
     assert [*ends, exploration.found.ended_by] == ["Ctrl-C", None]
     assert (exploration.found.states, exploration.found.transitions) == (10, 12)
 
