@@ -21,7 +21,8 @@ from roambus.bridge.record.replay import rerun
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.python_protocol.vocabulary import SimTime
-from tests.bridge.backends.conformance import Case, Factory, make_given_graph, make_radio
+from roambus.testing.backend_case import Case, Factory
+from tests.bridge.backends.conformance import make_given_graph, make_radio
 from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,8 @@ from roambus.bridge.record.replay import DifferenceError, rerun
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
 from roambus.python_protocol.vocabulary import MILLISECOND
-from tests.bridge.backends.conformance import SUBJECTS, Factory
+from roambus.testing.backend_case import Factory
+from tests.bridge.backends.conformance import SUBJECTS
 from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[2]

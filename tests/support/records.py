@@ -13,7 +13,8 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.record.record_file import recorded
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.vocabulary import SECOND, SimTime
-from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case
+from roambus.testing.backend_case import Case, Factory, write_case
+from tests.bridge.backends.conformance import make_given_graph
 
 COUNTING = """\
 from roambus.python_protocol.actions import Send, SetTimer
@@ -21,7 +22,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.vocabulary import BROADCAST
 from roambus.python_protocol.vocabulary import SECOND
-from tests.bridge.backends.conformance import MARKERS, Marker
+from roambus.testing.backend_case import MARKERS, Marker
 
 class Counting(Agent):
     "Node 0 sends 0, 1, 2, ..., one a second."

@@ -19,7 +19,7 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.vocabulary import MICROSECOND, SECOND, Role
-from tests.bridge.backends.conformance import Conforming, Marker, send
+from roambus.testing.backend_case import Conforming, Marker, send
 from tests.support.scenarios import scenario
 
 STILL: Path = [WayPoint(0, 0, 0)]

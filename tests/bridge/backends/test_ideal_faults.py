@@ -15,7 +15,7 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, Partition
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
-from tests.bridge.backends.conformance import Conforming, Marker, send
+from roambus.testing.backend_case import Conforming, Marker, send
 
 CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
 Told = tuple[SimTime, NodeId, int]

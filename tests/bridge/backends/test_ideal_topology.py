@@ -10,7 +10,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
-from tests.bridge.backends.conformance import Conforming, send
+from roambus.testing.backend_case import Conforming, send
 from tests.support.scenarios import scenario
 
 GRAPH = IdealLinks(links=((0, 1), (1, 2)), changes=(LinkChange(5 * SECOND, 1, 3, up=True),))

@@ -16,7 +16,8 @@ from roambus.bridge.errors import BackendError, UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND
-from tests.bridge.backends.conformance import MARKERS, Marker, make_ns3, write_case
+from roambus.testing.backend_case import MARKERS, Marker, write_case
+from tests.bridge.backends.conformance import make_ns3
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.errors import UserError
+from tests.bridge.backends.conformance import documented_files
 
 SOURCE = """
 class Factory:
@@ -47,3 +50,16 @@ def test_a_broken_one_is_told_with_its_package() -> None:
     """Whatever its import raises."""
     with pytest.raises(UserError, match="back-end broken of package theirs: cannot import nowhere:Factory: No module"):
         make_factory("broken")
+
+
+def test_another_package_runs_the_promises_by_importing_them(tmp_path: Path) -> None:
+    """With the files of docs/backends.md; a promise that is not kept is explained with its values."""
+    bus, tests = documented_files()
+    (tmp_path / "test_bus.py").write_text(tests)
+    done = {}
+    for limit in ("time_limit", "time_limit + 1"):
+        (tmp_path / "bus.py").write_text(bus.replace("time_limit, self", f"{limit}, self"))
+        command = [sys.executable, "-m", "pytest", "-q", "-k", "hello"]
+        done[limit] = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert [one.returncode for one in done.values()] == [0, 1]
+    assert "4000000001" in done["time_limit + 1"].stdout
