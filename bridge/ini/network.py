@@ -223,6 +223,7 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
     _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))
+    _check_nodes(keys, "SN.ideal.losses", (node for one in ideal.losses for node in (one.sender, one.receiver)))
     members = (node for one in ideal.partitions for group in one.groups for node in group)
     _check_nodes(keys, _PARTITIONS, members)
     _check_kind(keys, ideal)

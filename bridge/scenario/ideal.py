@@ -1,4 +1,4 @@
-"""Links that no model of a channel draws: ideal ones, which lose nothing, and those that a testbed has measured.
+"""Links that no model of a channel draws: ideal ones, and those that a testbed has measured.
 
 Ideal links are those of the ideal back-end. What papers say of their protocols they often say of such links, and a
 transcript runs over them. Measured links stand in for the channel's model in the embedded radio: a recorded testbed
@@ -13,7 +13,7 @@ from roambus.bridge import keys
 from roambus.bridge.keys import OPTIONAL_FILE, TIME, TRUTH, key, keys_of, quoted
 from roambus.bridge.recordings import EVERY_CHANNEL, MOST_CHANNEL, Choice, Recording, choose
 from roambus.bridge.scenario import plans
-from roambus.bridge.scenario.plans import LinkChange, LinkDelay, Partition
+from roambus.bridge.scenario.plans import LinkChange, LinkDelay, LinkLoss, Partition
 from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -41,6 +41,15 @@ class IdealLinks:
     delays: tuple[LinkDelay, ...] = key(
         _IDEAL + "delays", quoted("delays", plans.link_delays), '""', 'delays of single links: "0-1 1-2 5ms, 2-3 20ms"'
     )
+    loss: float = key(
+        _IDEAL + "loss", NUMBER, "0", "the share of frames that a link loses, and nobody is told", within=Range(0, 1)
+    )
+    losses: tuple[LinkLoss, ...] = key(
+        _IDEAL + "losses",
+        quoted("losses", plans.link_losses),
+        '""',
+        'losses of links that have another one, 2>3 one way only: "0-1 1-2 0.1, 2>3 0.5"',
+    )
     links: tuple[tuple[NodeId, NodeId], ...] = key(
         _IDEAL + "links", quoted("links", plans.links), '""', 'the links of a given graph, such as "0-1 1-2"'
     )
@@ -48,7 +57,7 @@ class IdealLinks:
         _IDEAL + "changes",
         quoted("plan of links", plans.link_changes),
         '""',
-        'changes of a given graph, such as "12s 0-1 1-2 down, 15s 0-1 up"',
+        'changes of a given graph, 0>1 one way only, such as "12s 0-1 1-2 down, 15s 0-1 up, 17s 0>1 down"',
     )
     partitions: tuple[Partition, ...] = key(
         _IDEAL + "partitions",

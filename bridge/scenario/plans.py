@@ -51,12 +51,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """At `at`, the ideal link between `a` and `b` comes up or goes down: then what is under way on it is lost."""
+    """At `at`, the ideal link between `a` and `b` comes up or goes down: then what is under way on it is lost.
+
+    With `one_way` that is so from `a` to `b` only.
+    """
 
     at: SimTime
     a: NodeId
     b: NodeId
     up: bool
+    one_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +83,22 @@ class LinkDelay:
     delay: SimTime
 
 
+@dataclass(frozen=True, slots=True)
+class LinkLoss:
+    """The ideal link from `sender` to `receiver` loses this share of what it carries, and nobody is told."""
+
+    sender: NodeId
+    receiver: NodeId
+    share: float
+
+
 Pair = tuple[NodeId, NodeId]
 
 Away = tuple[SimTime, SimTime | None, NodeId | None]
 """When a client leaves, when it is back (None means never), and the broker to which it comes back (None: the same)."""
 
-_PAIR = re.compile(r"(\d+)-(\d+)")
+_PAIR = re.compile(r"(\d+)([->])(\d+)")
+_SHARE = re.compile(r"\d(?:\.\d{1,9})?")
 _PARENT = re.compile(r"(\d+):(\d+|-)")
 _MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
@@ -96,6 +110,31 @@ _KINDS = {kind.value: kind for kind in FaultKind}
 def links(text: str) -> tuple[Pair, ...]:
     """Reads "0-1 1-2"."""
     return tuple(map(_pair, keys.string(text).split()))
+
+
+def share(text: str) -> float:
+    """Reads "0.25"; raises ValueError."""
+    if not _SHARE.fullmatch(text) or float(text) > 1:
+        raise ValueError(f"{text!r} is no share from 0 to 1, such as 0.25")
+    return float(text)
+
+
+def link_losses(text: str) -> tuple[LinkLoss, ...]:
+    """Reads "0-1 1-2 0.1, 2>3 0.5", where 2>3 is one way only."""
+    found = {}
+    for item in _items(text):
+        *ways, lost = item.split()
+        if not ways:
+            raise ValueError(f"{item.strip()!r} names no link; write 0-1 0.1, or 0>1 0.1 for one way only")
+        for sender, receiver in (pair for way in ways for pair in _both_ways(*_way(way))):
+            if (sender, receiver) in found:
+                raise ValueError(f"{text} gives the link from {sender} to {receiver} two losses")
+            found[sender, receiver] = LinkLoss(sender, receiver, share(lost))
+    return tuple(found.values())
+
+
+def _both_ways(a: NodeId, b: NodeId, one_way: bool) -> tuple[Pair, ...]:  # as `_way` returns it
+    return ((a, b),) if one_way else ((a, b), (b, a))
 
 
 def link_delays(text: str) -> tuple[LinkDelay, ...]:
@@ -112,12 +151,13 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
 
 
 def link_changes(text: str) -> tuple[LinkChange, ...]:
-    """Reads "12s 0-1 1-2 down, 15s 0-1 up"."""
+    """Reads "12s 0-1 1-2 down, 15s 0-1 up, 17s 0>1 down", where 0>1 is one way only."""
     changes = []
     for at, (*pairs, state) in _timed(text):
         if state not in ("up", "down") or not pairs:
             raise ValueError(f"{' '.join([*pairs, state])!r} is no change of links such as 0-1 1-2 down")
-        changes += [LinkChange(at, *_pair(pair), up=state == "up") for pair in pairs]
+        ways = map(_way, pairs)
+        changes += [LinkChange(at, a, b, state == "up", one_way) for a, b, one_way in ways]
     return tuple(changes)
 
 
@@ -214,13 +254,21 @@ def _order(at: SimTime, words: list[str]) -> Order:
 
 
 def _pair(word: str) -> Pair:
+    a, b, one_way = _way(word)
+    if one_way:
+        raise ValueError(f"{word!r} is no link such as {a}-{b}")
+    return a, b
+
+
+def _way(word: str) -> tuple[NodeId, NodeId, bool]:
+    """Reads "0-1", or "0>1" for one way only."""
     match = _PAIR.fullmatch(word)
     if match is None:
         raise ValueError(f"{word!r} is no link such as 0-1")
-    a, b = int(match[1]), int(match[2])
+    a, b = int(match[1]), int(match[3])
     if a == b:
         raise ValueError(f"{word} links node {a} to itself")
-    return a, b
+    return a, b, match[2] == ">"
 
 
 def _parent(at: SimTime, word: str) -> ParentChange:

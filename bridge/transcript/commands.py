@@ -39,6 +39,7 @@ b3 joins b2
 b3 is cut off
 link n1-n2 down
 link n1-n2 up
+link n1->n2 down
 b3 crashes
 b3 freezes
 b3 recovers
@@ -108,11 +109,12 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Relink:
-    """A link comes up or goes down."""
+    """A link comes up or goes down, perhaps from `a` to `b` only."""
 
     a: NodeId
     b: NodeId
     up: bool
+    one_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class CommandReader:
                     r"show\s+(\S+)((?:\s+\S+)*)",
                     lambda match: Show(match[1].removesuffix("s"), tuple(map(self._network.node, match[2].split()))),
                 ),
-                (r"link\s+([^\s-]+)-([^\s-]+)\s+(up|down)", self._relink),
+                (r"link\s+([^\s-]+->?[^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
                 (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
                 (r"(\S+)\s+publishes\s+(.+)", self._publish),
@@ -264,10 +266,12 @@ class CommandReader:
     def _relink(self, match: re.Match[str]) -> Command:
         """Only links that the head lists come up and go down by themselves; all others follow from something else."""
         if self._network.places:
-            raise ValueError(f"who is linked follows from the places; write '{match[1]} moves to 20,5'")
+            name = re.split("->?", match[1])[0]
+            raise ValueError(f"who is linked follows from the places; write '{name} moves to 20,5'")
         if self._network.is_tree:
             raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
-        return Relink(self._network.node(match[1]), self._network.node(match[2]), match[3] == "up")
+        a, b, one_way = self._network.link(match[1])
+        return Relink(a, b, match[2] == "up", one_way)
 
     def _arrive(self, match: re.Match[str]) -> Command:
         number = int(match[1] or 1)

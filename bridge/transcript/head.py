@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from roambus.bridge.limits import LINKS
+from roambus.bridge.scenario.plans import share
 from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_positive
 from roambus.bridge.transcript.network import Drawing, Network, expand_names, parse_measure
 from roambus.python_protocol.settings import unknown
@@ -33,7 +34,12 @@ class Head:
     parameters: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     delay: SimTime = MILLISECOND
-    """The delay of every link."""
+    """The delay of every link that has no other one (`delays`)."""
+    delays: dict[str, SimTime] = field(default_factory=dict)
+    """By links such as n1-n2, as the head calls them; so are `losses`, which can be about one way, n1->n2."""
+    loss: float = 0.0
+    """The share that every link loses which has no other one."""
+    losses: dict[str, float] = field(default_factory=dict)
     slot: SimTime = SECOND
     """How long a command's messages are waited for."""
     times: bool = False
@@ -59,6 +65,9 @@ def read_head(document: Document) -> tuple[Head, Network]:
         if not reader.head.agent:
             raise ValueError("no agent is named; write a line such as: agent mft")
         network = reader.drawing.finish()
+    for way, number in reader.about_links:
+        with document.at(number):
+            network.link(way)
     if reader.about_field and not network.places:
         with document.at(reader.about_field):
             raise ValueError("that is about a field; draw one, below a line 'field'")
@@ -69,7 +78,7 @@ BLOCKS = ("tree", "sites", "field", "setup")
 """Keywords with indented lines below them."""
 KEYWORDS = (
     "agent", "times", "by", "hide",
-    "seed", "delay", "slot", "range", "speed",
+    "seed", "delay", "loss", "slot", "range", "speed",
     "clients", "links", "complete", "filter", "event",
 )  # fmt: skip
 """Keywords whose line says it all: what runs and how it is shown, numbers, the network and its names."""
@@ -83,6 +92,8 @@ class _HeadReader:
         self.drawing = Drawing()
         self.about_field = 0
         """The number of a line that means nothing without a field."""
+        self.about_links: list[tuple[str, int]] = []
+        """Each link of a delay or a loss of its own, and the number of its line."""
         self._block = ""
         """The keyword to which indented lines belong."""
 
@@ -142,12 +153,27 @@ class _HeadReader:
                 raise ValueError(f"{rest!r} is no seed such as 7")
             case "seed":
                 self.head.seed = int(rest)
-            case "delay" | "slot":
-                setattr(self.head, keyword, parse_positive(rest))
+            case "delay" | "loss":
+                self._read_links(number, keyword, rest.split())
+            case "slot":
+                self.head.slot = parse_positive(rest)
             case "range":
                 self.about_field, self.head.range_m = number, parse_measure(rest, "m")
             case "speed":
                 self.about_field, self.head.speed_mps = number, parse_measure(rest, "m/s")
+
+    def _read_links(self, number: int, keyword: str, words: list[str]) -> None:
+        """Takes a delay or a loss, of all links, or of those that stand before it."""
+        *ways, last = words or [""]
+        value = parse_positive(last) if keyword == "delay" else share(last)
+        if not ways:
+            setattr(self.head, keyword, value)
+        others: dict[str, float | SimTime] = getattr(self.head, "delays" if keyword == "delay" else "losses")
+        for way in ways:
+            if way in others:
+                raise ValueError(f"{way} has a {keyword} already")
+            others[way] = value
+            self.about_links.append((way, number))
 
     def _read_agent(self, name: str = "", *settings: str) -> None:
         self.head.agent = name

@@ -60,6 +60,13 @@ class Network:
             raise ValueError(unknown("node", name, nodes))
         return nodes[name]
 
+    def link(self, text: str) -> tuple[NodeId, NodeId, bool]:
+        """The ends of "n1-n2", or of "n1->n2" and that it is one way; raises ValueError."""
+        a, way, b = (text if ">" in text else text.replace("-", "->", 1)).partition("->")
+        if not way or a == b:
+            raise ValueError(f"{text!r} is no link such as n1-n2")
+        return self.node(a), self.node(b), ">" in text
+
     def roles(self, node: NodeId) -> Role:
         """The roles of a node, which its processes have together."""
         return reduce(or_, (_ROLES[name[0]] for name in self.processes[node]), Role.NONE)

@@ -14,7 +14,7 @@ the start, and they are known only when all commands are read; so the settings o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from roambus.bridge.scenario.faults import Outage, outage_at, outages
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Picks, Ring
-from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
@@ -131,15 +131,28 @@ class Timeline:
             self.now += timed.after or 0
             slot.end = max(slot.end, self.now + self._do(number, timed.command))
 
+    def losses(self) -> Iterator[LinkLoss]:
+        """The links that have a loss of their own."""
+        for one, share in self.head.losses.items():
+            a, b, one_way = self.network.link(one)
+            yield LinkLoss(a, b, share)
+            if not one_way:
+                yield LinkLoss(b, a, share)
+
     @property
-    def links_up(self) -> set[tuple[NodeId, NodeId]]:
-        """The links that are up after the last command, each with its lower end first; in a tree, its edges."""
+    def links_up(self) -> tuple[set[tuple[NodeId, NodeId]], set[tuple[NodeId, NodeId]]]:
+        """The links that are up after the last command, each with its lower end first; in a tree, its edges.
+
+        Then the ways, from sender to receiver, on which a link that is up does not carry.
+        """
         edges = ((node, parent) for node, parent in self.parents.items() if parent is not None)
         up = {(min(pair), max(pair)) for pair in (*edges, *self.network.links)}
+        ways = {way for a, b in up for way in ((a, b), (b, a))}
         for change in self._links:
-            link = {(min(change.a, change.b), max(change.a, change.b))}
-            up = up | link if change.up else up - link
-        return up
+            both = {(change.a, change.b)} if change.one_way else {(change.a, change.b), (change.b, change.a)}
+            ways = ways | both if change.up else ways - both
+        up = {(min(way), max(way)) for way in ways}
+        return up, {way for a, b in up for way in ((a, b), (b, a))} - ways
 
     @property
     def down(self) -> set[NodeId]:
@@ -163,7 +176,15 @@ class Timeline:
             tree=tuple(sorted(self._tree, key=lambda change: change.at)),
             sites=self.network.sites,
             faults=tuple(self._faults),
-            ideal=IdealLinks(self.head.delay, links=self.network.links, changes=tuple(self._links), range_m=range_m),
+            ideal=IdealLinks(
+                self.head.delay,
+                tuple(LinkDelay(*self.network.link(one)[:2], delay) for one, delay in self.head.delays.items()),
+                self.head.loss,
+                tuple(self.losses()),
+                links=self.network.links,
+                changes=tuple(self._links),
+                range_m=range_m,
+            ),
         )
 
     def _settings(self, node: NodeId) -> NodeSettings:
@@ -184,8 +205,8 @@ class Timeline:
             case Apply(node, wish):
                 self._roles[node] |= Role.SUBSCRIBER
                 self._commands.append(Command(self.now, node, wish))
-            case Relink(a, b, up):
-                self._links.append(LinkChange(self.now, a, b, up))
+            case Relink(a, b, up, one_way):
+                self._links.append(LinkChange(self.now, a, b, up, one_way))
             case _:
                 _DO[type(command)](self, command)
         return self.head.slot + (DEPARTURE if isinstance(command, Leave) else 0)

@@ -76,8 +76,8 @@ class Writer:
                 return f"{self._client(node)} publishes {self._event(attributes)}"
             case Move(node, parent):
                 return f"{self._name(node)} {'is cut off' if parent is None else f'moves to {self._name(parent)}'}"
-            case Relink(a, b, up):
-                return f"link {self._name(a)}-{self._name(b)} {'up' if up else 'down'}"
+            case Relink(a, b, up, one_way):
+                return f"link {self._name(a)}-{'>' * one_way}{self._name(b)} {'up' if up else 'down'}"
             case Fail(node, kind):
                 return f"{self._name(node)} {_FAULTS[kind]}"
         raise ValueError(f"{command} has no text")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import permutations
 from random import Random
 from typing import Any, NamedTuple
 
@@ -90,6 +91,7 @@ def _rules(question: Question, planned: Plan) -> Rules:
         may=tuple(_read_may(question, reader)),
         brokers=frozenset(node for node, its in enumerate(roles) if Role.BROKER in its),
         publishers=frozenset(node for node, its in enumerate(roles) if Role.PUBLISHER in its),
+        lossy=_lossy(planned),
         any_order=question.any_order,
         slow_messages=question.slow_messages,
         drift=question.drift,
@@ -99,6 +101,13 @@ def _rules(question: Question, planned: Plan) -> Rules:
         history=any(one.history for one in question.must),
         counts_messages=any(one.counts for one in question.must),
     )
+
+
+def _lossy(planned: Plan) -> frozenset[tuple[NodeId, NodeId]]:
+    """The ways on which the head lets messages get lost."""
+    own = {(one.sender, one.receiver): one.share for one in planned.timeline.losses()}
+    ways = permutations(range(len(planned.scenario.nodes)), 2)
+    return frozenset(way for way in ways if own.get(way, planned.head.loss))
 
 
 def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
@@ -165,10 +174,11 @@ def _timers(timers: Timers, now: SimTime) -> list[Timer]:
 def _world(network: Network, planned: Plan, watch: _Watch) -> World:
     size, timeline = network.size, planned.timeline
     parents = tuple(timeline.parents.get(node) for node in range(size)) if timeline.network.is_tree else ()
-    links = {(min(a, b), max(a, b)) for a, b in timeline.links_up}
+    links, blocked = timeline.links_up
     return World(
         nodes=size,
         links=frozenset(links),
+        blocked=frozenset(blocked),
         parents=parents,
         down=frozenset(timeline.down),
         left=tuple(one.times for one in network.rules.may),

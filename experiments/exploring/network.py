@@ -83,7 +83,7 @@ class Plans:
             tuple((node, number_of(event)) for node, event in told.before),
             tuple((node, number_of(event)) for node, event in told.after),
             self._steps.number(Do(command, -1 if may is None else may)),
-            not world.edges <= after.edges,
+            not (world.edges <= after.edges and after.blocked <= world.blocked),
             may is not None and self._rules.may[may].when_quiet,
         )
 
@@ -295,8 +295,10 @@ class Network:
             for where, item in quick.appended:
                 numbers[where] = self.queues.append(numbers[where], item)
             yield quick.step, tuple(numbers)
-        if self._loss is not None and self.worlds[state[-1]].left[self._loss]:
-            yield from self._losses(state, place, self._loss)
+        if (sender, receiver) in self.rules.lossy:
+            yield from self._losses(state, place, state[-1])
+        elif self._loss is not None and self.worlds[state[-1]].left[self._loss]:
+            yield from self._losses(state, place, self.worlds.number(used(self.worlds[state[-1]], self._loss)))
 
     def _quick_arrival(self, receiver: int, queue: int, place: int, world: int) -> _Quick | None:
         """What an arrival comes to if it only changes the receiver and queues; kept for each state of the receiver."""
@@ -335,9 +337,8 @@ class Network:
         """The places of the messages that can be the next to arrive."""
         return range(len(queue) if self.rules.any_order else 1)
 
-    def _losses(self, state: State, place: int, loss: int) -> Iterator[Successor]:
+    def _losses(self, state: State, place: int, world: int) -> Iterator[Successor]:
         sender, receiver = self.worlds.links[place - self.size]
-        world = self.worlds.number(used(self.worlds[state[-1]], loss))
         for index in self._next_in(self.queues[state[place]]):
             numbers = [*state[:-1], world]
             numbers[place] = self.queues.without(state[place], index)

@@ -65,6 +65,8 @@ class Rules:
     may: tuple[May, ...] = ()
     brokers: frozenset[NodeId] = frozenset()
     publishers: frozenset[NodeId] = frozenset()
+    lossy: frozenset[tuple[NodeId, NodeId]] = frozenset()
+    """From which sender to which receiver any message may get lost."""
     any_order: bool = False
     """Messages on one link may overtake each other."""
     slow_messages: bool = False
@@ -101,7 +103,7 @@ class Worlds(Numbering[World]):
         self.links = [(sender, receiver) for sender in range(size) for receiver in range(size) if sender != receiver]
         """The pairs (sender, receiver) in the order in which a state has what is under way between them."""
         self._places = {link: place for place, link in enumerate(self.links, size)}
-        self._edges: Numbering[frozenset[tuple[NodeId, NodeId]]] = Numbering()
+        self._carrying: Numbering[tuple[frozenset[tuple[NodeId, NodeId]], ...]] = Numbering()
         self._topologies: list[int] = []
         self._reached: dict[int, dict[NodeId, tuple[int, ...]]] = {}
         self._seen: dict[tuple[int, NodeId, Delivered | Taken], int] = {}
@@ -115,9 +117,9 @@ class Worlds(Numbering[World]):
         return enumerate(self.links, self._size)
 
     def topology(self, world: int) -> int:
-        """The number of the edges of a world."""
+        """The number of what carries in a world: its edges, and the ways on which they are blocked."""
         for number in range(len(self._topologies), world + 1):
-            self._topologies.append(self._edges.number(self[number].edges))
+            self._topologies.append(self._carrying.number((self[number].edges, self[number].blocked)))
         return self._topologies[world]
 
     def neighbours(self, world: int) -> dict[NodeId, tuple[int, ...]]:

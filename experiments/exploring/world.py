@@ -23,7 +23,7 @@ of the two is enough. This is made use of for the first command, at which nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import Any, NamedTuple
@@ -58,6 +58,8 @@ class World:
     nodes: int
     links: frozenset[tuple[NodeId, NodeId]]
     """The links that are up, each with its lower end first; those of a given tree are its edges."""
+    blocked: frozenset[tuple[NodeId, NodeId]] = frozenset()
+    """From which sender to which receiver a link that is up does not carry."""
     parents: Parents = ()
     """The given tree, node by node; empty if there is none."""
     down: frozenset[NodeId] = frozenset()
@@ -88,11 +90,17 @@ class World:
 
     def neighbours(self, node: NodeId) -> list[NodeId]:
         """Those to whom a link carries, in their order."""
-        return sorted(b if a == node else a for a, b in self.edges if node in (a, b))
+        near = (b if a == node else a for a, b in self.edges if node in (a, b))
+        return sorted(one for one in near if (node, one) not in self.blocked)
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
         """The nodes that a node can reach, itself included."""
-        return frozenset(_reach({node}, self.edges))
+        found, waiting = {node}, [node]
+        while waiting:
+            new = [one for one in self.neighbours(waiting.pop()) if one not in found]
+            found.update(new)
+            waiting += new
+        return frozenset(found)
 
     def children(self, node: NodeId) -> tuple[NodeId, ...]:
         """The children of a node in the given tree."""
@@ -118,10 +126,14 @@ class World:
         parents = (*self.parents[:node], parent, *self.parents[node + 1 :])
         return replace(self, parents=parents, links=tree_edges(enumerate(parents)))
 
-    def with_link(self, a: NodeId, b: NodeId, *, up: bool) -> World:
-        """The world in which a link is up, or is not."""
-        link = frozenset({(min(a, b), max(a, b))})
-        return replace(self, links=self.links | link if up else self.links - link)
+    def with_link(self, relink: Relink) -> World:
+        """The world in which a link has come up or gone down."""
+        link = frozenset({(min(relink.a, relink.b), max(relink.a, relink.b))})
+        if relink.one_way:
+            way = {(relink.a, relink.b)}
+            return replace(self, blocked=self.blocked - way if relink.up else self.blocked | way)
+        blocked = self.blocked - {(relink.a, relink.b), (relink.b, relink.a)}
+        return replace(self, links=self.links | link if relink.up else self.links - link, blocked=blocked)
 
     def wants(self, node: NodeId, notification: Notification) -> bool:
         """Whether the application of a node wants a notification now."""
@@ -160,31 +172,6 @@ def tree_edges(parents: Iterable[tuple[NodeId, NodeId | None]]) -> frozenset[tup
     return frozenset((min(pair), max(pair)) for pair in pairs)
 
 
-def _reach(found: set[NodeId], edges: Iterable[tuple[NodeId, NodeId]]) -> set[NodeId]:
-    links: Mapping[NodeId, list[NodeId]] = _by_end(edges)
-    waiting = list(found)
-    while waiting:
-        for neighbour in links.get(waiting.pop(), ()):
-            if neighbour not in found:
-                found.add(neighbour)
-                waiting.append(neighbour)
-    return found
-
-
-def _by_end(edges: Iterable[tuple[NodeId, NodeId]]) -> dict[NodeId, list[NodeId]]:
-    found: dict[NodeId, list[NodeId]] = {}
-    for a, b in edges:
-        found.setdefault(a, []).append(b)
-        found.setdefault(b, []).append(a)
-    return found
-
-
-def ends(edge: tuple[NodeId, NodeId]) -> Iterator[tuple[NodeId, NodeId]]:
-    """Both directions of a link."""
-    yield edge
-    yield edge[1], edge[0]
-
-
 class Told(NamedTuple):
     """What is told to whom after a command: first `before` what links have lost is told, then `after` it."""
 
@@ -205,8 +192,8 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
             return _publish(command, world)
         case Move(node, parent):
             return _retold(world, world.with_parent(node, parent), brokers)
-        case Relink(a, b, up):
-            return Told(world.with_link(a, b, up=up))
+        case Relink():
+            return Told(world.with_link(command))
         case Fail():
             return _fail(command, world, brokers)
     raise ValueError(f"{command} is nothing that an explorer does")
@@ -382,8 +369,9 @@ def is_possible(command: Command, world: World) -> bool:
             return node not in world.down
         case Move():
             return _can_move(command, world)
-        case Relink(a, b, up):
-            return up != ((min(a, b), max(a, b)) in world.links)
+        case Relink(a, b, up, one_way):
+            is_up = (min(a, b), max(a, b)) in world.links
+            return is_up and up == ((a, b) in world.blocked) if one_way else up != is_up
         case Fail(node, kind):
             return (node in world.down) == (kind is FaultKind.RECOVER)
     return False

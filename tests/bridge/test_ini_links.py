@@ -13,7 +13,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, ParentChange, Partition
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
@@ -61,6 +61,18 @@ def test_a_complete_graph_and_other_links_exclude_each_other(other: str) -> None
     """The error names the key to leave out."""
     with pytest.raises(UserError, match=r"SN\.ideal\.complete.*other links are given too"):
         read(f"{other}\nSN.ideal.complete = true\n")
+
+
+def test_links_lose_and_go_down_one_way() -> None:
+    """Where a > stands in place of the -."""
+    ideal = read(
+        'SN.ideal.links = "0-1 1-2"\n'
+        'SN.ideal.changes = "12s 0>1 down"\n'
+        "SN.ideal.loss = 0.1\n"
+        'SN.ideal.losses = "0-1 0.2, 1>2 1"\n'
+    ).ideal
+    assert ideal.changes == (LinkChange(12 * SECOND, 0, 1, up=False, one_way=True),)
+    assert (ideal.loss, ideal.losses) == (0.1, (LinkLoss(0, 1, 0.2), LinkLoss(1, 0, 0.2), LinkLoss(1, 2, 1.0)))
 
 
 def test_a_given_graph_has_links_changes_delays_and_partitions() -> None:
@@ -219,6 +231,12 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
         ("SN.ideal.delays", '"0-1 5"', "5 is not a time with its unit"),
         ("SN.ideal.delays", '"0-8 5ms"', "there is no node 8"),
         ("SN.ideal.delays", '"0-1 5ms, 1-0 3ms"', "gives a link two delays"),
+        ("SN.ideal.losses", '"0-1"', "'0-1' names no link; write 0-1 0.1, or 0>1 0.1 for one way only"),
+        ("SN.ideal.losses", '"0-1 1.5"', "'1.5' is no share from 0 to 1, such as 0.25"),
+        ("SN.ideal.losses", '"0-1 0.5, 1>0 0.1"', "gives the link from 1 to 0 two losses"),
+        ("SN.ideal.losses", '"0>8 0.5"', "there is no node 8"),
+        ("SN.ideal.loss", "2", "2 is out of range: it must be from 0 to 1"),
+        ("SN.ideal.links", '"0>1"', "'0>1' is no link such as 0-1"),
         ("SN.ideal.delay", "0s", "0s is out of range: it must be above 0s"),
         ("SN.ideal.partitions", '"12s 0 1 | 1 2"', "has a node in two groups"),
         ("SN.ideal.partitions", '"12s 0..5"', "there is no node 5"),

@@ -294,7 +294,7 @@ class Result:
         parents = tuple(world.parents.get(node) for node in nodes)
         wanted = tuple(frozenset(world.filters.get(node, ())) for node in nodes)
         links = tree_edges(enumerate(parents))
-        explored = ExploredWorld(len(nodes), links, parents, down=frozenset(world.down), wanted=wanted)
+        explored = ExploredWorld(len(nodes), links, parents=parents, down=frozenset(world.down), wanted=wanted)
         return View(self.agents, explored, world.now, tuple(map(str, nodes)))
 
     def stuck(self) -> str | None:

@@ -1,7 +1,10 @@
-"""The `ideal` back-end: reliable FIFO links over a graph that can change at given times.
+"""The `ideal` back-end: FIFO links over a graph that can change at given times.
 
 It checks algorithms as the papers state them: nothing is lost on a link that stands, nothing overtakes on it, what a
 link cannot carry its sender is told (but for broadcasts), and the only randomness is the agents' own.
+
+A scenario can take from that, for agents that have to stand it: a link can be slow, lose a share of what it is given
+without a word, or go down one way only.
 
 - A link that goes down loses what is under way on it, both ways, even if it comes up again at once. So do all links
   of a node that crashes, and all between two groups of a partition; they come up again if the graph still has them.
@@ -20,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
+from random import Random
 from typing import NamedTuple, TypeVar
 
 from roambus.bridge.backends.ideal.graph import Graph, Link, disk_changes, reach_m
@@ -74,8 +78,12 @@ class IdealBackend:
         faults: Iterable[Fault] = (),
         processing_delay: SimTime = 0,
         moves: Sequence[Move] = (),
+        seed: int = 0,
     ) -> None:
-        """`ideal` says how links are, beside the `links` that there are; `moves` are for the trace only."""
+        """`ideal` says how links are, beside the `links` that there are; `moves` are for the trace only.
+
+        What links lose follows from the `seed`.
+        """
         self._graph = Graph(nodes, links)
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """Changes and faults to come; of one instant the changes come first."""
@@ -83,6 +91,9 @@ class IdealBackend:
         self._time_limit = time_limit
         self._delay = ideal.delay
         self._delays = {frozenset((one.a, one.b)): one.delay for one in ideal.delays}
+        self._losses = {(one.sender, one.receiver): one.share for one in ideal.losses}
+        self._loss = ideal.loss
+        self._chance = Random(f"ideal/{seed}")
         self._processing_delay = processing_delay
         self._moves = moves
         self._order = 0
@@ -202,8 +213,14 @@ class IdealBackend:
             return
         for receiver in self._graph.reached(node) if destination == BROADCAST else [destination]:
             frame = Frame(Delivery(receiver, node, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB), destination)
-            self._under_way.setdefault((node, receiver), deque()).append(frame)
-            self._set_out(frame)
+            if not self._loses(node, receiver):
+                self._under_way.setdefault((node, receiver), deque()).append(frame)
+                self._set_out(frame)
+
+    def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
+        """Whether the link loses what it is given now, which is only drawn if it can be."""
+        share = self._losses.get((sender, receiver), self._loss)
+        return share > 0 and self._chance.random() < share
 
     def _set_out(self, frame: Frame) -> None:
         """Sees to it that the frame, which is under way now, arrives after the delay of its link."""
@@ -250,6 +267,10 @@ class HandWorkedBackend(IdealBackend):
         super()._happen()
         while self.arrivals and self.arrivals[0].at == self._now:
             self._let_arrive(self.arrivals.popleft())
+
+    def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
+        """By hand a message is lost when that is said."""
+        return self._now < self.begin and super()._loses(sender, receiver)
 
     def _set_out(self, frame: Frame) -> None:
         if self._now < self.begin:
@@ -307,6 +328,7 @@ def _make(kind: type[Kind], scenario: Scenario) -> Kind:
         faults=scenario.faults,
         processing_delay=scenario.processing_delay,
         moves=graph.moves,
+        seed=scenario.seed,
     )
 
 

@@ -47,8 +47,9 @@ class Graph:
         return [receiver for receiver in self._neighbours[sender] if self.carries(sender, receiver)]
 
     def change(self, change: LinkChange) -> None:
-        """Has a link come up or go down."""
-        for a, b in ((change.a, change.b), (change.b, change.a)):
+        """Has a link come up or go down, perhaps one way only."""
+        both = (change.a, change.b), (change.b, change.a)
+        for a, b in both[:1] if change.one_way else both:
             if change.up:
                 self._neighbours[a].add(b)
             else:

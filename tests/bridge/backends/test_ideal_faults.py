@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Transmission
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, Partition
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, Partition
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 from roambus.testing.backend_case import Conforming, Marker, send
@@ -220,3 +220,26 @@ def test_nothing_is_lost_on_a_link_that_stands(
             due = one.at + delays.get(frozenset({0, 1}), MILLISECOND)
             expected.append((ms(9) if ms(2) <= due < ms(9) else due, 1, count))
     assert sorted(entry for entry in arrived if entry[1] == 1 and sent[entry[2]].node == 0) == sorted(expected)
+
+
+def test_a_link_loses_its_share_without_a_word_and_the_same_for_the_same_seed() -> None:
+    """Of 400 messages each way half are lost one way and none the other; another seed loses others."""
+    sent = [send(a, at, ms(at), 1 - a) for at in range(1, 401) for a in (0, 1)]
+    ideal = IdealLinks(losses=(LinkLoss(0, 1, 0.5),))
+    (first, failed), (again, _), (other, _) = (
+        carried(IdealBackend(2, [(0, 1)], SECOND, ideal=ideal, seed=seed), sent) for seed in (1, 1, 2)
+    )
+    counts = Counter(receiver for _, receiver, _ in first)
+    assert not failed
+    assert counts[0] == 400
+    assert 150 < counts[1] < 250
+    assert first == again != other
+
+
+def test_a_link_goes_down_one_way() -> None:
+    """What is under way that way is lost, and told; the other way it carries on."""
+    changes = [LinkChange(ms(5), 0, 1, up=False, one_way=True), LinkChange(ms(9), 0, 1, up=True, one_way=True)]
+    sent = [send(a, a, ms(at), 1 - a) for at in (4.5, 6, 9) for a in (0, 1)]
+    arrived, failed = carried(line(changes=changes), sent)
+    assert [(at, to) for at, to, _ in arrived] == [(ms(5.5), 0), (ms(7), 0), (ms(10), 0), (ms(10), 1)]
+    assert [(at, of) for at, of, _ in failed] == [(ms(5), 0), (ms(6), 0)]

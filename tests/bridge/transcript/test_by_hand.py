@@ -68,7 +68,9 @@ def test_what_is_drawn_is_what_the_command_says() -> None:
     chance.script.extend([1, 1, 2])
     assert (chance.randrange(10), chance.random(), chance.choice("abc")) == (9, BELOW_ONE, "c")
     assert (chance.randint(3, 5), chance.random(), chance.choice("abc"), chance.uniform(1, 2)) == (3, 0.0, "a", 1)
-    assert chance.ways == [2, 2, 3, 2, 2, 3, 2]
+    assert chance.ways == [2, 2, 3, 3, 2, 3, 2]
+    chance.script.extend([2, 0, 0, 1])
+    assert (chance.sample("abc", 3), chance.choices("ab", (0, 1), k=2)) == (["c", "a", "b"], ["b", "b"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
-from roambus.bridge.transcript.transcript import Overrides, transcribe
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import Overrides, follow, transcribe
 from tests.bridge.transcript.conftest import Run
 from tests.support.transcripts import difference
 
@@ -282,3 +286,28 @@ def test_the_same_file_gives_the_same_text(write: Callable[[str], Path]) -> None
     assert transcribe(write(text)) == transcribe(write(text))
     assert "n3 delivers e1\n" in transcribe(write(text))
     assert transcribe(write(f"seed 5\n{text}")) != f"seed 5\n{transcribe(write(text))}"
+
+
+def test_links_are_slow_and_lose_and_go_down_one_way() -> None:
+    """A delay and a loss of one link, the loss one way, and a link that is down one way only."""
+    text = "agent flooding\ntimes\nlinks n1-n2\ndelay n1-n2 7ms\nloss n2->n1 1\n\n"
+    text += "> n2 subscribes f1\n> n1 subscribes f2\n> n1 publishes e1\n> n2 publishes e2\n> link n1->n2 down\n"
+    text += "> n1 publishes e1\n"
+    lines = follow(parse_document(Path("links.txt"), text)).splitlines()
+    assert [line.strip() for line in lines if "delivers" in line] == ["7ms n2 delivers e1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("loss 2", r"links.txt:3: '2' is no share from 0 to 1"),
+        ("loss n1-n9 0.5", r"unknown node 'n9'"),
+        ("loss n1 0.5", r"'n1' is no link such as n1-n2"),
+        ("delay n1-n2 0s", r"links.txt:3: 0s is no time greater than 0"),
+    ],
+)
+def test_links_that_are_not_there_have_no_loss(line: str, message: str) -> None:
+    """With the line that is wrong, as far as it alone is."""
+    text = f"agent flooding\nlinks n1-n2\n{line}\n> n1 publishes e1\n"
+    with pytest.raises(UserError, match=message):
+        follow(parse_document(Path("links.txt"), text))

@@ -150,3 +150,24 @@ def test_a_transcript_can_be_played() -> None:
     session.do(1000.0, "b3 is cut off")
     last, follows = session.transcript().splitlines()[-2:]
     assert (last.endswith("s b3 is cut off"), follows) == (True, "(nothing)")
+
+
+def test_links_that_lose_are_explored_as_they_are_run() -> None:
+    """Any message may get lost on the way that loses, and on no other, however often."""
+    head = "agent flooding\nlinks n1-n2\nloss n1->n2 0.1\nsetup\n  n1 subscribes f2\n  n2 subscribes f1\n"
+    for lines, wrong in (("may 2 times n1 publishes e1", True), ("may 2 times n2 publishes e2", False)):
+        exploration = explored(f"{head}{lines}\nmust everything delivered\n")
+        assert bool(exploration.wrong) is wrong
+    assert (
+        "> n1 -> n2 is lost" in explored(f"{head}may n1 publishes e1\nmust everything delivered\n").wrong[0].transcript
+    )
+
+
+def test_a_link_goes_down_one_way_in_an_exploration_too() -> None:
+    """Nothing is due to whom no way leads, and what goes the other way arrives."""
+    head = "agent flooding\nlinks n1-n2\nsetup\n  n1 subscribes f2\n  n2 subscribes f1\n  link n1->n2 down\n"
+    lines = "may n1 publishes e1\nmay n2 publishes e2\nmay link n1->n2 up\nmust everything delivered\n"
+    exploration = explored(head + lines)
+    assert (exploration.found.ended_by, exploration.wrong) == (None, [])
+    told = explored(f"{head}may n1 publishes e1\nmust everything delivered in the end\n")
+    assert not told.wrong
