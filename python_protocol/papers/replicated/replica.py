@@ -296,6 +296,9 @@ class Replica(Process):
         snapshot = copy.snapshot or self._pieces.take(sender, copy.point)
         if copy.point.term < self.term:
             return
+        if not snapshot:
+            self.send(sender, CatchUp())  # a piece was lost, as over a radio, where brokers are not made to be
+            return
         self.step_down(copy.point.term)
         self.is_joining = False
         self._install(copy.point, snapshot)
