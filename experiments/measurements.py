@@ -163,6 +163,8 @@ def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
         is_number = column in (SEED, MEAN, HALF_WIDTH, N)
         if is_number != is_numeric_dtype(table[column]) or (column != HALF_WIDTH and table[column].hasnans):
             raise ValueError(f"column {column} does not hold what it should")
+    if name == POINTS and table.duplicated([one for one in table.columns if one not in {MEAN, HALF_WIDTH, N}]).any():
+        raise ValueError("it has two rows for one metric at one point")
     return table
 
 

@@ -122,6 +122,14 @@ def apart(make: Callable[[], T]) -> T:
     return outcome  # type: ignore[no-any-return]  # it is what `make` has returned
 
 
+def start_beside(serve: Callable[[], object]) -> int:
+    """Starts a process that does this, and ends with this one if not before; returns its number, to be waited for."""
+    process = _fork()
+    if process == 0:
+        _serve(serve, os.open(os.devnull, os.O_WRONLY))
+    return process
+
+
 def place_of_end(make: Callable[[Callable[[str], None]], None]) -> str:
     """Where a process ends that ended without telling: `make` does it once more, and tells what it is about to do.
 

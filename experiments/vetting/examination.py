@@ -8,21 +8,32 @@ links, on the radio, and with frames about the largest that the radio sends (`ve
 - The processes differ in all that a trace may not depend on: the hash seed by which Python orders sets of texts, the
   order of the runs, the clock, and the addresses of objects. Where two traces of one run differ, time or chance come
   from elsewhere than from the agent's own `now` and `random`, and the lines that could be to blame are named.
+- The first process begins with runs in which each node has a process of its own, and shares nothing with the others,
+  whatever Python lets objects share. A trace that differs from the one that all nodes make together shows that they
+  know of each other what no message has told them. This says less than what `findings` sees, so it is told last.
 - An agent can do anything to its process, even end it. So none runs in the process of the user's command, and what it
   prints is lost: the only thing that is read is a line of JSON for each step of an examination.
 """
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
+import pickle
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FunctionType
 from typing import IO, Any, cast
 
 from roambus.bridge.agents import load_agent
@@ -30,9 +41,11 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, ConductError, UserError
+from roambus.bridge.host.agents import checked, raised_at
+from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.guard import EndedError, apart, conduct_seen, watch
+from roambus.bridge.runs.guard import EndedError, apart, conduct_seen, start_beside, watch
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, first_difference
 from roambus.experiments.shipped import TEMPLATES
@@ -40,10 +53,10 @@ from roambus.experiments.templates.render import Values, render
 from roambus.experiments.vetting.findings import CHECK as SHARED
 from roambus.experiments.vetting.findings import Finding, SharedMemory, image, of_error, place_of_agent, suspects
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
-from roambus.python_protocol.actions import Action
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, TimerFired
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
 
 RUNS, TIMERS, REPEATABLE = "runs", "timers", "repeatable"
 HASH_SEEDS = (0, 1, 2)
@@ -89,6 +102,10 @@ class Job:
         """The file of a scene's trace."""
         return self.folder / f"{scene.name.replace(' ', '-')}.parquet"
 
+    def alone(self) -> Job:
+        """The same, whose traces are of nodes that have a process each."""
+        return replace(self, folder=self.folder / "alone")
+
 
 # The user's process
 
@@ -106,7 +123,11 @@ def vet(agent: str, parameters: Mapping[str, str] | None = None, advance: Advanc
         ]
         examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
         found = [finding for one in examiners for finding in _listen(one, advance)]
-        return list(dict.fromkeys([*found, *_differences(jobs)]))
+        lines, differences = apart(lambda: suspects(load_agent(agent))), list(_differences(jobs))
+        # What is seen to change, and chance, are told with their lines, and would make these traces differ, too.
+        if not any(one.check == SHARED for one in found) and not (lines and differences):
+            differences = list(differences_alone(jobs[0])) or differences
+        return list(dict.fromkeys([*found, *differences]))
 
 
 def steps_of_all() -> int:
@@ -161,6 +182,24 @@ def _differences(jobs: list[Job]) -> Iterator[Finding]:
             return
 
 
+def differences_alone(job: Job) -> Iterator[Finding]:
+    """A finding for the first scene that comes out otherwise if each node has a process of its own."""
+    for scene in SCENES:
+        together, alone, end = job.trace(scene), job.alone().trace(scene), job.alone().trace(scene).with_suffix(".end")
+        if not together.exists() or not (end.exists() or alone.exists()):
+            continue
+        if end.exists():
+            how = f"the run does not end well: {end.read_text(encoding='utf-8')}"
+        elif together.read_bytes() != alone.read_bytes():
+            how = f"the trace is another one: {first_difference(together, alone)}"
+        else:
+            continue
+        words = "so they share something, such as a closure, a cache or a global, as no machines could"
+        place, _ = apart(lambda: (place_of_agent(load_agent(job.agent)), ""))
+        yield Finding(SHARED, f"{scene.name}, if each node has a process of its own, {how}; {words}", place)
+        return
+
+
 def _suspects(agent: str) -> tuple[str, str]:
     """The place to name, and the words for the lines to look at."""
     agent_class = load_agent(agent)
@@ -193,6 +232,9 @@ def examine(job: Job) -> Iterator[list[Finding]]:
     """What is found, step by step; raises UserError if the agent cannot be used at all."""
     agent_class = load_agent(job.agent)
     memory = SharedMemory(agent_class)
+    if job.is_first:
+        for scene in SCENES:  # before any node has left something in this process
+            play_alone(job.alone(), scene, agent_class)
     for scene in (*SCENES[job.turn :], *SCENES[: job.turn]):
         yield list(_play(job, scene, agent_class))
     if job.is_first:
@@ -228,6 +270,9 @@ def _play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]
         yield Finding(
             SHARED, "the parameters have changed during a run, and all nodes share them", place_of_agent(agent_class)
         )
+    for what, after in sorted(seen.hasty.items()):
+        asked = f"{what} after {after} ns: write {after} * SECOND if seconds are meant"
+        yield Finding(TIMERS, asked, place_of_agent(agent_class))
     for key in sorted(map(repr, seen.unhandled)):
         yield Finding(TIMERS, f"the timer {key} runs out, and there is no handler for it", place_of_agent(agent_class))
     trace.write(job.trace(scene), {})
@@ -239,6 +284,8 @@ class _Seen:
     def __init__(self) -> None:
         self.unhandled: set[Any] = set()
         """The keys of timers that have run out, and that no handler takes."""
+        self.hasty: dict[str, SimTime] = {}
+        """What was asked for after less than any radio can tell, but not at once, and the time in ns."""
         self._agents: list[Agent] = []
 
     def parameters(self) -> Any:
@@ -257,7 +304,13 @@ class _Seen:
             def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
                 if isinstance(event, TimerFired) and not _has_handler(agent_class, event):
                     seen.unhandled.add(event.key)
-                actions: Iterable[Action] = super().handle(event, now)
+                actions: Iterable[Action] = list(super().handle(event, now))
+                for one in actions:
+                    if isinstance(one, Send | SetTimer) and 0 < one.after < MICROSECOND:
+                        what = (
+                            "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
+                        )
+                        seen.hasty.setdefault(what, one.after)
                 return actions
 
         return Watched
@@ -268,6 +321,99 @@ def _has_handler(agent_class: type[Agent], event: TimerFired) -> bool:
         return True
     timers = agent_class.timer_handlers
     return type(event.key) in timers or event.key in timers or TimerFired in agent_class.handlers
+
+
+# Nodes that share nothing
+
+
+def play_alone(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
+    """Writes the trace of a run in which each node has a process of its own, or a text that says what ended it."""
+    scenario = _scenario(job, scene, agent_class)
+    trace, crew = TraceWriter(TraceLevel.FULL), _Crew(agent_class)
+    host = Host(scenario, crew.distant(), scene.backend(scenario), trace)
+    job.folder.mkdir(exist_ok=True)
+    with crew.at_work():
+        try:
+            host.run()
+        except (AgentError, EOFError) as error:
+            job.trace(scene).with_suffix(".end").write_text(crew.error or str(error), encoding="utf-8")
+        else:
+            trace.write(job.trace(scene), {})
+
+
+class _Crew:
+    """The agents of a run, each of which handles its events in a process that was forked before anything happened."""
+
+    def __init__(self, agent_class: type[Agent]) -> None:
+        self.error = ""
+        """What an agent has raised."""
+        self._class = agent_class
+        self._agents: list[Agent] = []
+        self._channels: dict[NodeId, Connection] = {}
+        # Classes and functions are the same objects in forked processes, also those that no module has by a name.
+        self._known = {id(one): one for one in gc.get_objects() if isinstance(one, type | FunctionType)}
+
+    def distant(self) -> type[Agent]:
+        """A subclass of the agent whose events are handled elsewhere."""
+        crew = self
+
+        class Distant(self._class):  # type: ignore[misc, name-defined]  # which agent it is only the user says
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                crew._agents.append(self)  # the class within sees for the one without
+
+            def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+                channel = crew._channels[self.node]
+                channel.send_bytes(crew._packed((event, now)))
+                actions, crew.error = crew._unpacked(channel.recv_bytes())
+                if crew.error:
+                    raise RuntimeError(crew.error)
+                return cast("Iterable[Action]", actions)
+
+        return Distant
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Each agent has its process in the block."""
+        with ExitStack() as stack:
+            for node, agent in enumerate(self._agents):
+                self._channels[node], theirs = (stack.enter_context(end) for end in Pipe())
+                number = start_beside(partial(self._serve, agent, theirs))
+                theirs.close()
+                stack.callback(os.waitpid, number, 0)
+                stack.callback(os.kill, number, signal.SIGKILL)
+            yield
+
+    def _serve(self, agent: Agent, channel: Connection) -> None:
+        """Handles what comes. Keys of timers stay here, where they are what they were, and others get their numbers."""
+        keys: dict[Hashable, int] = {}
+        # Called by the host's own function, an agent is refused here what it may not do.
+        handle = checked(partial(self._class.handle, agent), CodecCheck(self._class, everything=True))
+        while True:
+            event, now = self._unpacked(channel.recv_bytes())
+            if isinstance(event, TimerFired):
+                event = TimerFired(list(keys)[cast("int", event.key)])
+            try:
+                actions = list(handle(event, now))
+                for one in actions:
+                    if isinstance(one, SetTimer | CancelTimer):
+                        one.key = keys.setdefault(one.key, len(keys))
+                answer = self._packed((actions, ""))
+            except Exception as error:  # the parent's host tells of whatever it is
+                answer = self._packed(([], f"{type(error).__name__}: {error}{raised_at(error, self._class)}"))
+            channel.send_bytes(answer)
+
+    def _packed(self, value: object) -> bytes:
+        data = io.BytesIO()
+        pickler = pickle.Pickler(data)
+        pickler.persistent_id = lambda one: id(one) if id(one) in self._known else None  # type: ignore[method-assign]  # as its documentation says
+        pickler.dump(value)
+        return data.getvalue()
+
+    def _unpacked(self, data: bytes) -> Any:
+        unpickler = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # from a process that we have forked
+        unpickler.persistent_load = self._known.__getitem__  # type: ignore[method-assign]  # as above
+        return unpickler.load()
 
 
 if __name__ == "__main__":

@@ -8,10 +8,17 @@ from benchmarks.trials.misbehaving.values import PING
 
 _REPEATABLE = "repeatable: .*another process makes another trace"
 _SHARED = "shared memory: .*has changed during a run"
+_ALONE = "shared memory: .*if each node has a process of its own"
 
 
 def _noting(name: str, what: str, before: str = "") -> Misbehaving:
     return ticking(name, f'self.note("mine", detail=str({what}))  # here', _REPEATABLE, before)
+
+
+def _counting(name: str, count: str, before: str) -> Misbehaving:
+    """An agent whose nodes count together what each does once, where no look at a value shows it."""
+    handlers = f'    @on(Started)\n    def start(self, event, now):\n        self.note("mine", detail=str({count}))\n'
+    return whole(name, f"{before}\nclass Mine(Agent):\n{handlers}", _ALONE)
 
 
 CHANCE = (
@@ -91,6 +98,62 @@ CHANCE = (
                 self.box.last = self.node
         """,
         _SHARED,
+    ),
+    _counting(
+        "a closure",
+        "count()",
+        "def make():\n    told = []\n    return lambda: told.append(1) or len(told)\n\ncount = make()\n",
+    ),
+    _counting(
+        "a cache",
+        "kept().append(1) or len(kept())",
+        "import functools\n\n@functools.cache\ndef kept():\n    return []\n",
+    ),
+    _counting("a generator", "next(COUNT)", "import itertools\n\nCOUNT = (number for number in itertools.count())\n"),
+    _counting(
+        "an object that can be called",
+        "BOX()",
+        "class Box:\n    n = 0\n    def __call__(self):\n        self.n += 1\n        return self.n\n\nBOX = Box()\n",
+    ),
+    _counting(
+        "an object with slots",
+        "BOX.append(1) or len(BOX.kept)",
+        "class Box:\n    __slots__ = ('kept',)\n    def append(self, one):\n        self.kept.append(one)\n"
+        "    def __repr__(self):\n        return 'box'\n\nBOX = Box()\nBOX.kept = []\n",
+    ),
+    _counting(
+        "a class within a class",
+        "Outer.Inner.kept.append(1) or len(Outer.Inner.kept)",
+        "class Outer:\n    class Inner:\n        kept = []\n",
+    ),
+    whole(
+        "what only another node has written",
+        """
+        class Mine(Agent):
+            @on(Started)
+            def start(self, event, now):
+                vars(random).setdefault("told", {})[self.node] = now
+                self.set_timer("tick", SECOND)
+
+            @on_timer("tick")
+            def tick(self, key, now):
+                random.told[(self.node + 1) % 8]
+        """,
+        f"{_ALONE}, the run does not end well: KeyError",
+    ),
+    whole(
+        "two nanoseconds",
+        """
+        class Mine(Agent):
+            @on(Started)
+            def start(self, event, now):
+                self.set_timer("tick", 2)
+
+            @on_timer("tick")
+            def tick(self, key, now):
+                pass
+        """,
+        "timers: .*the timer 'tick' is set to run out after 2 ns: write 2 \\* SECOND if seconds are meant",
     ),
     whole(
         "parameters that change",

@@ -329,6 +329,9 @@ class MateSide(Side):
     def catch_up(self, _request: CatchUp, sender: NodeId, _now: SimTime) -> None:
         """Gives a copy. A leader that asks has crashed, and come back before anybody noticed."""
         self._patience.forget(sender)
+        if self.tells_empty:
+            # Clients have forgotten what two brokers have, and a copy does not hold what the leader has not taken in.
+            self._replica.hand_pending_over(sender)
         if self._replica.is_leader:
             self._give_copy(sender)
         elif sender == self._replica.leader:
@@ -379,7 +382,7 @@ class MateSide(Side):
         self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
             self._watch.alive()
-            self._replica.hand_pending_over()
+            self._replica.hand_pending_over(self._replica.leader)
             self.send(self._replica.leader, CatchUp())
 
     @on(Leader)

@@ -181,10 +181,10 @@ class Replica(Process):
         waiting = (Output(peer, message) for message in self.state.outgoing[peer].unaccepted.values())
         return [output for output in waiting if output not in held]
 
-    def hand_pending_over(self) -> None:
-        """Tells the leader what clients have said, and it may not know."""
+    def hand_pending_over(self, to: NodeId) -> None:
+        """Tells the leader, or who has lost what it kept, what clients have said and that one may not know."""
         for (peer, _), message in self.pending.items():
-            self.send(self.leader, HandOver(peer, message))
+            self.send(to, HandOver(peer, message))
 
     def name_leader(self, to: NodeId) -> None:
         """Tells a node who leads this site."""
@@ -296,6 +296,9 @@ class Replica(Process):
         snapshot = copy.snapshot or self._pieces.take(sender, copy.point)
         if copy.point.term < self.term:
             return
+        if not snapshot:
+            self.send(sender, CatchUp())  # a piece was lost, as over a radio, where brokers are not made to be
+            return
         self.step_down(copy.point.term)
         self.is_joining = False
         self._install(copy.point, snapshot)
@@ -314,7 +317,7 @@ class Replica(Process):
     def _follow_from(self, point: Point, leader: NodeId) -> None:
         self.point = point
         self.send(leader, Informed(point))
-        self.hand_pending_over()
+        self.hand_pending_over(leader)
 
     def _install(self, point: Point, snapshot: bytes) -> None:
         self.point = point

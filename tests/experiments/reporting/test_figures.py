@@ -295,6 +295,16 @@ def test_no_metrics(tmp_path: Path) -> None:
         draw_figures(tmp_path)
 
 
+def test_a_point_that_is_there_twice(tmp_path: Path) -> None:
+    """A table with two means of one metric at one point is damaged, for nobody could say which one counts."""
+    write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=1), tmp_path)
+    file = tmp_path / "metrics" / "points.parquet"
+    table = pd.read_parquet(file)
+    pd.concat([table, table.iloc[:1]]).to_parquet(file)
+    with pytest.raises(UserError, match=r"points.parquet: damaged \(it has two rows for one metric at one point\)"):
+        draw_figures(tmp_path)
+
+
 def test_damaged_metrics(tmp_path: Path) -> None:
     """A table that cannot be read is named."""
     write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=1), tmp_path)

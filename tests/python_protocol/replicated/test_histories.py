@@ -52,6 +52,14 @@ def test_two_brokers_may_be_without_a_copy(tell_empty: str, found: tuple[str, ..
     assert (verdict.empty, verdict.found) == (2, found)
 
 
+def test_who_has_lost_what_it_kept_is_told_again() -> None:
+    """A publisher forgets what two brokers keep, and one of them crashes before it has come to the leader.
+
+    The other tells the one that is back; then both old leader and other can crash, and nothing is lost.
+    """
+    assert judge(draw_crashes(Random(30000748))).found == ()
+
+
 @pytest.mark.parametrize(("delay_ms", "time_out_ms"), [(750, 100), (150, 20), (2000, 20), (2000, 100)])
 def test_without_any_failure_leaders_soon_stay(delay_ms: int, time_out_ms: int) -> None:
     """The paper's "infinite loop" (section 8) ends: of 20 events the last ten change no leader."""

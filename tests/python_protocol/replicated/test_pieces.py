@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind
-from roambus.python_protocol.events import Subscribe
-from roambus.python_protocol.papers.replicated.messages import Point
-from roambus.python_protocol.papers.replicated.replica import Pieces, cut
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.events import Received, Subscribe
+from roambus.python_protocol.papers.replicated.messages import CatchUp, Point, ReplicatedParameters, State
+from roambus.python_protocol.papers.replicated.replica import Pieces, Replica, cut
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.python_protocol.replicated.network import about, check_copies, check_deliveries, published, run, sites_of
+from tests.python_protocol.replicated.test_snapshot import PLACE
 from tests.support.runs import of
 
 POINT = Point(1, 2)
@@ -47,6 +49,16 @@ def test_what_its_sender_has_not_ended_is_forgotten() -> None:
     for piece in (first, second, first, second, third):
         pieces.add(SENDER, piece)
     assert pieces.take(SENDER, POINT) == b"abcde"
+
+
+def test_a_copy_with_a_piece_missing_is_asked_for_again() -> None:
+    """Over a radio pieces are lost, though brokers are made for links that lose nothing: that ends no run."""
+    replica = Replica(SENDER, (0, SENDER, OTHER), PLACE, ReplicatedParameters())
+    replica.join()
+    replica.take()
+    replica.tell(Received(0, State(POINT, b""), 0.0, 0.0), 0)
+    assert replica.take() == [Send(0, CatchUp())]
+    assert replica.is_joining
 
 
 def test_a_broker_recovers_while_more_than_64_kib_are_kept() -> None:
