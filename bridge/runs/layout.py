@@ -51,6 +51,10 @@ STUDY, SWEEP = "study", "sweep"
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
 MORE_SEEDS = "more_seeds"
 """The key under which some points have more seeds than the others: all below these numbers."""
+PARAMETERS = "parameter_axes"
+"""The key under which axes that vary a parameter of agents name the agents that have it."""
+LACKING = "-"
+"""The value that a run has on such an axis if its agent has no such parameter."""
 PRECISION = "precision"
 """The key under which results name the options by which points got as many seeds as they needed."""
 MOST_BYTES = 16 * 2**20
@@ -84,9 +88,18 @@ def count_runs(asked: Mapping[str, Any]) -> int | None:
     """How many runs the sweep was asked for; None if an earlier version did not write that down."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
-    everywhere: int = math.prod(map(len, (asked[AGENTS], *asked[AXES].values(), asked[SEEDS])))
+    everywhere = sum(math.prod(map(len, axes_of(asked, agent).values())) for agent in asked[AGENTS]) * len(asked[SEEDS])
     counts: Iterable[int] = asked.get(MORE_SEEDS, {}).values()
     return everywhere + sum(count - sum(1 for seed in set(asked[SEEDS]) if seed < count) for count in counts)
+
+
+def axes_of(asked: Mapping[str, Any], agent: str) -> dict[str, list[str]]:
+    """The values on each axis at which an agent of the sweep runs: only `LACKING` where it lacks the parameter."""
+    owners = asked.get(PARAMETERS, {})
+    return {
+        axis: list(map(str, values)) if agent in owners.get(axis, asked[AGENTS]) else [LACKING]
+        for axis, values in asked[AXES].items()
+    }
 
 
 def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -119,6 +132,7 @@ _SHAPES: dict[str, Any] = {
     AGENTS: {_EACH: [str, {_EACH: _SCALAR}]},
     SEEDS: [_is_seed],
     MORE_SEEDS: {_EACH: _is_count},
+    PARAMETERS: {_EACH: [str]},
     PRECISION: str,
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function

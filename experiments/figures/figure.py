@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 from scipy.special import expit, logit
 
-from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.bridge.runs.layout import AGENT, LACKING, SEED
 from roambus.experiments.measurements import Measurements, agent_name, axis_title, format_mean, markdown_table, rows_at
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, N
 from roambus.spark.metrics.catalogue import Scale
@@ -243,21 +244,25 @@ Drawn = Figure | DotFigure | CurveFigure
 
 def look_up(measured: Measurements, plan: Plan) -> Figure:
     """The figure with the numbers of its plan; without series if there are none."""
-    series = (_series(measured, line, line.metric or plan.metric, plan.x) for line in plan.lines)
+    values = tuple(measured.values(plan.x))
+    places = tuple(value for value in values if value != LACKING) or values
+    series = (_series(measured, line, line.metric or plan.metric, plan.x, places) for line in plan.lines)
     return Figure(
         name=plan.name,
         title=plan.title,
         x_title=plan.x_title or axis_title(plan.x),
         y_title=plan.y_title or measured.title(plan.metric),
-        x_values=tuple(measured.values(plan.x)),
+        x_values=places,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
     )
 
 
-def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
+def _series(measured: Measurements, line: Line, metric: str, x: str, places: Sequence[str]) -> Series:
     rows = measured.point(metric, **line.place).set_index(x)
-    rows = rows.loc[[value for value in measured.values(x) if value in rows.index]]
+    if list(rows.index) == [LACKING]:  # an agent without the parameter is the same at each of its values
+        rows = pd.concat([rows.rename(index={LACKING: place}) for place in places])
+    rows = rows.loc[[value for value in places if value in rows.index]]
     means, widths, seeds = (tuple(rows[column]) for column in (MEAN, HALF_WIDTH, N))
     return Series(line.label, tuple(rows.index), means, widths, seeds, line.place)
 

@@ -4,6 +4,8 @@
   seeds can differ: a point can have more of them than the others, for a narrower interval (`more_seeds`).
 - A plain axis sets one variable of the template. A zipped axis sets several variables together under one name, such as
   the number of brokers and the side of the field, which would make no sense crossed with each other.
+- An axis can also set a parameter of agents (`agent.buffer`: of all that have it; `epidemic.buffer`: of this one).
+  Where an agent lacks the parameter the axis has one value for it, `-`, so that no run of it is made twice.
 - A variable is set in one place only: fixed, or by one axis. Templates say which variables there are.
 - Agents, axes and values are parts of the names of folders, and may hold what any file system takes.
 - The command line narrows: `--set NAME=VALUE` replaces the values of an axis, or chooses among those that have names,
@@ -23,19 +25,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
-from roambus.bridge.runs.layout import AGENT, SEED, TRACES
+from roambus.bridge.runs.layout import AGENT, LACKING, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.experiments.templates.variables import Scalar, parse_scalar
-from roambus.python_protocol.settings import Setting, plain, unknown
+from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
 
+EVERY_AGENT = "agent"
+"""The owner of a parameter that stands for every agent which has it."""
+
 _NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
 _OPTION = "--agents"
+_PARAMETER_OPTION = "--param"
 LONGEST_NAME = 120
 """In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
@@ -51,11 +58,21 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values by their names; each sets some variables. A plain axis sets the variable of its own name."""
+    """Values by their names; each sets some variables. A plain axis sets the variable of its own name.
+
+    With `owner` it sets a parameter of that name, of the sweep's agent with this label, or of every agent that has one.
+    """
 
     name: str
     values: Mapping[str, Mapping[str, Scalar]]
     zipped: bool = False
+    owner: str = ""
+
+    def concerns(self, choice: AgentChoice) -> bool:
+        """Whether its values differ for this agent; what is not about parameters concerns all. Raises UserError."""
+        if self.owner in ("", choice.label):
+            return True
+        return self.owner == EVERY_AGENT and self.name in parameter_settings(load_agent(choice.agent).parameters_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +150,7 @@ def validate(sweep: Sweep) -> None:
     _check_settings(sweep)
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
+    _check_parameters(sweep)
     axes = (name for axis in sweep.axes for name in (axis.name, *axis.values))
     for name in (*(choice.label for choice in sweep.agents), *axes):
         if FOLDER_NAME.fullmatch(name) is None:
@@ -142,12 +160,33 @@ def validate(sweep: Sweep) -> None:
             raise UserError(f"{shown} names a folder, and has more than {LONGEST_NAME} bytes")
 
 
+def _check_parameters(sweep: Sweep) -> None:
+    """Raises UserError for an axis of a parameter that no agent concerned has, or that another axis is called like."""
+    names = [axis.name for axis in sweep.axes]
+    for axis in (axis for axis in sweep.axes if axis.owner):
+        where = f"{sweep.source}: axes.{axis.owner}.{axis.name}"
+        if names.count(axis.name) > 1:
+            raise UserError(f"{where}: there is another axis {axis.name}")
+        owners = [choice for choice in sweep.agents if axis.owner in (EVERY_AGENT, choice.label)]
+        if not owners:
+            labels = dict.fromkeys(choice.label for choice in sweep.agents)
+            raise UserError(f"{where}: {unknown('agent', axis.owner, labels)}")
+        known = [parameter_settings(load_agent(choice.agent).parameters_type) for choice in owners]
+        if not any(axis.name in settings for settings in known):
+            raise UserError(f"{where}: {unknown('parameter', axis.name, {key: 0 for one in known for key in one})}")
+
+
 def _check_settings(sweep: Sweep) -> None:
     sources: dict[str, str] = {}
-    axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes)
+    axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes if not axis.owner)
     for where, choices in (("set", [sweep.fixed]), *axes):
         # An axis sets the same variables to other values at each of its points.
-        check_variables(sweep.template, choices, f"{sweep.source}: {where}")
+        try:
+            check_variables(sweep.template, choices, f"{sweep.source}: {where}")
+        except UserError as error:
+            if where.startswith("axes.") and "unknown variable" in str(error):
+                raise UserError(f"{error}; a parameter of agents is an axis as agent.{where[5:]}") from None
+            raise
         for name in choices[0]:
             if name in sources:
                 raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
@@ -214,7 +253,8 @@ def count_points(sweep: Sweep) -> int:
 
 def _everywhere(sweep: Sweep) -> int:
     """How many runs there are without those of points that have more seeds than the others."""
-    return math.prod(map(len, (sweep.seeds, sweep.agents, *(axis.values for axis in sweep.axes))))
+    points = (math.prod(len(a.values) if a.concerns(choice) else 1 for a in sweep.axes) for choice in sweep.agents)
+    return sum(points) * len(sweep.seeds)
 
 
 def expand(sweep: Sweep) -> list[Point]:
@@ -238,11 +278,36 @@ def _further_points(sweep: Sweep) -> list[Point]:
 
 
 def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
-    names, combinations = [axis.name for axis in sweep.axes], itertools.product(*(axis.values for axis in sweep.axes))
-    for seed, labels, agent in itertools.product(seeds, combinations, sweep.agents):
-        chosen = [axis.values[label] for axis, label in zip(sweep.axes, labels, strict=True)]
-        variables = dict(item for values in (sweep.fixed, *chosen) for item in values.items())
-        yield Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)
+    combinations = itertools.product(*(axis.values for axis in sweep.axes))
+    lacking = {choice: {axis.name for axis in sweep.axes if not axis.concerns(choice)} for choice in sweep.agents}
+    firsts = {axis.name: next(iter(axis.values)) for axis in sweep.axes}
+    for seed, labels, choice in itertools.product(seeds, combinations, sweep.agents):
+        place = dict(zip(firsts, labels, strict=True))
+        if all(place[axis] == firsts[axis] for axis in lacking[choice]):
+            yield _point(sweep, choice, {**place, **dict.fromkeys(lacking[choice], LACKING)}, seed)
+
+
+def _point(sweep: Sweep, choice: AgentChoice, place: Mapping[str, str], seed: int) -> Point:
+    variables, parameters = dict(sweep.fixed), dict(choice.parameters)
+    for axis in sweep.axes:
+        values = axis.values.get(place[axis.name], {})
+        if axis.owner:
+            parameters.update((name, plain(value)) for name, value in values.items())
+        else:
+            variables.update(values)
+    agent = dataclasses.replace(choice, parameters=tuple(sorted(parameters.items())))
+    return Point(agent, tuple(place.items()), variables, seed)
+
+
+def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
+    """The sweep with an axis for each `--param`: of all agents that have the parameter, or of one, by its label."""
+    for name, text in settings.items():
+        owner, _, parameter = name.rpartition(".")
+        axis = dataclasses.replace(plain_axis(parameter, text.split(",")), owner=owner or EVERY_AGENT)
+        others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
+        sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
+    validate(sweep)
+    return sweep
 
 
 def with_agents(sweep: Sweep, text: str) -> Sweep:

@@ -7,6 +7,7 @@ backend = "ideal"                unless the command line names another one; left
 [axes]
 speed = [2, 4]                   a variable and its values
 config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several variables
+agent.buffer = [5, 10]           a parameter of every agent that has it; mft.buffer, of the agent mft
 [agents]
 mft = {}                         an agent by its name
 letter = { use = "mft", parameters = { sticky_parent = false } }
@@ -31,6 +32,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
     MORE_SEEDS,
+    PARAMETERS,
     PRECISION,
     SEEDS,
     SET,
@@ -107,7 +110,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         source=str(path),
         template=_template(path, content.get("template")),
         agents=tuple(_agent(path, *item) for item in _table(path, "agents", content).items()),
-        axes=tuple(_axis(path, *item) for item in _table(path, "axes", content).items()),
+        axes=tuple(axis for item in _table(path, "axes", content).items() for axis in _axes(path, *item)),
         seeds=seed_range(str(path), content.get("seeds", 1)),
         backend=backend,
         fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
@@ -157,8 +160,17 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
     return AgentChoice(label, beside if is_file else use, tuple(texts))
 
 
-def _axis(path: Path, name: str, values: object) -> Axis:
-    key = f"axes.{name}"
+def _axes(path: Path, name: str, values: object) -> Iterator[Axis]:
+    """One axis, or one for each parameter of an agent: a table of lists, where a zipped axis is a table of tables."""
+    if isinstance(values, dict) and any(isinstance(one, list) for one in values.values()):
+        for parameter, listed in values.items():
+            axis = _axis(path, parameter, listed, f"axes.{name}.{parameter}")
+            yield replace(axis, owner=name)
+    else:
+        yield _axis(path, name, values, f"axes.{name}")
+
+
+def _axis(path: Path, name: str, values: object, key: str) -> Axis:
     if isinstance(values, list) and values:
         return plain_axis(name, [_scalar(path, key, value) for value in values])
     if not isinstance(values, dict) or not values:
@@ -239,8 +251,18 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         AXES: {axis.name: list(axis.values) for axis in sweep.axes},
         AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
         SEEDS: list(sweep.seeds),
+        **({PARAMETERS: owners} if (owners := _owners(sweep)) else {}),
         **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
         **({PRECISION: sweep.precision} if sweep.precision else {}),
+    }
+
+
+def _owners(sweep: Sweep) -> dict[str, list[str]]:
+    """The agents that have the parameter of each axis which is about one."""
+    return {
+        axis.name: [choice.label for choice in sweep.agents if axis.concerns(choice)]
+        for axis in sweep.axes
+        if axis.owner
     }
 
 
@@ -256,8 +278,9 @@ def command_again(results: Path) -> str:
     known = {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}
     name = next((one for one in names if one in known), f"{names[0] or 'SWEEP'}{SWEEP_SUFFIX}")
     axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
-    settings = (f"{key}={plain(value)}" for key, value in {**axes, **asked[SET]}.items())
-    words = ["roambus", "sweep", name, *(word for one in settings for word in ("--set", one))]
+    options = dict.fromkeys(asked.get(PARAMETERS, {}), "--param")
+    settings = ((options.get(key, "--set"), f"{key}={plain(value)}") for key, value in {**axes, **asked[SET]}.items())
+    words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
     agents = ",".join(_agent_text(label, *agent) for label, agent in asked[AGENTS].items())
     seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
     precision = str(asked.get(PRECISION, "")).split()
@@ -297,7 +320,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
         description = describe(sweep)
         if file.is_file():
             old = read_asked(results)
-            if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PRECISION} != _NEEDED:
+            if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PARAMETERS, PRECISION} != _NEEDED:
                 raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
             _check_fit(old, description, results)
             description = _merge(old, description)
@@ -342,12 +365,15 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
     precision = new.get(PRECISION, old.get(PRECISION))
+    earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
+    owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
     return {
         **new,
         **{key: old.get(key, new[key]) for key in (STUDY, SWEEP)},
         AXES: {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()},
         AGENTS: {**old[AGENTS], **new[AGENTS]},
         SEEDS: sorted({*old[SEEDS], *new[SEEDS]}),
+        **({PARAMETERS: owners} if owners else {}),
         **({MORE_SEEDS: more_seeds} if more_seeds else {}),
         **({PRECISION: precision} if precision else {}),
     }

@@ -211,6 +211,14 @@ PARAMETERS = click.option(
     metavar="NAME=VALUE",
     help="Sets a parameter of the agent; roambus show AGENT has them.",
 )
+PARAMETER_VALUES = click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    type=PARAMETER_VALUE,
+    metavar="[AGENT.]NAME=V1,V2",
+    help="An axis of a parameter, of all agents that have it or of AGENT alone; give the option again for more.",
+)
 AGENT = click.option(
     "--agent",
     type=AGENT_NAME,

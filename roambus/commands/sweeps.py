@@ -27,6 +27,7 @@ from roambus.commands.options import (
     LEVEL,
     METRIC,
     MIRRORS,
+    PARAMETER_VALUES,
     PRECISION,
     RECORD,
     SEEDS,
@@ -62,13 +63,15 @@ class Choice(NamedTuple):
     settings: Sequence[str]
     agents: str | None
     seeds: int | None
+    parameters: Sequence[str] = ()
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
-        from roambus.experiments.sweeps.sweep import override, with_agents
+        from roambus.experiments.sweeps.sweep import override, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
-        return chosen if self.agents is None else with_agents(chosen, self.agents)
+        chosen = chosen if self.agents is None else with_agents(chosen, self.agents)
+        return with_parameters(chosen, pairs("--param", self.parameters))
 
     def named(self, name: str) -> Sweep:
         """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
@@ -131,7 +134,7 @@ def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> 
     return None
 
 
-CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS)
+CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
 WISH = grouped("wished", wish, PRECISION, METRIC, FIRST_SEEDS)
 _RETRY = click.option("--retry-failed", is_flag=True, help="Runs again what failed before.")
 _PART = click.option(

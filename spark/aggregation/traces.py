@@ -31,13 +31,13 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import (
     AGENT,
     AGENTS,
-    AXES,
     FAILED_FILE,
     LOG_FILE,
     SEED,
     SEEDS,
     TRACE_FILE,
     TRACES,
+    axes_of,
     count_runs,
     further_runs,
     read_asked,
@@ -193,9 +193,10 @@ def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
 
 def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
     """The place of each run that a sweep was asked for, below the folder of its traces."""
-    levels = {AGENT: list(asked[AGENTS]), **asked[AXES], SEED: asked[SEEDS]}
-    named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
-    yield from map("/".join, itertools.product(*named))
+    for agent in asked[AGENTS]:
+        levels = {AGENT: [agent], **axes_of(asked, agent), SEED: asked[SEEDS]}
+        named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
+        yield from map("/".join, itertools.product(*named))
     yield from (f"{point}/{SEED}={seed}" for point, seed in further_runs(asked))
 
 
