@@ -28,10 +28,12 @@ from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute_apart
+from roambus.bridge.trace.metadata import LIVE_RUNS
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about
 from roambus.spark.aggregation.traces import find_traces, read_footer
 
 Advance = Callable[[], None]
+LIVE = "it was live, and what happened on real sockets at real times happens once: nobody can make it again"
 OTHER_VERSION = "it was made by another version of its agent or of roambus, so nobody can make it again here"
 
 
@@ -63,6 +65,8 @@ class Verifier:
     def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
         """What `find` says of the run's plan and key, or why there is no plan."""
         try:
+            if (about := read_about(trace)) and about.backend == LIVE_RUNS:
+                return LIVE
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
                 return find(self._plan(trace.parent, Path(folder), told), read_footer(trace).key)
         except UntrustedAgentError as error:

@@ -243,6 +243,8 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     needs_sites: ClassVar[bool] = False
     """Whether the scenario must give sites (the event `Sited`)."""
+    needs_levels: bool = False
+    """Whether it does not work without RSSI and LQI, which are no numbers (NaN) where no radio tells them: live."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)

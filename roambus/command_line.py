@@ -21,6 +21,7 @@ from roambus.commands.output import Telling, with_options
 
 MODULES = {
     **dict.fromkeys(("render", "replay", "rerun", "run", "serve"), "runs"),
+    "live": "live",
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "crate", "export", "figures", "verify"), "results"),
     "reproduce": "studies",

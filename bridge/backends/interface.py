@@ -85,12 +85,19 @@ class NodeInfo:
     clock_rate: float = 1.0
 
 
+class Own(NamedTuple):
+    """The one node that this host drives, where each node has a host of its own; `since` is when it was started."""
+
+    node: NodeId
+    since: SimTime
+
+
 @dataclass(frozen=True, slots=True)
 class Hello:
     """What the host must know before the first step. `nodes[i]` is node i.
 
     If the simulator's own log is to hold what the agents note and deliver, `take_note(time, node, text)` is called for
-    each.
+    each. Without `own` the host drives all nodes.
     """
 
     simulator: str
@@ -98,6 +105,7 @@ class Hello:
     time_limit: SimTime
     processing_delay: SimTime = 0
     take_note: Callable[[SimTime, NodeId, str], None] | None = None
+    own: Own | None = None
 
 
 class Step(NamedTuple):

@@ -138,6 +138,17 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     return list(_events(sorted(planned, key=lambda one: one[:3])))
 
 
+def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterator[TimedEvent]:
+    """What is planned for one node, whose host was started at `since`: later than the run if its process had died.
+
+    Its agent knows nothing any more, and so it is told again what it was told before, and at once. But nothing is
+    published again: whoever has heard the notification would hear it twice.
+    """
+    for due, whose, event in plan:
+        if whose == node and (due >= since or not isinstance(event, Publish)):
+            yield max(due, since), node, event
+
+
 def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
     """What the applications of all nodes do, in no order."""
     workload = scenario.workload

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.agenda import Agenda, Outages, commands, trace_command
+from roambus.bridge.host.agenda import Agenda, Outages, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.scenario.definition import Scenario
@@ -107,7 +107,7 @@ class Host:
             raise
         finally:
             totals = self._backend.close()
-        _trace_totals(self._trace, end, totals)
+        trace_totals(self._trace, end, totals)
         return totals
 
     def _run_steps(self) -> SimTime:
@@ -129,18 +129,19 @@ class Host:
 
     def _schedule_workload(self, hello: Hello) -> None:
         """All that is known before the first step: boots, sites, places in a given tree, commands."""
-        schedule, starts = self._agenda.schedule, [info.start for info in hello.nodes]
+        starts = [info.start for info in hello.nodes]
         check_faults(self._scenario.faults, starts)
+        plan: list[TimedEvent] = []
         for node, start in enumerate(starts):
-            schedule(start, node, Started())
+            plan.append((start, node, Started()))
             if self._scenario.sites is not None:
-                schedule(start, node, Sited(self._scenario.sites))
-        for time, node, place in rewirings(self._scenario):
-            schedule(max(time, starts[node]), node, place)
-        for time, node, command in commands(self._scenario, hello.nodes):
-            schedule(time, node, command)
-            if isinstance(command, Publish):
-                self._performer.unpublished.add(str(command.notification.id))
+                plan.append((start, node, Sited(self._scenario.sites)))
+        plan += ((max(time, starts[node]), node, place) for time, node, place in rewirings(self._scenario))
+        plan += commands(self._scenario, hello.nodes)
+        for time, node, event in plan if hello.own is None else own_part(plan, *hello.own):
+            self._agenda.schedule(time, node, event)
+            if isinstance(event, Publish):
+                self._performer.unpublished.add(str(event.notification.id))
 
     def _due_or_fault(self) -> SimTime | None:
         """In a run with faults: the back-end must not run past one, for it changes what is handled."""
@@ -161,7 +162,8 @@ class Host:
             self._trace.add(now, node, DROP, message.message_type, peer=destination, detail=reason)
             self._outages.tell_failure(node, SendFailed(destination, message, reason))
         timers, next_due = 0, self._next_due
-        while (due := next_due()) == now and not step.more:
+        # What a wall clock has gone past is due, too; a simulator's never goes past anything.
+        while (due := next_due()) is not None and due <= now and not step.more:
             timers += 1
             self._handle_due(timers)
         return due
@@ -195,7 +197,8 @@ class Host:
 
     def _handle_due(self, number: int) -> None:
         """Handles what is due now; it is the `number`-th thing of this instant."""
-        now, node, order, event = self._agenda.take()
+        _, node, order, event = self._agenda.take()
+        now = self._agenda.now
         if number > MAX_TIMERS_AT_ONCE:
             text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(now)}: {event} on node {node}"
             raise AgentError(text, node, now, str(event))
@@ -365,7 +368,7 @@ def _unsendable(message: Message, problem: str) -> ValueError:
     return ValueError(f"a {message.message_type} {problem}")
 
 
-def _trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
+def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     """Rows for the nodes' ways, and at the end of the run for their energy and the counts of their radios."""
     for move in totals.moves:
         trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")

@@ -102,7 +102,7 @@ def apart(make: Callable[[], T]) -> T:
     process, told = 0, b""
     try:
         with interrupts_postponed():  # else one could come when there is a process, and nobody knows its number
-            process = _fork()
+            process = fork()
             if process == 0:
                 os.close(reading)
                 _serve(make, writing)
@@ -151,8 +151,8 @@ def place_of_end(make: Callable[[Callable[[str], None]], None]) -> str:
         return ""
 
 
-def _fork() -> int:
-    """Forks; signals that end a process wait in the new one until `_told` can pass them on."""
+def fork() -> int:
+    """Forks; signals that end a process wait in the new one until it says that they need not any more."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice

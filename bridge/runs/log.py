@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -30,9 +30,12 @@ _MARK = "note: "
 """Such a line of the log is a remark."""
 
 
-def log_of(scenario: Scenario, who: str, used: str) -> str:
-    """The log of a run that is complete: `who` is its agent and seed, `used` the time and memory that it took."""
-    notes = "".join(f"{_MARK}{remark}\n" for remark in _remarks(scenario))
+def log_of(scenario: Scenario, who: str, used: str, remarks: Sequence[str] = ()) -> str:
+    """The log of a run that is complete: `who` is its agent and seed, `used` the time and memory that it took.
+
+    What is remarked on its scenario stands before further `remarks`.
+    """
+    notes = "".join(f"{_MARK}{remark}\n" for remark in (*_remarks(scenario), *remarks))
     return f"{who}: complete in {used}\n{maker_line()}\n{notes}"
 
 

@@ -14,13 +14,14 @@ import io
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from enum import Enum
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.interface import Backend, BackendFactory
@@ -35,6 +36,7 @@ from roambus.bridge.runs.layout import (
     FAILED_FILE,
     INI_FILE,
     LOG_FILE,
+    NODES_FOLDER,
     RECORD_FILE,
     SIMULATOR_FOLDER,
     SIMULATOR_LOG,
@@ -50,10 +52,34 @@ from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
 
 
-def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None) -> None:
+class Driven(NamedTuple):
+    """What the back-end calls itself, and what a user should know of the run."""
+
+    simulator: str
+    remarks: Sequence[str] = ()
+
+
+Drive = Callable[[RunPlan, Scenario, type[Agent], TraceWriter, BackendFactory], Driven]
+"""Has the agents of a run do what they do, and fills its trace."""
+
+
+def drive_host(
+    plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, backend: BackendFactory
+) -> Driven:
+    """Drives all agents by one host, over one back-end."""
+    carrier: Backend = backend.make(scenario, agent, plan.folder)
+    if plan.record is not None:
+        carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
+    host = Host(scenario, agent, carrier, trace, check=plan.check)
+    with conduct_seen(scenario.agent or plan.agent):
+        host.run()
+    return Driven(host.simulator)
+
+
+def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
     """Makes the run, and leaves either a whole trace or a log with the error, which is raised again.
 
-    `key` is the run's, if somebody has worked it out already.
+    `key` is the run's, if somebody has worked it out already. Live runs have their own way to `drive` the agents.
 
     Raises RoambusError, or whatever a broken agent or back-end raises. Raises OSError if the folder cannot be written;
     then, as after KeyboardInterrupt, nothing is left behind unless the trace was whole already.
@@ -62,7 +88,7 @@ def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None) -> N
     try:
         with errors_named(plan.folder):
             _prepare(plan)
-            _run(plan, key, backend)
+            _run(plan, key, backend, drive)
     except KeyboardInterrupt:
         if not is_complete(plan.folder, key):
             discard(plan)
@@ -98,22 +124,17 @@ def _write_anew(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
+def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None:
     start, cpu = time.monotonic(), time.process_time()
     scenario = read_scenario(plan.folder / INI_FILE)
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
-    carrier: Backend = backend.make(scenario, agent, plan.folder)
-    if plan.record is not None:
-        carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
-    host, name = Host(scenario, agent, carrier, trace, check=plan.check), scenario.agent or plan.agent
-    with conduct_seen(name):
-        host.run()
+    driven = drive(plan, scenario, agent, trace, backend)
     seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
     used = f"{seconds:.2f} s, {cpu_seconds:.2f} s of CPU, {peak_memory_mib()} MiB at most"
-    log = log_of(scenario, f"agent {name}, seed {plan.seed}", used)
+    log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used, driven.remarks)
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
-    about = _about(plan, scenario, agent, backend.name, host.simulator)
+    about = _about(plan, scenario, agent, backend.name, driven.simulator)
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
     # Last, for it is what makes a run complete.
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **about.metadata()})
@@ -195,7 +216,7 @@ def errors_named(path: Path) -> Iterator[None]:
 def discard_files(folder: Path) -> None:
     """Removes what earlier runs, finished or killed, left in the folder, and nothing else."""
     whole = (TRACE_FILE, RECORD_FILE)
-    ours = (FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE, SIMULATOR_FOLDER)
+    ours = (FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE, SIMULATOR_FOLDER, NODES_FOLDER)
     patterns = (*whole, *(f".{name}.*" for name in whole), *ours)
     for file in chain.from_iterable(map(folder.glob, patterns)):
         if file.is_dir() and not file.is_symlink():  # the simulator's, or what somebody has put in a file's place

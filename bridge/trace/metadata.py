@@ -17,6 +17,8 @@ WARM_UP = "roambus.warm_up_s"
 """The name of the time (s) before which nothing counts in metrics; without it all counts."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
+LIVE_RUNS = "live"
+"""Stands in place of the back-end's name in traces of live runs, whose nodes have one each."""
 LONGEST = 65536
 """A value of more characters is left out, and its place says so."""
 _PREFIX = "roambus."

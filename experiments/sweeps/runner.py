@@ -32,6 +32,7 @@ from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.object_store import Mirror
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
@@ -153,10 +154,11 @@ def _rendered(template: Path) -> Path:
     return template.with_name(f"{template.name} (rendered)")
 
 
-def prepare(plan: RunPlan, backend: BackendFactory) -> None:
-    """Lets the back-end get ready for runs like this one; raises UserError."""
-    ini = plan.folder / INI_FILE
-    backend.prepare(parse_scenario(plan.ini, ini, plan.radio_file.parent, dict(plan.files)))
+def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
+    """Lets the back-end get ready for runs like this one, whose scenario is returned; raises UserError."""
+    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files))
+    backend.prepare(scenario)
+    return scenario
 
 
 def run_plans(

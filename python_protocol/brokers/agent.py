@@ -71,6 +71,7 @@ class BrokerAgent(Agent):
         """A node has a client always, and a broker if that is one of its roles."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
+        self.needs_levels = parameters.tree != "given" and parameters.parent_by == "quality"
         self._lose_memory()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:

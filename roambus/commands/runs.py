@@ -95,7 +95,7 @@ def render(single: Single, out: Path | None) -> None:
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand
 
-    sweep = _sweep_of_one("render", single)
+    sweep = sweep_of_one("render", single)
     (point,) = expand(sweep)
     if out is None:
         ini = render_point(sweep.template, point)
@@ -122,7 +122,11 @@ def run(single: Single, level: str, backend: str, simulator: Simulator, record: 
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
+<<<<<<< HEAD
     _run_once(_sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
+=======
+    _run_once(sweep_of_one("run", single), level, record, check, out, make_factory(backend, simulator))
+>>>>>>> 0c86d037 (Agents run live: a process for each node, on real sockets, with links that follow the template)
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
@@ -184,7 +188,7 @@ def serve(
     from roambus.bridge.backends.castalia.backend import ServeFactory
 
     factory = ServeFactory(*simulator, endpoint, wait, _announce)
-    _run_once(_sweep_of_one("serve", single), level, record, check, out, factory)
+    _run_once(sweep_of_one("serve", single), level, record, check, out, factory)
 
 
 def _announce(folder: Path) -> None:
@@ -214,7 +218,7 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     )
 
 
-def _sweep_of_one(command: str, single: Single) -> Sweep:
+def sweep_of_one(command: str, single: Single) -> Sweep:
     """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.sweeps.sweep_file import sweep_of

@@ -1,0 +1,112 @@
+"""The journal of a live node: the rows of its trace, in a file that outlives the node's process.
+
+A simulator's run has its whole trace in memory until it ends. A live node can be killed at any moment, and what it had
+accepted or delivered until then has happened. So it writes what it did before it tells anybody: rows are in the file
+before the frames leave that were sent at the same instant. The system keeps what was written also if the process is
+killed; only a machine that loses power can lose some of it.
+
+A line is a row, as JSON. A process that was killed while it wrote leaves a torn last line, which is no row: nobody had
+been told of it. A node that was started again goes on in the same file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.errors import BackendError
+from roambus.bridge.limits import TRACE_ROWS
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.python_protocol.vocabulary import NodeId, SimTime
+
+_KINDS: tuple[tuple[type[Any], ...], ...] = (
+    (int,), (int,), (str,), (str, type(None)), (str, type(None)), (int, type(None)),
+    (int, type(None)), (int, type(None)), (str, type(None)),
+)  # fmt: skip
+"""What stands in the columns of a row, which are the arguments of `TraceWriter.add`."""
+
+
+class Journal(TraceWriter):
+    """Takes rows as a trace does; `flush` puts them into the file."""
+
+    def __init__(self, file: Path, level: TraceLevel) -> None:
+        """Goes on behind what is in the file already, and begins a new line there; raises OSError."""
+        super().__init__(level)
+        self._waiting: list[str] = []
+        self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        if os.fstat(self._file).st_size:
+            os.write(self._file, b"\n")
+
+    def add(  # noqa: PLR0913, PLR0917  # as in the class that this stands for
+        self,
+        time: SimTime,
+        node: NodeId,
+        event: str,
+        message_type: str | None = None,
+        notification_id: str | None = None,
+        peer: NodeId | None = None,
+        size: int | None = None,
+        hops: int | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """Adds a row, as `TraceWriter.add` does."""
+        row = (time, node, event, message_type, notification_id, peer, size, hops, detail)
+        self._waiting.append(json.dumps(row, separators=(",", ":")))
+
+    def flush(self) -> None:
+        """Writes what was added; raises OSError for a disk that is full."""
+        if self._waiting:
+            text = memoryview("\n".join((*self._waiting, "")).encode())
+            self._waiting.clear()
+            while text:
+                text = text[os.write(self._file, text) :]
+
+    def close(self) -> None:
+        """Writes what is left, and closes the file."""
+        try:
+            self.flush()
+        finally:
+            os.close(self._file)
+
+
+Row = tuple[Any, ...]
+
+
+def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
+    """The rows of the node's journal; raises BackendError, which names the node, for what no node writes."""
+    lines = text.split(b"\n")
+    try:
+        TRACE_ROWS.check(len(lines))
+    except ValueError as error:
+        raise BackendError(f"node {node}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            if not lines[number:] or not any(lines[number : number + 1]):
+                continue  # torn by the death of its process: a whole line is never followed by an empty one otherwise
+            raise BackendError(f"node {node}: line {number} of its journal is no row") from None
+        if not _is_row(row, node):
+            raise BackendError(f"node {node}: line {number} of its journal is no row of this node")
+        yield tuple(row)
+
+
+def _is_row(row: object, node: NodeId) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == len(_KINDS)
+        and all(type(value) in kinds for value, kinds in zip(row, _KINDS, strict=True))
+        and row[0] >= 0
+        and row[1] == node
+    )
+
+
+def add_rows(rows: Iterable[Row], trace: TraceWriter) -> None:
+    """Puts the rows into a trace."""
+    for row in rows:
+        trace.add(*row)

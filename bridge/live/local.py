@@ -1,0 +1,266 @@
+"""Live nodes on one machine: their sockets, and the processes that are started for them.
+
+All processes are forked from one that has everything loaded, so that a node starts in hundredths of a second and shares
+most of its memory with the others. That one, the nursery, is forked before the conductor has any connection, for what
+ZeroMQ holds does not survive a fork. It starts a node when it is told to, and tells when one has died.
+
+- The sockets of all nodes are bound before, on free ports of the loopback address. They stay open as long as the
+  nursery does. So a node that was killed has its old address when it comes back, and nobody else can have taken it.
+- The nursery ends with the command: it notices that nobody can tell it anything any more, ends the nodes, and waits for
+  them. If the command was killed, nodes are left the time to close their journals.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import pyarrow as pa
+
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.errors import BackendError, RoambusError
+from roambus.bridge.live.air import Sockets
+from roambus.bridge.live.conductor import Conductor, Ensemble
+from roambus.bridge.live.machines import open_sockets
+from roambus.bridge.live.node import LiveNode, code_of
+from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
+from roambus.bridge.runs.guard import fork, watch
+from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.runs.layout import NODES_FOLDER
+from roambus.bridge.runs.run import Drive, Driven
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.vocabulary import NodeId
+
+RESTART_S = 1.0
+"""A node that somebody kills is started again after so long."""
+_ENDING_S = 3.0
+"""So long a node may take to end by itself."""
+_LOOK_S = 0.02
+_SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
+
+
+def drive_here(links: str, advance: Callable[[], None]) -> Drive:
+    """Has a live run made by processes of this machine; `advance` is called in each second of the run."""
+
+    def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
+        journals = plan.folder / NODES_FOLDER
+        code_of(agent)  # the nodes, which are asked for it, have it from here
+        with local_ensemble(len(scenario.nodes), journals) as ensemble, Conductor(ensemble) as conductor:
+            conductor.conduct(plan, scenario, agent, links, advance)
+            remarks = conductor.collect(trace, scenario, partial(left_journal, journals))
+        shutil.rmtree(journals, ignore_errors=True)
+        return Driven(f"UDP, {links} links", remarks)
+
+    return drive
+
+
+def left_journal(journals: Path, node: NodeId) -> bytes:
+    """What a node has written that is gone; nothing if it has never been on the air."""
+    return b"".join(file.read_bytes() for file in journals.glob(f"*-{node}.rows"))
+
+
+@contextmanager
+def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
+    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`."""
+    pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
+    with private_folder(BRIDGE) as folder:
+        keys = CurveKeys.fresh()
+        endpoints = [f"ipc://{folder / str(node)}" for node in range(nodes)]
+        made: list[Sockets] = []
+        try:
+            made += (open_sockets(("127.0.0.1", 0)) for _ in range(nodes))
+            addresses = [one.own.getsockname() for one in made]
+
+            def become(node: NodeId) -> None:
+                for number, one in enumerate(made):
+                    if number != node:
+                        one.close()
+                again = made[node].own.dup
+                LiveNode(node, endpoints[node], keys, journals, lambda: Sockets(again()), for_one_run=True).serve(
+                    announce
+                )
+
+            with nursery(become) as processes:
+                for node in range(nodes):
+                    processes.start(node)
+                yield Ensemble(endpoints, addresses, keys, processes, is_local=True)
+        finally:
+            for one in made:
+                one.close()
+
+
+def announce(text: str) -> None:
+    """Tells what nobody else could tell any more: the conductor is gone."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+
+
+@contextmanager
+def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
+    """Forks it; at the end of the block it and all nodes are gone."""
+    ours, theirs = socket.socketpair()
+    with interrupts_postponed():
+        process = fork()
+        if process == 0:
+            ours.close()
+            _be_nursery(theirs, become)
+    theirs.close()
+    try:
+        yield Nursery(ours)
+    finally:
+        ours.close()
+        with interrupts_postponed():
+            os.waitpid(process, 0)
+
+
+class Nursery:
+    """The command's end: a line for each thing that is told."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line, self._rest = line, b""
+        self._restarts: dict[NodeId, float] = {}
+        self._stays_down: set[NodeId] = set()
+
+    def start(self, node: NodeId) -> None:
+        """Has a process of the node started."""
+        self._tell("start", node)
+
+    def do(self, kind: FaultKind, node: NodeId) -> None:
+        """Kills the process, stops it or has it go on; one that was killed by plan comes back by plan."""
+        if kind is FaultKind.RECOVER and node in self._stays_down:
+            self._stays_down.discard(node)
+            self.start(node)
+            return
+        if kind is FaultKind.CRASH:
+            self._stays_down.add(node)
+        self._tell(kind.value, node)
+
+    def died(self) -> Iterable[tuple[NodeId, int]]:
+        """The nodes that have died since, with the number of the signal, negative; who was killed comes back soon."""
+        for node, at in list(self._restarts.items()):
+            if time.monotonic() >= at:
+                del self._restarts[node]
+                self.start(node)
+        while select.select([self._line], (), (), 0)[0]:
+            heard = self._line.recv(4096)
+            if not heard:
+                raise BackendError("the process that starts nodes has died")
+            self._rest += heard
+        *lines, self._rest = self._rest.split(b"\n")
+        for line in lines:
+            node, status = map(int, line.split())
+            if node not in self._stays_down and status < 0:
+                self._restarts[node] = time.monotonic() + RESTART_S
+            yield node, status
+
+    def _tell(self, what: str, node: NodeId) -> None:
+        with suppress(BrokenPipeError):
+            self._line.sendall(f"{what} {node}\n".encode())
+
+
+def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoReturn:
+    try:
+        for number in INTERRUPTING:
+            signal.signal(number, signal.SIG_IGN)  # what a terminal sends to all is for the command
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
+        _rear(line, become)
+    finally:
+        os._exit(0)
+
+
+def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
+    processes: dict[int, NodeId] = {}
+    rest = b""
+    while True:
+        if select.select([line], (), (), _LOOK_S)[0]:
+            heard = line.recv(4096)
+            if not heard:
+                _end_all(processes)
+                return
+            *told, rest = (rest + heard).split(b"\n")
+            for word, node in (one.decode().split() for one in told):
+                if word == "start":
+                    processes[_fork(line, become, int(node))] = int(node)
+                else:
+                    _signal(processes, int(node), _SIGNALS[FaultKind(word)])
+        for process, status in list(_reaped()):
+            with suppress(OSError):
+                line.sendall(f"{processes.pop(process)} {os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+def _reaped() -> Iterator[tuple[int, int]]:
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            yield found
+
+
+def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
+    for process, whose in processes.items():
+        if whose == node:
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+
+
+def _end_all(processes: dict[int, NodeId]) -> None:
+    """They were told to end, or notice that the conductor is gone; who does not is killed."""
+    give_up = time.monotonic() + _ENDING_S
+    for number in (signal.SIGCONT, signal.SIGTERM):
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+    while processes and time.monotonic() < give_up:
+        for process, _ in list(_reaped()):
+            processes.pop(process, None)
+        time.sleep(_LOOK_S)
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> int:
+    process = fork()
+    if process == 0:
+        _be_node(line, become, node)
+    return process
+
+
+def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> NoReturn:
+    code = 1
+    try:
+        line.close()
+        signal.signal(signal.SIGTERM, _interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
+        watch()
+        become(node)
+        code = 0
+    except KeyboardInterrupt:
+        code = 0
+    except (RoambusError, OSError) as error:
+        announce(f"node {node}: {error}")
+    finally:
+        sys.stderr.flush()
+        sys.stdout.flush()
+        _end(code)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+_end = os._exit
+"""It is kept, because `watch` refuses it to agents."""

@@ -1,0 +1,230 @@
+"""The machines of live runs: a file that lists the nodes with their addresses, and has the keys to reach them.
+
+    port = 7400
+    nodes = ["10.0.0.1", "10.0.0.2:7500", "[fd00::3]"]
+    group = "239.77.0.1:7401"   # left out: a broadcast goes to each node by itself
+    interface = "eth0"          # where the group is, if it is an IPv6 one
+    [keys]
+    ...
+
+Node i is the i-th address. At its address and port a node hears the conductor by TCP and other nodes by UDP. Whoever
+has the file can conduct the nodes, and have them run what is installed there: so it is for its owner alone, as a
+private key is. The keys are CURVE's, one pair for all nodes and one for the conductor.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import socket
+import stat
+import struct
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile, read_text
+from roambus.bridge.limits import NODES
+from roambus.bridge.live.air import Address, Sockets
+from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
+from roambus.bridge.live.node import LiveNode
+from roambus.bridge.runs.guard import watch
+from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.runs.run import Drive, Driven
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.agent import Agent
+
+PORT = 7400
+_RECEIVE_BYTES = 2**20
+"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What the file says."""
+
+    nodes: tuple[Address, ...]
+    keys: CurveKeys
+    group: Address | None = None
+    interface: str = ""
+
+    def endpoint(self, node: int) -> str:
+        """Where ZeroMQ finds the node."""
+        return f"tcp://{shown(self.nodes[node])}"
+
+
+def shown(address: Address) -> str:
+    """The address as people write it."""
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def write_machines(file: Path, nodes: Sequence[str]) -> None:
+    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError."""
+    if file.exists():
+        raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
+    listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
+    keys = CurveKeys.fresh()
+    lines = [
+        "# The nodes of live runs. Whoever has this file can conduct them: keep it to yourself.",
+        f"nodes = {json.dumps(listed)}",
+        "",
+        "[keys]",
+        *(f"{one.name} = '{getattr(keys, one.name)}'" for one in fields(CurveKeys)),
+        "",
+    ]
+    with UnfinishedFile(file) as unfinished:
+        os.fchmod(unfinished.file.fileno(), 0o600)
+        unfinished.file.write("\n".join(lines).encode())
+        unfinished.finish()
+
+
+def read_machines(file: Path) -> Machines:
+    """Reads the file; raises UserError, which names file and key."""
+    if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+        raise UserError(f"{file}: others can read it, and with its keys conduct the nodes: chmod 600 {file}")
+    try:
+        content = tomllib.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file}: {error}") from None
+    if unknown := content.keys() - {"port", "nodes", "group", "interface", "keys"}:
+        raise UserError(f"{file}: {min(unknown)}: no such key; there are port, nodes, group, interface and keys")
+    port, nodes = content.get("port", PORT), content.get("nodes")
+    if type(port) is not int or not 0 < port < 2**16:
+        raise UserError(f"{file}: port: {port!r} is no port")
+    if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
+        raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
+    group, interface = content.get("group"), content.get("interface", "")
+    addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
+    if len(set(addresses)) < len(addresses):
+        raise UserError(f"{file}: nodes: two nodes have the same address and port")
+    return Machines(
+        addresses,
+        _keys(file, content.get("keys")),
+        None if group is None else _group(file, group, str(interface)),
+        str(interface),
+    )
+
+
+def _keys(file: Path, given: Any) -> CurveKeys:
+    names = [one.name for one in fields(CurveKeys)]
+    if not isinstance(given, dict) or given.keys() != set(names):
+        raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus live machines makes them")
+    for name in names:
+        if not isinstance(given[name], str) or len(given[name]) != 40 or not given[name].isascii():
+            raise UserError(f"{file}: keys.{name}: no key of 40 characters")
+    return CurveKeys(**given)
+
+
+def _address(where: str, text: Any, port: int) -> Address:
+    """Reads "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError."""
+    try:
+        parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
+        host = ipaddress.ip_address(parts.hostname or "")
+        if parts.port == 0 or parts.path or host.is_unspecified:
+            raise ValueError
+    except ValueError:
+        raise UserError(f"{where}: {text!r} is no address such as 10.0.0.1, 10.0.0.1:7400 or [fd00::1]:7400") from None
+    found = parts.port or port
+    return (str(host), found) if host.version == 4 else (str(host), found, 0, 0)
+
+
+def _group(file: Path, text: Any, interface: str) -> Address:
+    address = _address(f"{file}: group", text, PORT + 1)
+    if not ipaddress.ip_address(address[0]).is_multicast:
+        raise UserError(f"{file}: group: {text} is no address of multicast, such as 239.77.0.1:7401")
+    if len(address) == 2:
+        return address
+    return (*address[:3], _index(file, interface))
+
+
+def _index(file: Path, interface: str) -> int:
+    try:
+        return socket.if_nametoindex(interface)
+    except OSError:
+        raise UserError(f"{file}: interface: this machine has none called {interface!r}") from None
+
+
+def open_sockets(own: Address, group: Address | None = None) -> Sockets:
+    """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast."""
+    with ExitStack() as stack:
+        try:
+            one = stack.enter_context(_bound(own, own))
+            if group is None:
+                stack.pop_all()
+                return Sockets(one)
+            shared = stack.enter_context(_bound(group, own))
+        except OSError as error:
+            raise UserError(f"{shown(own)}: cannot hear there: {error.strerror or error}") from None
+        try:
+            _join(one, shared, own, group)
+        except OSError as error:
+            raise UserError(f"{shown(own)}: no multicast to {shown(group)}: {error.strerror or error}") from None
+        stack.pop_all()
+        return Sockets(one, shared)
+
+
+def serve_node(machines: Machines, node: int, journals: Path, announce: Callable[[str], None]) -> None:
+    """Is the node until interrupted; raises UserError."""
+    if node >= len(machines.nodes):
+        raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
+    open_own = partial(open_sockets, machines.nodes[node], machines.group)
+    open_own().close()  # an address that is in use is told now, and not to the conductor only
+    watch()
+    LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own).serve(announce)
+
+
+def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> Drive:
+    """Has a live run made by the nodes of these machines; `advance` is called in each second of the run."""
+
+    def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
+        endpoints = [machines.endpoint(node) for node in range(len(machines.nodes))]
+        ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere(), machines.group)
+        with Conductor(ensemble) as conductor:
+            conductor.conduct(plan, scenario, agent, links, advance)
+            return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lambda _: b""))
+
+    return drive
+
+
+def _bound(address: Address, own: Address) -> socket.socket:
+    """A socket of a group is shared with other nodes of the same machine; a node's own address is its alone."""
+    made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
+        if address != own:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _join(sender: socket.socket, hearer: socket.socket, own: Address, group: Address) -> None:
+    """Frames go one hop, and come back to other nodes of the same machine."""
+    if len(group) == 2:
+        here = socket.inet_aton(own[0])
+        hearer.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group[0]) + here)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, here)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 1)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+    else:
+        index = struct.pack("@I", group[3])
+        hearer.setsockopt(
+            socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.inet_pton(socket.AF_INET6, group[0]) + index
+        )
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, index)
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 1)
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 1)

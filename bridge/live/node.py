@@ -1,0 +1,390 @@
+"""The process of a live node: it is told by a conductor what to run, runs it on the air, and keeps what happened.
+
+The conductor asks, and the node answers; it says nothing by itself. So nobody waits for anybody else: a conductor that
+is gone asks no more, which the node notices, and a node that is gone does not answer.
+
+| asked   | does                                                                              | in state        |
+|---------|-----------------------------------------------------------------------------------|-----------------|
+| status  | tells its state, its session, what it counted, and the time of its clock          | any             |
+| prepare | takes the files of a run, makes its agent, binds its sockets                      | idle            |
+| start   | goes on the air, at a moment by its own clock                                     | prepared        |
+| stop    | leaves the air                                                                    | running         |
+| collect | gives out a piece of the journal                                                  | any             |
+| forget  | removes the journal                                                               | any but running |
+| end     | ends the process, if it was started for one run                                   | any             |
+
+A session is a number that a process draws when it begins. By it the conductor knows a node that was started again.
+
+The connection is ZeroMQ's, and CURVE lets nobody in who has not the key of the file of machines. It is heard in the
+same wait as the air, so that the process has one thread. A node whose conductor is gone ends its run, and keeps its
+trace: the journal, and a Parquet file made of it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import secrets
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import Admission, make_identities_unpredictable
+from roambus.bridge.backends.interface import Own
+from roambus.bridge.errors import BackendError, RoambusError, UserError
+from roambus.bridge.host import event_loop
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.ini import read_scenario, reader
+from roambus.bridge.live.air import Address, Air, Attend, Neighbours, Sockets, late_by
+from roambus.bridge.live.frames import Seal
+from roambus.bridge.live.journal import Journal, add_rows, read_rows
+from roambus.bridge.live.links import Links, links_of
+from roambus.bridge.process import BRIDGE, private_folder
+from roambus.bridge.runs.guard import conduct_seen
+from roambus.bridge.runs.identity import code_hash
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.vocabulary import NodeId
+
+PROTOCOL = 1
+"""The version of what conductor and nodes say to each other."""
+LOST_S = 5.0
+"""A conductor that has asked nothing for so long is gone."""
+PIECE_BYTES, MOST_BYTES = 2**20, 64 * 2**20
+"""A journal is collected in such pieces; no message is longer."""
+IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
+
+Answer = tuple[dict[str, Any], bytes]
+
+
+def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
+    """A message as its parts."""
+    return [json.dumps(fields).encode(), *blobs]
+
+
+def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """The fields and what comes after them; raises ValueError for what is no message."""
+    try:
+        fields = json.loads(parts[0])
+    except (IndexError, RecursionError):
+        raise ValueError("no message") from None
+    if not isinstance(fields, dict):
+        raise ValueError("no message")
+    return fields, list(parts[1:])
+
+
+def code_of(agent: type[Agent]) -> str:
+    """A hash of the code that a node runs, which must be the conductor's."""
+    ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
+    return code_hash([*ours, *agent_sources(agent)]).hex()
+
+
+class StoppedError(BackendError):
+    """The conductor has had the node leave the air."""
+
+
+class LostError(BackendError):
+    """The conductor is gone."""
+
+
+class Listener(Attend):
+    """The node's end of the connection: it hears what a conductor asks, and has `answer` answer."""
+
+    def __init__(self, endpoint: str, keys: CurveKeys, answer: Callable[[dict[str, Any], list[bytes]], Answer]) -> None:
+        """Binds the socket; raises UserError if the address is in use, or not this machine's."""
+        self._answer = answer
+        with ExitStack() as stack:
+            make_identities_unpredictable()
+            context = stack.enter_context(zmq.Context(1))
+            self._admission = Admission(context, keys)
+            stack.callback(self._admission.questions.close)
+            self._socket = stack.enter_context(context.socket(zmq.ROUTER))
+            self._socket.curve_secretkey, self._socket.curve_publickey = (
+                keys.server_secret.encode(),
+                keys.server_public.encode(),
+            )
+            self._socket.curve_server = True
+            for option, value in (
+                (zmq.LINGER, 500), (zmq.IPV6, 1), (zmq.MAXMSGSIZE, MOST_BYTES), (zmq.ZAP_DOMAIN, b"roambus"),
+                (zmq.ROUTER_HANDOVER, 1),
+            ):  # fmt: skip
+                self._socket.setsockopt(option, value)
+            try:
+                self._socket.bind(endpoint)
+            except zmq.ZMQError as error:
+                raise UserError(f"{endpoint}: cannot hear a conductor there: {error}") from None
+            self._resources = stack.pop_all()
+
+    def descriptors(self) -> Sequence[int]:
+        """ZeroMQ's: they say once that something has changed, so `hear` takes all that there is."""
+        return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
+
+    def hear(self) -> None:
+        """Answers everything that was asked; what is no question of a conductor's is dropped."""
+        while int(self._admission.questions.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            self._admission.answer()
+        while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            who, *parts = self._socket.recv_multipart()
+            with suppress(ValueError, zmq.Again):
+                fields, blob = self._answer(*unpack(parts))
+                self._socket.send_multipart([who, *pack(fields, blob)], zmq.DONTWAIT)
+
+    def wait(self, seconds: float) -> None:
+        """Waits for a question, not longer than that."""
+        zmq.select([self._socket, self._admission.questions], [], [], seconds)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._resources.close()
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A run that a node could start."""
+
+    run: str
+    scenario: Scenario
+    agent: type[Agent]
+    links: Links
+    sockets: Sockets
+    level: TraceLevel
+
+
+class LiveNode:
+    """One node: `serve` does what conductors ask."""
+
+    def __init__(  # noqa: PLR0913  # the parts of a node
+        self,
+        node: NodeId,
+        endpoint: str,
+        keys: CurveKeys,
+        folder: Path,
+        open_sockets: Callable[[], Sockets],
+        *,
+        for_one_run: bool = False,
+    ) -> None:
+        """Journals are kept in `folder`. Raises UserError if the address cannot be had."""
+        self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
+        self._session = secrets.token_hex(8)
+        self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
+        self._ended_with: dict[str, Any] = {}
+        self._prepared: Prepared | None = None
+        self._asked: dict[str, Any] | None = None
+        self._is_over = self._is_stopped = False
+        self._air: Air | None = None
+        self._listener = Listener(endpoint, keys, self._answer)
+        self._lost = ""
+
+    def serve(self, announce: Callable[[str], None]) -> None:
+        """Does what it is asked until it is told to end, or interrupted; nothing is left but journals."""
+        try:
+            while not self._is_over:
+                self._listener.wait(0.25)
+                self._listener.hear()
+                self._check_conductor()
+                if self._asked is not None:
+                    fields, self._asked = self._asked, None
+                    self._run(fields)
+                if self._lost:
+                    announce(self._lost)
+                    self._lost = ""
+        finally:
+            self._drop()
+            self._listener.close()
+
+    # What it is asked
+
+    def _answer(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
+        """The answer to a question, which has its number; another conductor's are refused while one is heard."""
+        kind, conductor = fields.get("ask"), str(fields.get("conductor"))
+        head = {"number": fields.get("number"), "node": self._node, "session": self._session}
+        if self._state != IDLE and conductor != self._conductor:
+            return {**head, "refused": "another conductor has it", "code": UserError.exit_code}, b""
+        self._conductor, self._heard_at = conductor, time.monotonic()
+        asked = getattr(self, f"_ask_{kind}", None)
+        if asked is None or not isinstance(kind, str):
+            return {**head, "refused": f"it does not know {kind!r}", "code": BackendError.exit_code}, b""
+        try:
+            answer, blob = asked(fields, blobs)
+        except RoambusError as error:
+            return {**head, "refused": str(error), "code": error.exit_code}, b""
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            return {**head, "refused": f"{type(error).__name__}: {error}", "code": BackendError.exit_code}, b""
+        return {**head, **answer, "state": self._state, "clock": time.monotonic_ns()}, blob
+
+    def _ask_status(self, _: dict[str, Any], __: list[bytes]) -> Answer:
+        return {"protocol": PROTOCOL, **self._ended_with}, b""
+
+    def _ask_prepare(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
+        self._drop()
+        with private_folder(BRIDGE) as folder:
+            for name, content in zip(fields["files"], blobs, strict=True):
+                if Path(name).is_absolute() or ".." in Path(name).parts:
+                    raise UserError(f"{name}: a file of a run lies in its folder")
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(content)
+            scenario = replace(read_scenario(folder / INI_FILE), faults=())
+        agent = load_agent(fields["agent"])
+        if fields["code"] != code_of(agent):
+            raise UserError("another version of roambus, or of the agent, is installed there than here")
+        if not 0 <= self._node < len(scenario.nodes):
+            raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
+        links = links_of(fields["links"], scenario, self._node)
+        self._prepared = Prepared(
+            str(int(fields["run"], 16)), scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"])
+        )
+        self._state = PREPARED
+        return {}, b""
+
+    def _ask_start(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        if self._state != PREPARED:
+            raise BackendError(f"it is {self._state}")
+        self._asked, self._state = fields, RUNNING
+        return {}, b""
+
+    def _ask_stop(self, _: dict[str, Any], __: list[bytes]) -> Answer:
+        self._is_stopped = self._state == RUNNING
+        return {}, b""
+
+    def _ask_collect(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        file, offset = self._journal_of(fields["run"]), int(fields["offset"])
+        if not file.is_file():
+            return {"size": 0}, b""
+        with file.open("rb") as journal:
+            size = journal.seek(0, 2)
+            journal.seek(offset)
+            return {"size": size}, journal.read(PIECE_BYTES)
+
+    def _ask_forget(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        if self._state != RUNNING:
+            self._journal_of(fields["run"]).unlink(missing_ok=True)
+            self._drop()
+        return {}, b""
+
+    def _ask_end(self, _: dict[str, Any], __: list[bytes]) -> Answer:
+        self._is_over, self._is_stopped = self._for_one_run, self._state == RUNNING
+        return {}, b""
+
+    def _journal_of(self, run: str) -> Path:
+        return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
+
+    def _drop(self) -> None:
+        """Is idle again."""
+        if self._prepared is not None:
+            self._prepared.sockets.close()
+        self._prepared, self._ended_with, self._state = None, {}, IDLE
+
+    # What it does
+
+    def _run(self, fields: dict[str, Any]) -> None:
+        """Is on the air until the end of the run; what became of it is told when it is asked."""
+        prepared = self._prepared
+        if prepared is None:
+            return
+        self._is_stopped = False
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            journal = Journal(self._journal_of(fields["run"]), prepared.level)
+            try:
+                self._go_on_air(prepared, fields, journal)
+            finally:
+                journal.close()
+            self._ended_with = self._counts()
+        except StoppedError:
+            self._ended_with = self._counts()
+        except LostError as error:
+            self._keep_trace(fields["run"], error)
+            return
+        except (RoambusError, OSError) as error:
+            self._ended_with = {"error": str(error), "code": getattr(error, "exit_code", BackendError.exit_code)}
+        self._state = ENDED
+
+    def _go_on_air(self, prepared: Prepared, fields: dict[str, Any], journal: Journal) -> None:
+        start_ns = int(fields["start_ns"])
+        own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
+        seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
+        group = fields["group"]
+        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], group and as_address(group))
+        self._air = air = Air(
+            prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
+            prepared.sockets, neighbours, prepared.links, Attention(self), journal.flush,
+        )  # fmt: skip
+        with conduct_seen(prepared.scenario.agent):
+            Host(prepared.scenario, prepared.agent, air, journal).run()
+
+    def attend(self) -> None:
+        """Hears the conductor while it is on the air; raises StoppedError, LostError."""
+        self._listener.hear()
+        if self._is_stopped:
+            raise StoppedError("the conductor has stopped it")
+        if time.monotonic() > self._heard_at + LOST_S:
+            raise LostError(f"the conductor has asked nothing for {LOST_S:g} s")
+
+    def descriptors(self) -> Sequence[int]:
+        """What the connection is heard by."""
+        return self._listener.descriptors()
+
+    def _counts(self) -> dict[str, Any]:
+        """What it counted on the air, and what that took."""
+        air, used = self._air, resource.getrusage(resource.RUSAGE_SELF)
+        if air is None:
+            return {}
+        late = {f"late_p{round(100 * share)}_us": late_by(air.lateness, share) // 1000 for share in (0.5, 0.99, 1.0)}
+        return {
+            "counts": {
+                **air.counts,
+                **late,
+                "wake_ups": sum(air.lateness.values()),
+                "cpu_ms": round(1000 * (used.ru_utime + used.ru_stime)),
+                "memory_mib": used.ru_maxrss // 1024,
+            }
+        }
+
+    def _check_conductor(self) -> None:
+        """A run that nobody starts is dropped; a process that was made for one run ends with its conductor."""
+        if time.monotonic() > self._heard_at + LOST_S:
+            self._is_over = self._for_one_run
+            if self._state != IDLE:
+                self._drop()
+
+    def _keep_trace(self, run: str, error: LostError) -> None:
+        """Makes a trace of the journal, which stays, too: whoever has it can put the run together."""
+        journal = self._journal_of(run)
+        trace, file = TraceWriter(), self._folder / f"{journal.stem}.{TRACE_FILE}"
+        with suppress(BackendError, OSError):
+            add_rows(read_rows(journal.read_bytes(), self._node), trace)
+            trace.write(file, {"roambus.node": str(self._node)})
+        self._lost = f"node {self._node}: {error}: it has left the air, and its trace is {file}"
+        self._is_over = self._for_one_run
+        self._drop()
+
+
+class Attention(Attend):
+    """What a node hears while it is on the air."""
+
+    def __init__(self, node: LiveNode) -> None:
+        self._node = node
+
+    def descriptors(self) -> Sequence[int]:
+        """The connection's."""
+        return self._node.descriptors()
+
+    def hear(self) -> None:
+        """Hears the conductor."""
+        self._node.attend()
+
+
+def as_address(fields: Sequence[Any]) -> Address:
+    """The address that came as a list."""
+    host, port, *others = fields
+    return (str(host), int(port)) if not others else (str(host), int(port), int(others[0]), int(others[1]))
