@@ -43,6 +43,8 @@ BURST = 64
 """So many datagrams are read before the host handles what has arrived, so that a flood cannot keep timers waiting."""
 MOST_FRAMES_A_SECOND = 2000
 """A node that sends more has gone wild: the fastest agents here send some fifty."""
+LONGEST_WAIT_S = 0.25
+"""A node that has nothing to do looks so often whether anybody still conducts it."""
 LATE_STEP: SimTime = 10 * MICROSECOND
 """Lateness is counted in steps of this length."""
 
@@ -180,7 +182,7 @@ class Air:
                 until = min(until, queue[0][0])
         seconds = (until - self.now()) / SECOND
         if seconds > 0:
-            select.select(self._readers, (), (), seconds)
+            select.select(self._readers, (), (), min(seconds, LONGEST_WAIT_S))
 
     def _note_late(self, by: SimTime) -> None:
         self.lateness[by // LATE_STEP] += 1

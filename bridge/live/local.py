@@ -6,8 +6,8 @@ ZeroMQ holds does not survive a fork. It starts a node when it is told to, and t
 
 - The sockets of all nodes are bound before, on free ports of the loopback address. They stay open as long as the
   nursery does. So a node that was killed has its old address when it comes back, and nobody else can have taken it.
-- The nursery ends with the command: it notices that nobody can tell it anything any more, ends the nodes, and waits for
-  them. If the command was killed, nodes are left the time to close their journals.
+- The nursery ends with the command, and ends the nodes. If the command was killed, it only waits: nodes notice that
+  their conductor is gone, and keep their traces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
 from roambus.bridge.live.machines import open_sockets
-from roambus.bridge.live.node import LiveNode, code_of
+from roambus.bridge.live.node import LOST_S, LiveNode, code_of
 from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
 from roambus.bridge.runs.guard import fork, watch
 from roambus.bridge.runs.identity import RunPlan
@@ -50,6 +50,7 @@ RESTART_S = 1.0
 _ENDING_S = 3.0
 """So long a node may take to end by itself."""
 _LOOK_S = 0.02
+_END = "end"
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
@@ -122,6 +123,8 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
     try:
         yield Nursery(ours)
     finally:
+        with suppress(OSError):
+            ours.sendall(f"{_END} 0\n".encode())
         ours.close()
         with interrupts_postponed():
             os.waitpid(process, 0)
@@ -189,10 +192,13 @@ def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
         if select.select([line], (), (), _LOOK_S)[0]:
             heard = line.recv(4096)
             if not heard:
-                _end_all(processes)
+                _await_all(processes, LOST_S + _ENDING_S)
                 return
             *told, rest = (rest + heard).split(b"\n")
             for word, node in (one.decode().split() for one in told):
+                if word == _END:
+                    _end_all(processes)
+                    return
                 if word == "start":
                     processes[_fork(line, become, int(node))] = int(node)
                 else:
@@ -216,12 +222,16 @@ def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
 
 
 def _end_all(processes: dict[int, NodeId]) -> None:
-    """They were told to end, or notice that the conductor is gone; who does not is killed."""
-    give_up = time.monotonic() + _ENDING_S
     for number in (signal.SIGCONT, signal.SIGTERM):
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
+    _await_all(processes, _ENDING_S)
+
+
+def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
+    """They were told to end, or notice that the conductor is gone; who has not ended then is killed."""
+    give_up = time.monotonic() + within_s
     while processes and time.monotonic() < give_up:
         for process, _ in list(_reaped()):
             processes.pop(process, None)
