@@ -251,7 +251,7 @@ class Conductor:
 
     def _beat(self) -> None:
         """Asks all nodes for their state if it is time: one that is asked nothing takes the conductor for dead."""
-        if self._start_ns and time.monotonic() >= self._next_beat:
+        if time.monotonic() >= self._next_beat:
             self._next_beat = time.monotonic() + BEAT_S
             for peer in self._peers:
                 self._ask(peer, "status")

@@ -199,8 +199,12 @@ class LiveNode:
                     announce(self._lost)
                     self._lost = ""
         finally:
-            self._drop()
-            self._listener.close()
+            self.close()
+
+    def close(self) -> None:
+        """Frees its addresses."""
+        self._drop()
+        self._listener.close()
 
     # What it is asked
 
@@ -220,6 +224,8 @@ class LiveNode:
             return {**head, "refused": str(error), "code": error.exit_code}, b""
         except (OSError, KeyError, TypeError, ValueError) as error:
             return {**head, "refused": f"{type(error).__name__}: {error}", "code": BackendError.exit_code}, b""
+        finally:
+            self._heard_at = time.monotonic()  # the conductor waited while this took its time
         return {**head, **answer, "state": self._state, "clock": time.monotonic_ns()}, blob
 
     def _ask_status(self, _: dict[str, Any], __: list[bytes]) -> Answer:

@@ -122,11 +122,7 @@ def run(single: Single, level: str, backend: str, simulator: Simulator, record: 
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
-<<<<<<< HEAD
-    _run_once(_sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
-=======
-    _run_once(sweep_of_one("run", single), level, record, check, out, make_factory(backend, simulator))
->>>>>>> 0c86d037 (Agents run live: a process for each node, on real sockets, with links that follow the template)
+    _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:

@@ -11,10 +11,20 @@ from contextlib import contextmanager
 import pytest
 
 from roambus.bridge.backends.interface import Own, Step, Transmission
-from roambus.bridge.live.air import MOST_FRAMES_A_SECOND, SENT, TOO_LONG, TOO_MANY, Air, Attend, Neighbours, late_by
+from roambus.bridge.live.air import (
+    MOST_FRAMES_A_SECOND,
+    SENT,
+    TOO_LONG,
+    TOO_MANY,
+    Air,
+    Attend,
+    Neighbours,
+    Sockets,
+    late_by,
+)
 from roambus.bridge.live.frames import LONGEST_PAYLOAD, REPLAYS, STRANGERS, Frame, Seal
 from roambus.bridge.live.links import ALL, links_of
-from roambus.bridge.live.machines import Sockets, open_sockets
+from roambus.bridge.live.machines import open_sockets
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.messages.fields import LongBytes
 from roambus.python_protocol.messages.message import Message
@@ -32,7 +42,7 @@ class Text(Message, tag=1):
 
 class Silent(Agent):
     @on(Text)
-    def hear(self, text: Text, sender: NodeId, now: int) -> None:
+    def listen(self, text: Text, sender: NodeId, now: int) -> None:
         """Does nothing."""
 
 

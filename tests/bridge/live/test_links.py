@@ -46,7 +46,9 @@ def simulated(described: Scenario, sender: int, receiver: int, sent: int) -> int
 
 CHANGES = st.lists(
     st.one_of(
-        st.builds(lambda at, pair, up: LinkChange(at, *pair, up=up), TIMES, st.sampled_from(PAIRS), st.booleans()),
+        st.builds(
+            lambda at, pair, up: LinkChange(at, pair[0], pair[1], up=up), TIMES, st.sampled_from(PAIRS), st.booleans()
+        ),
         st.builds(
             lambda at, group: Partition(at, (frozenset(group),) if group else ()),
             TIMES,
