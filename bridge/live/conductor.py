@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -39,7 +40,7 @@ from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
 from roambus.bridge.live.air import Address
 from roambus.bridge.live.frames import KEY_BYTES, RUN_BYTES
-from roambus.bridge.live.journal import add_rows, read_rows
+from roambus.bridge.live.journal import Row, add_rows, read_rows
 from roambus.bridge.live.links import ALL, links_of
 from roambus.bridge.live.node import ENDED, MOST_BYTES, PROTOCOL, code_of, pack, unpack
 from roambus.bridge.mobility import moves_until, paths_of
@@ -49,7 +50,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.metadata import LIVE_RUNS
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.python_protocol.actions import CRASH, FREEZE, RECOVER
+from roambus.python_protocol.actions import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
 
@@ -402,8 +403,11 @@ class Conductor:
         before = {peer.node: peer.clock for peer in up}
         self._compare_clocks(up)
         journals = {peer.node: self._journal(peer) if peer in up else left(peer.node) for peer in self._peers}
+        missed: Counter[NodeId] = Counter()
         for node, text in journals.items():
-            add_rows(read_rows(text, node), trace)
+            found = list(read_rows(text, node))
+            add_rows(found, trace)
+            count_missed(found, missed)
         for at, node, event in self._faults:
             trace.add(at, node, event)
         self._ask_all("forget", lambda _: {"run": self._run}, REACH_S, up)
@@ -421,7 +425,7 @@ class Conductor:
                     f"{peer.name}: its clock has drifted by {drift / 1e6:.1f} ms during the run, and "
                     f"{MOST_DRIFT / 1e6:g} ms are allowed"
                 )
-        return list(self._remarks())
+        return [*self._remarks(), *missed_remarks(+missed)]
 
     def _journal(self, peer: Peer) -> bytes:
         """The node's journal, piece by piece."""
@@ -438,6 +442,24 @@ class Conductor:
             yield f"that is more than {LATE / 1e6:g} ms: the machine was too slow for this run, and delays say so, too"
         if crashes := sum(event == CRASH for _, _, event in self._faults):
             yield f"processes of nodes died {crashes} times"
+
+
+def count_missed(rows: Iterable[Row], missed: Counter[NodeId]) -> None:
+    """Adds what was published for each node, and takes off what was delivered there, each notification once."""
+    delivered: set[tuple[NodeId, str]] = set()
+    for _, node, event, _, notification, _, _, _, detail in rows:
+        if event == PUBLISH and detail:
+            missed.update(map(int, detail.split(LIST_SEPARATOR)))
+        elif event == DELIVER:
+            delivered.add((node, notification))
+    missed.subtract(node for node, _ in delivered)
+
+
+def missed_remarks(missed: Mapping[NodeId, int]) -> Iterator[str]:
+    """Tells what was accepted and not delivered: whoever was killed has forgotten what it held for others."""
+    if missed:
+        nodes = ", ".join(f"node {node} ({number})" for node, number in sorted(missed.items()))
+        yield f"{sum(missed.values())} notifications that were published did not reach a subscriber: {nodes}"
 
 
 def _error(code: int, text: str) -> BackendError | UserError | AgentError:

@@ -5,8 +5,9 @@ accepted or delivered until then has happened. So it writes what it did before i
 before the frames leave that were sent at the same instant. The system keeps what was written also if the process is
 killed; only a machine that loses power can lose some of it.
 
-A line is a row, as JSON. A process that was killed while it wrote leaves a torn last line, which is no row: nobody had
-been told of it. A node that was started again goes on in the same file.
+A line is a row, as JSON. A process that was killed while it wrote leaves a torn line, which is no row: nobody had been
+told of it. A node that was started again goes on in the same file, behind an empty line. So a torn line is known by
+what follows it, which is nothing or an empty line, and no other line may be torn: that would be damage.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Journal(TraceWriter):
         self._waiting: list[str] = []
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         if os.fstat(self._file).st_size:
-            os.write(self._file, b"\n")
+            os.write(self._file, b"\n\n")
 
     def add(  # noqa: PLR0913, PLR0917  # as in the class that this stands for
         self,
@@ -88,8 +89,8 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
-            if not lines[number:] or not any(lines[number : number + 1]):
-                continue  # torn by the death of its process: a whole line is never followed by an empty one otherwise
+            if not any(lines[number : number + 1]):
+                continue  # torn by the death of its process
             raise BackendError(f"node {node}: line {number} of its journal is no row") from None
         if not _is_row(row, node):
             raise BackendError(f"node {node}: line {number} of its journal is no row of this node")

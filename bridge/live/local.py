@@ -33,9 +33,9 @@ from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
 from roambus.bridge.live.machines import open_sockets
-from roambus.bridge.live.node import LOST_S, LiveNode, code_of
+from roambus.bridge.live.node import LOST_S, LiveNode, code_of, take_precedence
 from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
-from roambus.bridge.runs.guard import fork, watch
+from roambus.bridge.runs.guard import apart, fork, watch
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import NODES_FOLDER
 from roambus.bridge.runs.run import Drive, Driven
@@ -54,13 +54,18 @@ _END = "end"
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
-def drive_here(links: str, advance: Callable[[], None]) -> Drive:
-    """Has a live run made by processes of this machine; `advance` is called in each second of the run."""
+def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive:
+    """Has a live run made by processes of this machine, which take precedence over others if it is to be `realtime`.
+
+    `advance` is called in each second of the run.
+    """
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         journals = plan.folder / NODES_FOLDER
+        if realtime:
+            apart(take_precedence)  # so that it is told at once if the user may not
         code_of(agent)  # the nodes, which are asked for it, have it from here
-        with local_ensemble(len(scenario.nodes), journals) as ensemble, Conductor(ensemble) as conductor:
+        with local_ensemble(len(scenario.nodes), journals, realtime) as ensemble, Conductor(ensemble) as conductor:
             conductor.conduct(plan, scenario, agent, links, advance)
             remarks = conductor.collect(trace, scenario, partial(left_journal, journals))
         shutil.rmtree(journals, ignore_errors=True)
@@ -75,7 +80,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 
 @contextmanager
-def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
+def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
     """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`."""
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:
@@ -90,6 +95,8 @@ def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
                 for number, one in enumerate(made):
                     if number != node:
                         one.close()
+                if realtime:
+                    take_precedence()
                 again = made[node].own.dup
                 LiveNode(node, endpoints[node], keys, journals, lambda: Sockets(again()), for_one_run=True).serve(
                     announce

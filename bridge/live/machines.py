@@ -36,7 +36,7 @@ from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
 from roambus.bridge.live.air import Address, Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
-from roambus.bridge.live.node import LiveNode
+from roambus.bridge.live.node import LiveNode, take_precedence
 from roambus.bridge.runs.guard import watch
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import Drive, Driven
@@ -174,8 +174,10 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
         return Sockets(one, shared)
 
 
-def serve_node(machines: Machines, node: int, journals: Path, announce: Callable[[str], None]) -> None:
+def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
     """Is the node until interrupted; raises UserError."""
+    if realtime:
+        take_precedence()
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
     open_own = partial(open_sockets, machines.nodes[node], machines.group)

@@ -23,6 +23,7 @@ trace: the journal, and a Parquet file made of it.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import secrets
 import sys
@@ -60,6 +61,7 @@ PROTOCOL = 1
 """The version of what conductor and nodes say to each other."""
 LOST_S = 5.0
 """A conductor that has asked nothing for so long is gone."""
+WILD_US = 1_000_000
 PIECE_BYTES, MOST_BYTES = 2**20, 64 * 2**20
 """A journal is collected in such pieces; no message is longer."""
 IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
@@ -87,6 +89,19 @@ def code_of(agent: type[Agent]) -> str:
     """A hash of the code that a node runs, which must be the conductor's."""
     ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
     return code_hash([*ours, *agent_sources(agent)]).hex()
+
+
+def take_precedence() -> None:
+    """Has this process run before all ordinary ones, so that its timers are not late on a machine that is busy.
+
+    It waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU, before it takes
+    the processor from everybody. Raises UserError where the user may not do that.
+    """
+    resource.setrlimit(resource.RLIMIT_RTTIME, (WILD_US, WILD_US))
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except PermissionError:
+        raise UserError("--realtime: only root, or who has CAP_SYS_NICE, may put processes before all others") from None
 
 
 class StoppedError(BackendError):

@@ -61,12 +61,18 @@ def _links(default: str) -> Callable[[Any], Any]:
     )
 
 
+REALTIME = click.option(
+    "--realtime", is_flag=True, help="Runs nodes before all other processes, so that timers are on time; needs root."
+)
+
+
 @live.command(hidden=True)
 @SINGLE
 @LEVEL
 @_links("ideal")
+@REALTIME
 @OUT
-def here(single: Single, level: str, links: str, out: Path) -> None:
+def here(single: Single, level: str, links: str, realtime: bool, out: Path) -> None:
     """Runs TEMPLATE on this machine: a process for each node, on the loopback address.
 
     Which datagrams a node takes follows the template: its tree or graph, or the movement of its nodes, over ideal links
@@ -77,7 +83,7 @@ def here(single: Single, level: str, links: str, out: Path) -> None:
     """
     from roambus.bridge.live.local import drive_here
 
-    _run(single, level, links, out, lambda advance: drive_here(links, advance))
+    _run(single, level, links, out, lambda advance: drive_here(links, realtime, advance))
 
 
 @live.command()
@@ -104,7 +110,8 @@ def machines(file: Path, addresses: Sequence[str]) -> None:
     show_default=True,
     help="Where what happened at this node is kept until it is collected.",
 )
-def node(file: Path, number: int, keep: Path) -> None:
+@REALTIME
+def node(file: Path, number: int, keep: Path, realtime: bool) -> None:
     """Is one of the nodes of FILE, on this machine, for one run after the other, until Ctrl-C.
 
     If the conductor is gone, the node leaves the air, and its trace is kept.
@@ -112,7 +119,7 @@ def node(file: Path, number: int, keep: Path) -> None:
     from roambus.bridge.live.machines import read_machines, serve_node
 
     listed = read_machines(file)
-    serve_node(listed, number, keep, remark)
+    serve_node(listed, number, keep, realtime, remark)
 
 
 @live.command()

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from roambus.bridge.trace.parquet import read_about, read_trace
 
 ROOT = Path(__file__).parents[3]
 SMALL = ["--set", "config=C2", "--set", "publish_until=20", "--set", "publish_interval=0.2"]
+LONG = ["--set", "config=C2", "--set", "publish_interval=0.2", "--set", "time_limit=60", "--set", "publish_until=50"]
 FILES = {"CC2420.txt", "run.ini", "run.log", "trace.parquet"}
 
 
@@ -100,6 +102,14 @@ def writer(command: Command, journal: Path) -> int:
     raise AssertionError("nobody has it open")
 
 
+def is_open(command: Command, journal: Path) -> bool:
+    try:
+        writer(command, journal.resolve())
+    except (AssertionError, OSError):
+        return False
+    return True
+
+
 def is_on_air(folder: Path) -> bool:
     """Whether every node of C2 has begun its journal."""
     return sum(path.stat().st_size > 0 for path in folder.glob("results/run/traces/**/nodes/*.rows")) == 6
@@ -148,6 +158,36 @@ def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path
     assert any(time < crash["time_s"] for time in delivered)
     assert any(time > recover["time_s"] for time in delivered)
     assert not any(crash["time_s"] + 0.2 < time < recover["time_s"] for time in delivered)
+
+
+@pytest.mark.slow
+def test_what_was_accepted_is_delivered_or_told(start: Start, tmp_path: Path) -> None:
+    """Of 20 kills at random moments each is a crash and a recovery; the log counts whatever did not arrive."""
+    random = Random(20)
+    command = start("thesis", "--agent", "flooding", *LONG)
+    until(lambda: is_on_air(tmp_path))
+    for _ in range(20):
+        time.sleep(random.uniform(1.2, 2.2))
+        journals = sorted(tmp_path.glob("results/run/traces/**/nodes/*.rows"))
+        until(lambda: all(is_open(command, journal) for journal in journals))  # noqa: B023  # it is asked at once
+        os.kill(writer(command, random.choice(journals).resolve()), signal.SIGKILL)
+    code, told = command.end(90)
+    assert code == 0, told
+    happened = rows(tmp_path)
+    kinds = Counter(row["event"] for row in happened)
+    assert kinds["crash"] == kinds["recover"] == 20
+    assert kinds["role"] == 26
+    wanted = {
+        (row["notification_id"], node)
+        for row in happened
+        if row["event"] == "publish"
+        for node in row["detail"].split()
+    }
+    delivered = {(row["notification_id"], str(row["node"])) for row in happened if row["event"] == "deliver"}
+    assert delivered <= wanted
+    missed = len(wanted - delivered)
+    assert 0 < missed < len(wanted) / 2
+    assert f"note: {missed} notifications that were published did not reach a subscriber" in told
 
 
 def test_nodes_end_when_their_conductor_is_killed(start: Start, tmp_path: Path) -> None:
