@@ -183,6 +183,7 @@ class Conductor:
         ):  # fmt: skip
             made.setsockopt(option, value)
         monitor = made.get_monitor_socket(zmq.EVENT_CONNECTED)
+        stack.callback(monitor.close)
         stack.callback(made.disable_monitor)
         made.connect(endpoint)
         return Peer(node, endpoint, made, monitor)
