@@ -77,6 +77,7 @@ class IdealLinksTo:
         ideal = scenario.ideal
         self._random = Random(f"live links/{scenario.seed}/{node}")
         self._loss, self._delay = ideal.loss, ideal.delay
+        self._losses = {one.sender: one.share for one in ideal.losses if one.receiver == node}
         self._delays = {one.b if one.a == node else one.a: one.delay for one in ideal.delays if node in (one.a, one.b)}
         self._spans = spans_to(node, scenario)
 
@@ -85,7 +86,7 @@ class IdealLinksTo:
         arrives = sent + self._delays.get(sender, self._delay)
         spans = self._spans[sender]
         place = bisect_right(spans, (sent, math.inf)) - 1
-        if place < 0 or arrives >= spans[place][1] or (self._loss and self._random.random() < self._loss):
+        if place < 0 or arrives >= spans[place][1] or self._random.random() < self._losses.get(sender, self._loss):
             return None
         return arrives
 

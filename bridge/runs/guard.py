@@ -124,7 +124,7 @@ def apart(make: Callable[[], T]) -> T:
 
 def start_beside(serve: Callable[[], object]) -> int:
     """Starts a process that does this, and ends with this one if not before; returns its number, to be waited for."""
-    process = _fork()
+    process = fork()
     if process == 0:
         _serve(serve, os.open(os.devnull, os.O_WRONLY))
     return process

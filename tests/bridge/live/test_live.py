@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,13 +15,19 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.trace.parquet import read_about, read_trace
 
 ROOT = Path(__file__).parents[3]
 SMALL = ["--set", "config=C2", "--set", "publish_until=20", "--set", "publish_interval=0.2"]
 LONG = ["--set", "config=C2", "--set", "publish_interval=0.2", "--set", "time_limit=60", "--set", "publish_until=50"]
 FILES = {"CC2420.txt", "run.ini", "run.log", "trace.parquet"}
+
+
+def temporary(folder: Path) -> Path:
+    """Where the commands of a test have their private folders, of which nothing may be left."""
+    found = folder / "tmp"
+    found.mkdir(exist_ok=True)
+    return found
 
 
 class Command:
@@ -32,7 +37,7 @@ class Command:
         self.process = subprocess.Popen(
             [*prefix, sys.executable, "-m", "roambus", "live", *words],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary(folder))},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -115,13 +120,8 @@ def is_on_air(folder: Path) -> bool:
     return sum(path.stat().st_size > 0 for path in folder.glob("results/run/traces/**/nodes/*.rows")) == 6
 
 
-def private_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob(f"{prefix_of(BRIDGE)}*"))
-
-
 def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> None:
     """Trace, ini, radio file and log; the application's rows are there, and what only a radio has is not."""
-    before = private_folders()
     code, told = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=2").end()
     assert code == 0, told
     assert {path.name for path in run_folder(tmp_path).iterdir()} == FILES
@@ -135,7 +135,7 @@ def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> No
     assert kinds["publish"] >= 16
     assert kinds["deliver"] >= kinds["publish"]
     assert "energy" not in kinds
-    assert private_folders() == before
+    assert not list(temporary(tmp_path).iterdir())
 
 
 def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path) -> None:
@@ -204,7 +204,6 @@ def test_nodes_end_when_their_conductor_is_killed(start: Start, tmp_path: Path) 
 @pytest.mark.parametrize("after_s", [1.0, 2.0, 3.0, 5.0])
 def test_ctrl_c_leaves_nothing(start: Start, tmp_path: Path, after_s: float) -> None:
     """At any second: while everything is imported, nodes are started, or frames are on the air."""
-    before = private_folders()
     command = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=60")
     time.sleep(after_s)
     os.killpg(command.process.pid, signal.SIGINT)
@@ -214,7 +213,7 @@ def test_ctrl_c_leaves_nothing(start: Start, tmp_path: Path, after_s: float) -> 
     assert not command.processes()
     assert not list(tmp_path.glob("**/trace.parquet"))
     assert not list(tmp_path.glob("**/*.rows"))
-    assert private_folders() <= before
+    assert not list(temporary(tmp_path).iterdir())
 
 
 def test_a_broken_agent_ends_the_run(start: Start, tmp_path: Path) -> None:
