@@ -8,9 +8,10 @@ those of the paper on replicated brokers, here and in all chapters.
 |--------------|------------------------------------------------------------------------------------|-----------------|
 | `agent`      | puts a broker or a client on a node; crash, freeze and recovery; listings          | 2, 6.3          |
 | `client`     | publisher and subscriber                                                           | 4 to 6.4        |
-| `broker`     | what clients, neighbouring sites and the other two brokers say, and who acts on it | 4 to 6.9        |
+| `broker`     | what clients and neighbouring sites say, and who acts on it                        | 4 to 6.9        |
+| `succession` | the other two brokers: whether the leader is there, and who leads next             | 6.2 to 6.8      |
 | `neighbours` | who leads the neighbouring sites, what is sent on, whether another node is there   | 4.1, 6.3 to 6.9 |
-| `replica`    | the three copies of the state: steps, taking over, catching up                     | 6 to 6.7        |
+| `replica`    | the three copies of the state: steps, yielding, catching up                        | 6 to 6.7        |
 | `site_state` | routing and order: what a message changes, and makes the site send; its bytes      | 4, 5            |
 | `messages`   | what is sent, and what can be set                                                  | 4 to 6.9        |
 

@@ -30,7 +30,7 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.replicated.broker import Broker, ClientSide, MateSide, NeighbourSide
+from roambus.python_protocol.papers.replicated.broker import Broker, ClientSide, NeighbourSide
 from roambus.python_protocol.papers.replicated.client import Client
 from roambus.python_protocol.papers.replicated.messages import (
     AreYouAlive,
@@ -41,11 +41,12 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
 from roambus.python_protocol.papers.replicated.replica import Replica
+from roambus.python_protocol.papers.replicated.succession import Succession
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 WAKE = "wake"
 """The key of the timer that runs out, at once, when all that has waited has come."""
-_LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, MateSide, Replica)
+_LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, Succession, Replica)
 
 
 class Replicated(Agent):

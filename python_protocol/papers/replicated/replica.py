@@ -24,7 +24,6 @@ copy begins.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -87,7 +86,7 @@ class Replica(Process):
         self._brokers = brokers
         self._place = place
         self._parameters = parameters
-        self._tells_empty = parameters.tell_empty
+        self.tells_empty = parameters.tell_empty
         self._pieces = Pieces()
         self._followers = set(self.mates)
         """Who is informed: all but those that have crashed, until they have caught up."""
@@ -221,7 +220,7 @@ class Replica(Process):
         if self.is_joining:
             self.term = max(self.term, asked.term)
             self.send(sender, Empty(self.term))
-        elif asked.term > self.term or (self._tells_empty and asked.term == self.term != self.point.term):
+        elif asked.term > self.term or (self.tells_empty and asked.term == self.term != self.point.term):
             self.step_down(asked.term)
             snapshot = self._send_pieces(sender) if self.point > asked.point else b""
             self.send(sender, Yield(self.term, self.point, snapshot))
@@ -340,27 +339,22 @@ class Releases:
     """Holds back what one broker, as the leader of its site, is to send."""
 
     def __init__(self) -> None:
-        self._held: deque[Released] = deque()
+        self._held: list[Released] = []
+        """In the order of the steps, so that what is ready stands in front."""
         self._informed = 0
         """The last step of this term of which another broker is informed."""
-        self._ready: list[Released] = []
-        """For the broker to carry out."""
 
     def hold(self, one: Released) -> None:
         """A step was taken; it waits for its turn, even if others are informed of it already."""
         self._held.append(one)
-        self._release()
 
     def informed(self, step: int) -> None:
-        """Another broker has come to this step."""
-        if step > self._informed:
-            self._informed = step
-            self._release()
+        """Another broker has come to this step; one that is behind it may say so later."""
+        self._informed = max(self._informed, step)
 
     def begin_term(self, first: Released) -> None:
         """A term of this broker begins: nobody is informed of anything yet."""
-        self._informed = _NEVER
-        self._held = deque([first])
+        self._informed, self._held = _NEVER, [first]
 
     def end_term(self) -> None:
         """There is another leader, which does what this one has not done."""
@@ -368,16 +362,13 @@ class Releases:
 
     def held(self) -> set[Output]:
         """What is not to be sent yet."""
-        return {output for one in self._held for output in one.outputs}
+        return {output for one in self._held if one.step > self._informed for output in one.outputs}
 
     def take_ready(self) -> list[Released]:
-        """What was released since this was last called, in the order of the steps."""
-        ready, self._ready = self._ready, []
+        """What has become safe since this was last called, in the order of the steps."""
+        ready = [one for one in self._held if one.step <= self._informed]
+        del self._held[: len(ready)]
         return ready
-
-    def _release(self) -> None:
-        while self._held and self._held[0].step <= self._informed:
-            self._ready.append(self._held.popleft())
 
 
 class Pieces:
