@@ -1,25 +1,29 @@
-"""A client of the family: one broker at a time, its filters, and what it could not publish yet.
+"""A client of the broker family: one broker at a time, its filters, and what it could not publish yet.
 
 The thesis, section 2.2, has publishers and subscribers as processes of their own; a client is both of one node. A
 publisher without a broker keeps what it publishes, and sends it once it has one. Every copy of a notification that
 arrives is delivered, as in the thesis; the trace shows how rare further copies are.
 
-Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and the client corrects that. In
-the others nobody tells a client what its broker has wrong. There a `FaithfulClient` says again what was lost, and says
-later what it was commanded while it had no broker. What was lost comes first: a link that is given up carries what was
-said before the client lost its broker.
+*What a protocol adds.* All protocols of the family say SUB and UNS, and differ in the fields before the filter: none in
+Simple Routing (the thesis, table 2.1), the subscriber elsewhere, in MFT-PubSub its timestamp as well. So a protocol
+names its two classes (`subscription_types`) and those fields (`_head`). It says what a client tells a broker to which it
+comes (`_greet`), and has the handlers of what brokers send.
+
+*What a broker has wrong.* Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and the
+client corrects that (the thesis, section 3.2). In the others nobody tells a client what its broker has wrong. There a
+`FaithfulClient` repeats what was lost, and says later what it was commanded while it had no broker. What was lost
+comes first: a link that is given up carries what was said before the client lost its broker.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, Sub, Uns
-from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId
@@ -30,7 +34,7 @@ class Client(Process):
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
-    said_again: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
+    subscription_types: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
     """The SUB and the UNS of the protocol, whose fields are those of `_head`, and then the filter."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
@@ -40,6 +44,8 @@ class Client(Process):
         self.broker: NodeId | None = None
         self.filters: dict[Filter, None] = {}
         """The filters are the keys, in the order in which they came."""
+        self._is_subscriber = False
+        """Whether it has ever subscribed; before that there is nothing to migrate (algorithms 2.3 and 3.2)."""
         self._last_broker: NodeId | None = None
         self._limit = parameters.publisher_buffer
         self._unpublished: list[Notification] = []
@@ -62,7 +68,6 @@ class Client(Process):
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
-        self._drop_overflow()
 
     # Commands of the application
 
@@ -70,19 +75,18 @@ class Client(Process):
         """The application wants what `wanted` matches."""
         if wanted not in self.filters:
             self.filters[wanted] = None
-            self._tell_broker(self._subscription, wanted)
+            self._tell_broker(wanted, is_new=True)
 
     def unsubscribe(self, unwanted: Filter) -> None:
         """The application no longer wants what `unwanted` matches."""
         if unwanted in self.filters:
             del self.filters[unwanted]
-            self._tell_broker(self._unsubscription, unwanted)
+            self._tell_broker(unwanted, is_new=False)
 
     def publish(self, notification: Notification) -> None:
-        """The application publishes."""
+        """The application publishes, at once or as soon as there is a broker."""
         self._unpublished.append(notification)
         self._flush()
-        self._drop_overflow()
 
     # Messages
 
@@ -92,14 +96,14 @@ class Client(Process):
         else:
             self.note(DROP, notification_id=str(notification.id), detail="not subscribed")
 
-    def _mend(self, message: Filters) -> None:
-        """Corrects what the broker has wrong (the thesis, section 3.2)."""
+    def _correct(self, message: Filters) -> None:
+        """Tells the broker what it has wrong, first what it lacks (the thesis, section 3.2)."""
         for one in self.filters:
             if one not in message.filters:
-                self._tell_broker(self._subscription, one)
+                self._tell_broker(one, is_new=True)
         for one in message.filters:
             if one not in self.filters:
-                self._tell_broker(self._unsubscription, one)
+                self._tell_broker(one, is_new=False)
 
     # Senders
 
@@ -111,42 +115,36 @@ class Client(Process):
         """What stands before the filter in a SUB or UNS made now; a protocol that numbers them counts up here."""
         return (self.node,)
 
-    def _subscription(self, wanted: Filter) -> Message:
-        """The SUB for a filter."""
-        made: Message = self.said_again[0](*self._head(), wanted)
-        return made
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        """The UNS for a filter."""
-        made: Message = self.said_again[1](*self._head(), unwanted)
+    def _subscription(self, about: Filter, *, is_new: bool) -> Message:
+        """The SUB for a filter, or its UNS."""
+        self._is_subscriber |= is_new
+        made: Message = self.subscription_types[0 if is_new else 1](*self._head(), about)
         return made
 
     def _publication(self, notification: Notification, hops: int) -> Message:
         """The PUB for a notification."""
         return Pub(hops, notification)
 
-    def _tell_broker(self, make: Callable[[Filter], Message], about: Filter) -> None:
-        """Makes and sends a message about a filter; without a broker it is not even made."""
+    def _tell_broker(self, about: Filter, *, is_new: bool) -> None:
+        """Sends a SUB or UNS; without a broker it is not even made, so that no number of it is used up."""
         if self.broker is not None:
-            self.send(self.broker, make(about))
+            self.send(self.broker, self._subscription(about, is_new=is_new))
 
     def _subscribe_all(self) -> None:
         for one in self.filters:
-            self._tell_broker(self._subscription, one)
+            self._tell_broker(one, is_new=True)
 
     def _flush(self) -> None:
+        """Sends what waits for a broker; as long as there is none, only the newest notifications are kept."""
         if self.broker is None:
+            dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
+            for one in dropped:
+                self.note(DROP, notification_id=str(one.id), detail="publisher has no broker")
             return
         hops = int(self.broker != self.node)
         for one in self._unpublished:
             self.send(self.broker, self._publication(one, hops))
         self._unpublished.clear()
-
-    def _drop_overflow(self) -> None:
-        """Keeps the newest notifications that wait for a broker."""
-        dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
-        for one in dropped:
-            self.note(DROP, notification_id=str(one.id), detail="publisher has no broker")
 
 
 class FaithfulClient(Client):
@@ -156,48 +154,41 @@ class FaithfulClient(Client):
         """At first nothing was lost, and nothing waits."""
         super().__init__(node, parameters)
         self._unsaid: list[Message] = []
-        self._commands: list[Subscribe | Unsubscribe] = []
-        """What the application has commanded while there was no broker, in its order."""
-
-    def subscribe(self, wanted: Filter) -> None:
-        """The application wants what `wanted` matches; without a broker the next one will be told."""
-        if self.broker is None and wanted not in self.filters:
-            self._commands.append(Subscribe(wanted))
-        super().subscribe(wanted)
-
-    def unsubscribe(self, unwanted: Filter) -> None:
-        """The application no longer wants what `unwanted` matches; without a broker the next one will be told."""
-        if self.broker is None and unwanted in self.filters:
-            self._commands.append(Unsubscribe(unwanted))
-        super().unsubscribe(unwanted)
+        self._commands: list[tuple[Filter, bool]] = []
+        """Filters that the application has taken up (True) or given up without a broker, in its order."""
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: subscriptions are said again, and what they publish is published anew."""
+        """Messages did not arrive: subscriptions are sent again, and what they publish is published anew."""
         lost = list(messages)
-        self._unsaid += [message for message in lost if isinstance(message, self.said_again)]
+        self._unsaid += [message for message in lost if isinstance(message, self.subscription_types)]
         if self.broker is not None:
             self._say_again(self.broker)
         super().link_broken(lost)
+
+    def _tell_broker(self, about: Filter, *, is_new: bool) -> None:
+        """Sends a SUB or UNS; without a broker the next one is told."""
+        if self.broker is None:
+            self._commands.append((about, is_new))
+        super()._tell_broker(about, is_new=is_new)
 
     def _say_again(self, broker: NodeId) -> None:
         """Sends what was lost to another broker than the last one, or to the same one again."""
         for message in self._take_unsaid():
             self.send(broker, message)
 
-    def _take_commands(self) -> list[Subscribe | Unsubscribe]:
+    def _take_commands(self) -> list[tuple[Filter, bool]]:
         """What was commanded without a broker; whoever takes it says it, or what comes of it."""
         commands, self._commands = self._commands, []
         return commands
 
-    def _say_late(self, commands: Iterable[Subscribe | Unsubscribe]) -> None:
+    def _say_late(self, commands: Iterable[tuple[Filter, bool]]) -> None:
         """Tells the broker what was commanded before there was one."""
-        for command in commands:
-            is_new = isinstance(command, Subscribe)
-            self._tell_broker(self._subscription if is_new else self._unsubscription, command.filter)
+        for about, is_new in commands:
+            self._tell_broker(about, is_new=is_new)
 
     def _end_late(self) -> None:
         """Tells the broker what was given up before there was one; its subscriptions will be said as they are."""
-        self._say_late(one for one in self._take_commands() if isinstance(one, Unsubscribe))
+        self._say_late((about, is_new) for about, is_new in self._take_commands() if not is_new)
 
     def _take_unsaid(self) -> list[Message]:
         """What was lost; whoever takes it sends it, or says it in another way."""

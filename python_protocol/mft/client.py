@@ -36,7 +36,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 class Client(FamilyClient):
     """s_i and p_i of one node."""
 
-    said_again = (Sub, Uns)
+    subscription_types = (Sub, Uns)
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """The first message of the client will have the number 1."""
@@ -47,9 +47,9 @@ class Client(FamilyClient):
         """The number of its last migration."""
 
     @on(Filters)
-    def mend(self, message: Filters, broker: NodeId, now: SimTime) -> None:
+    def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
         """The new broker has answered a MIG: the client tells it what it has wrong."""
-        self._mend(message)
+        self._correct(message)
 
     @on(Pub)
     def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:

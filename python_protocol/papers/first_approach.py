@@ -58,7 +58,6 @@ from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.broker import (
-    BrokerParameters,
     Filters,
     Hops,
     Pub,
@@ -125,15 +124,10 @@ class Fmig(Message, tag=11):
 class Client(FamilyClient):
     """s_i and p_i of one node."""
 
-    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """The client has never subscribed."""
-        super().__init__(node, parameters)
-        self._is_subscriber = False
-
     @on(Filters)
-    def mend(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """The new broker has answered a MIG: the client tells it what it has wrong."""
-        self._mend(message)
+    def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
+        """The new broker has answered a MIG: the client tells it what it has wrong (3.2, line 5)."""
+        self._correct(message)
 
     @on(Pub, Rep)
     def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
@@ -145,13 +139,6 @@ class Client(FamilyClient):
             self.send(broker, Mig(self.node, last))
         else:
             self._subscribe_all()
-
-    def _subscription(self, wanted: Filter) -> Message:
-        self._is_subscriber = True
-        return Sub(self.node, wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(self.node, unwanted)
 
 
 class FirstApproachParameters(StorageParameters):

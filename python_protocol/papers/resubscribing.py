@@ -27,8 +27,6 @@ from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub, RoutingTable, Sub, Uns
 from roambus.python_protocol.brokers.client import FaithfulClient
-from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -87,8 +85,6 @@ class Broker(ForgetfulBroker):
 class Client(FaithfulClient):
     """s_i and p_i of one node."""
 
-    said_again = (Sub, Uns)
-
     @on(Pub)
     def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
         """A notification has arrived."""
@@ -98,12 +94,6 @@ class Client(FaithfulClient):
         self._say_again(broker)
         self._end_late()
         self._subscribe_all()
-
-    def _subscription(self, wanted: Filter) -> Message:
-        return Sub(self.node, wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(self.node, unwanted)
 
 
 class Resubscribing(BrokerAgent):

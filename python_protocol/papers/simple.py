@@ -46,7 +46,7 @@ class Uns(Message, tag=2, notation="{filter}"):
 class Client(FaithfulClient):
     """s_i and p_i of one node."""
 
-    said_again = (Sub, Uns)
+    subscription_types = (Sub, Uns)
 
     @on(Pub)
     def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
@@ -62,11 +62,9 @@ class Client(FaithfulClient):
             self._take_unsaid()  # which the filters say again
             self._subscribe_all()
 
-    def _subscription(self, wanted: Filter) -> Message:
-        return Sub(wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(unwanted)
+    def _head(self) -> tuple[()]:
+        """Nobody is told who subscribes."""
+        return ()
 
 
 class Entry(NamedTuple):

@@ -18,7 +18,7 @@ from itertools import count
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
+from roambus.python_protocol.brokers.broker import BrokerParameters, Sub
 from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
@@ -41,13 +41,11 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 class Client(FaithfulClient):
     """s_i and p_i of one node."""
 
-    said_again = (Sub, Uns)
     publication_type = Pub
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first the client has subscribed to nothing, and received nothing."""
+        """At first the client has received nothing."""
         super().__init__(node, parameters)
-        self._is_subscriber = False
         self._last = NEVER
 
     @on(Pub, Rep)
@@ -69,13 +67,6 @@ class Client(FaithfulClient):
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
         self.send(broker, Mig(self.node, last, self._last))
         self._last = NEVER
-
-    def _subscription(self, wanted: Filter) -> Message:
-        self._is_subscriber = True
-        return Sub(self.node, wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(self.node, unwanted)
 
     def _publication(self, notification: Notification, hops: int) -> Pub:
         return Pub(NEVER, hops, (), notification)
@@ -196,20 +187,15 @@ class NumberedClient(Client):
         if not self.filters:
             self._sorter.restart(self._stay)
 
-    def _subscription(self, wanted: Filter) -> Message:
-        message = super()._subscription(wanted)
-        self._first = wanted if self._first is None else self._first
-        self._times += wanted == self._first
-        return NumberedSub(self.node, wanted, self._next_number()) if self._is_numbered else message
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
+    def _subscription(self, about: Filter, *, is_new: bool) -> Message:
+        message = super()._subscription(about, is_new=is_new)
+        if is_new:
+            self._first = about if self._first is None else self._first
+            self._times += about == self._first
         if not self._is_numbered:
-            return super()._unsubscription(unwanted)
-        return NumberedUns(self.node, unwanted, self._next_number())
-
-    def _next_number(self) -> int:
+            return message
         self._said = (self._said + 1) % 2**16
-        return self._said
+        return (NumberedSub if is_new else NumberedUns)(self.node, about, self._said)
 
     def _count_first(self, messages: Iterable[Message]) -> int:
         """How many of the messages subscribe to what it has subscribed to first."""
