@@ -7,6 +7,10 @@ A scenario can give more than single events say: the tree of brokers (`Rewired`)
 of three brokers with their clients, in a tree (the paper on replicated brokers, section 2). Sites are written as in
 `a: 0 1 2 | 6, b < a: 3 4 5 | 7`: the site b is below the site a and has the brokers 3, 4 and 5, and the client 7.
 Whoever makes a `Sites` gets an error that names the site or the node if these are no tree of sites.
+
+What an agent is told, it is told at an instant, and before the next event it has reacted. Events of one instant come in
+the order in which the host has arranged them, which is the same in each run. Nothing tells an agent that a frame has
+arrived elsewhere, where a node is, or who is in range: as on a real radio it can only ask.
 """
 
 from __future__ import annotations
@@ -187,6 +191,7 @@ class Sites:
     sites: tuple[Site, ...]
 
     def __post_init__(self) -> None:
+        # The number is the paper's (section 2). With two brokers nobody could be informed once one of them has failed.
         for site in self.sites:
             if len(site.brokers) != BROKERS_A_SITE:
                 raise ValueError(f"site {site.name} has {len(site.brokers)} brokers; each has {BROKERS_A_SITE}")
@@ -227,6 +232,7 @@ class Sites:
             self._check_way_up(site)
 
     def _check_way_up(self, site: Site) -> None:
+        # Each site has one parent, so a circle is the only thing that can keep a way up from ending.
         way = [site.name]
         parent = site.parent
         while parent is not None:

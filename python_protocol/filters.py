@@ -1,8 +1,20 @@
 """Notifications, and the filters that select them.
 
 A notification is a set of named attributes; a filter is a conjunction of constraints on attributes. The topic is an
-attribute like any other. Both have a compact binary encoding, because their size counts on the air, and a filter also
-has a text form that scenarios use: `topic = 'news' and price < 10`.
+attribute like any other. The rules:
+
+- *Numbers compare with numbers, and texts with texts.* A value of the other kind satisfies `!=`, and nothing else.
+- *An attribute that is missing satisfies no constraint*, `!=` neither: who asks for `price != 3` asks for a price.
+- *A filter without constraints matches everything*, so that a subscription to all needs no kind of its own.
+- *3 and 3.0 are equal, and have different bytes.* A filter for the one matches the other.
+
+Both have a compact binary encoding, because their size counts on the air: one byte for the number of attributes or
+constraints, for each type and each operator, eight for a number, and for a text its UTF-8 after a byte with its length.
+The payload is a number of bytes without content, since nothing but their time on the air matters. The bytes of a
+notification are made once, and kept with it: it is sent by many nodes, and never changes.
+
+A filter also has a text form that scenarios use: `topic = 'news' and price < 10`. A text stands in single quotes, and
+cannot hold one; the word `and` may stand inside them.
 """
 
 from __future__ import annotations
@@ -54,6 +66,7 @@ class Operator(Enum):
 
 
 _OPERATORS = list(Operator)
+"""An operator travels as its place in this list, which must therefore keep its order."""
 _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.EQUAL: operator.eq,
     Operator.NOT_EQUAL: operator.ne,
@@ -90,7 +103,7 @@ class NotificationId:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
+        """Reads what `write` wrote; raises DecodeError."""
         return cls(reader.u16(), reader.u32())
 
 
@@ -127,7 +140,7 @@ class Notification:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
+        """Reads what `write` wrote; raises DecodeError."""
         identifier = NotificationId.read(reader)
         attributes = tuple((reader.text(), read_value(reader)) for _ in range(reader.u8()))
         payload = reader.u16()
@@ -154,6 +167,7 @@ class Constraint:
             return False
         if self.operator is Operator.EXISTS:
             return True
+        # Python would raise TypeError for 3 < "a", and tell a subscriber's mistake at the broker that routes.
         if isinstance(value, str) != isinstance(self.operand, str):
             return self.operator is Operator.NOT_EQUAL
         if self.operator is Operator.PREFIX:
@@ -184,7 +198,7 @@ class Filter:
 
     def matches(self, notification: Notification) -> bool:
         """Whether all constraints hold, which is f(e) of the thesis, section 2.2."""
-        if not self.constraints:
+        if not self.constraints:  # no dictionary has to be made: brokers ask this for each filter and notification
             return True
         attributes = dict(notification.attributes)
         return all(constraint.matches(attributes) for constraint in self.constraints)
@@ -199,7 +213,7 @@ class Filter:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
+        """Reads what `write` wrote; raises DecodeError."""
         return cls(tuple(_read_constraint(reader) for _ in range(reader.u8())))
 
     def __str__(self) -> str:
@@ -247,7 +261,10 @@ def read_value(reader: Reader) -> Value:
 
 
 def parse_filter(text: str) -> Filter:
-    """Reads "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError."""
+    """Reads "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError.
+
+    An `and` separates constraints if an even number of quotes follows it, that is, if it does not stand in a text.
+    """
     if text.strip() in ("", "all"):
         return Filter()
     return Filter(tuple(map(_parse_constraint, re.split(r"\band\b(?=(?:[^']*'[^']*')*[^']*$)", text))))

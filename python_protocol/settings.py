@@ -233,6 +233,7 @@ KINDS = {kind.name: kind for kind in (WHOLE, NUMBER, TEXT, TRUTH, TIME)}
 
 def kind_of(value: Any) -> Kind:
     """The kind of a value, by its type; a type that has no kind here reads its texts itself."""
+    # The kinds stand in an order in which a whole number comes before a number, and a text before a time.
     known = next((kind for kind in KINDS.values() if kind.takes(value)), None)
     return known or Kind(type(value).__name__, type(value), types=(type(value),))
 
@@ -300,6 +301,8 @@ dataclass(frozen=True)(Parameters)
 
 def _imply(parameters: type[Parameters]) -> None:
     """Has a class made with what is given and what that implies."""
+    # Around the constructor, and not in `__post_init__`: there a value that was given can no longer be told from a
+    # default, and what a profile implies must not replace what was given.
     make: Callable[..., None] = parameters.__init__
     names = [field.name for field in dataclasses.fields(parameters)]
 

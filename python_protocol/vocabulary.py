@@ -96,7 +96,7 @@ def from_seconds(seconds: float) -> SimTime:
 
 
 def to_seconds(time: SimTime) -> float:
-    """`time` in seconds."""
+    """A time in seconds, for files and figures; it is rounded to a float."""
     return time / SECOND
 
 

@@ -14,6 +14,8 @@ Orders that matter:
   that out with as few calls as it can, and does little else until it knows.
 - *Packets are saved before precursors are told* (`_lose_link`). A route that is being repaired is no loss yet, and is
   not reported.
+- *A route is in the table before the search for it ends* (`Discovery.learned`), because the packets that waited leave
+  over it at that moment, and only then is the reply passed on.
 """
 
 from __future__ import annotations
@@ -97,7 +99,11 @@ class Aodv(Agent):
 
     @on(RouteRequest)
     def receive_request(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Takes up the first copy of a request, unless it comes over a link that may be one-way (section 6.8)."""
+        """Handles the first copy of a request, unless it comes over a link that may be one-way (section 6.8).
+
+        The copies that follow say only that their senders are there (section 6.5: "silently discards"). Of the first
+        one nothing is kept but its name, so a copy over a shorter way, which a jitter can make the later one, is lost.
+        """
         if self._blacklisted.get(sender, now) > now:
             return
         self._hear_neighbour(sender, now)
@@ -107,6 +113,7 @@ class Aodv(Agent):
             self._take_up(request, sender, now)
 
     def _take_up(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
+        """Answers a request that is new here, or passes it on; the way back is made first (section 6.5)."""
         self.seen.add((request.originator, request.rreq_id), now)
         self._learn_reverse_route(request, sender, now)
         is_destination = request.destination == self.node
@@ -116,6 +123,7 @@ class Aodv(Agent):
             self.table.sequence = newest(self.table.sequence, request.destination_sequence)
         if self.is_silent(now):
             return
+        # Section 6.6: the destination itself, then who knows a way; all others pass it on, while its TTL lasts.
         if is_destination:  # section 6.6.1
             self._reply(request, 0, self.table.sequence, self.parameters.my_route_timeout, now)
         elif route := self._usable_route(request, now):
@@ -125,6 +133,7 @@ class Aodv(Agent):
 
     def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
         """Makes the way back to the originator, for at least as long as an answer can take (section 6.5)."""
+        # MinimalLifetime of section 6.5: current time + 2 NET_TRAVERSAL_TIME - 2 HopCount NODE_TRAVERSAL_TIME.
         hop_count = hops_after(request)
         until = now + 2 * (self.parameters.net_traversal_time - hop_count * self.parameters.node_traversal_time)
         existing = self.table.active(request.originator, now)
@@ -149,8 +158,9 @@ class Aodv(Agent):
         The gratuitous reply tells the destination what it would have learned by asking for the originator itself.
         """
         reverse = self.table.active(request.originator, now)
-        if reverse is None:
+        if reverse is None:  # an answer would find no way back either
             return
+        # Whoever gets the answer will send over this node, and must hear if the route is lost (section 6.6.2).
         route.precursors.add(sender)
         reverse.precursors.add(route.next_hop)
         self._reply(request, route.hop_count, route.sequence, route.lifetime - now, now)
@@ -159,6 +169,7 @@ class Aodv(Agent):
             self._reply(asked, reverse.hop_count, request.originator_sequence, reverse.lifetime - now, now)
 
     def _reply(self, request: RouteRequest, hop_count: int, sequence: int, lifetime: SimTime, now: SimTime) -> None:
+        """Makes the RREP to a request (section 6.6), which waits for a jitter: others may answer the same broadcast."""
         reply = RouteReply(
             hop_count=hop_count,
             ttl=self.parameters.net_diameter,
@@ -189,6 +200,7 @@ class Aodv(Agent):
         originator would never get an answer.
         """
         self._hear_neighbour(sender, now)
+        # Acknowledged even if the route is of no use: the flag asks about the link, not about the reply (section 6.8).
         if reply.acknowledge:
             self.frames.unicast(sender, RouteReplyAck(), now)
         reply = one_hop_on(reply)
@@ -205,6 +217,7 @@ class Aodv(Agent):
         reverse = self.table.active(reply.originator, now)
         if reverse is None:
             return
+        # The A flag is each sender's own, about its own next link; one that is passed on does not keep it.
         if reply.acknowledge != self.parameters.rrep_ack:
             reply = reply.replaced(acknowledge=self.parameters.rrep_ack)
         self.table.use((reverse.destination,), now)
@@ -268,6 +281,7 @@ class Aodv(Agent):
     @on_timer(SWEEP_TIMER)
     def sweep(self, _: object, now: SimTime) -> None:
         """Looks for lost neighbours (section 6.9), and deletes what is too old (6.3, 6.5 and 6.11)."""
+        # Lost neighbours first, because their routes become invalid, and are not expired then.
         for neighbour in self.neighbours.lost(now):
             self._lose_link(neighbour, self.frames.give_up(neighbour), now)
         expired = self.table.sweep(now)
@@ -310,6 +324,7 @@ class Aodv(Agent):
 
     def _lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Loses the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
+        # It is not missed a second time; a hello makes it a neighbour again.
         self.neighbours.forget(neighbour)
         broken = self.table.break_link(neighbour, now)
         for message in undelivered:
@@ -343,6 +358,7 @@ class Aodv(Agent):
         """Delivers data for this node, and forwards other data; the way back to its originator is kept alive."""
         self.neighbours.hear(sender, now)
         self.table.use((sender, packet.originator), now)
+        # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
         packet = one_hop_on(packet)
         if packet.destination == self.node:
             self._deliver_once(packet.notification, packet.hop_count)
@@ -430,7 +446,7 @@ class Aodv(Agent):
             self._filters.remove(event.filter)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The routing table."""
+        """The routing table, with the columns of section 2."""
         return {"table": self.table.listing(names)}
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:

@@ -300,14 +300,10 @@ class IdCache:
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
         self.known_until: dict[RequestId, SimTime] = {}
-        """To look at, where a call of `is_known` would take too long; for some that may be over."""
+        """Read where it is needed, because a call for each RREQ heard would take too long; for some it may be over."""
 
     def __len__(self) -> int:
         return len(self.known_until)
-
-    def is_known(self, request: RequestId, now: SimTime) -> bool:
-        """Whether `request` was added within the lifetime."""
-        return self.known_until.get(request, now) > now
 
     def add(self, request: RequestId, now: SimTime) -> None:
         """Remembers `request` from now on."""

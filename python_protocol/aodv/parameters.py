@@ -12,6 +12,10 @@ hops". There are three profiles, which say what counts unless it is set itself.
   of nodes, not searched for, and for the worst case, in which every node hears every other and is a destination. With
   the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s takes longer than its answer is waited for, searches are
   repeated, and RREQs fill the channel. docs/tuned.md has the derivation with numbers, and what it brings.
+
+A profile counts less than what is set itself, whatever the order in which both are given: so a study can take `tuned`
+and vary one of its constants. Two switches have three values for that reason, `profile`, `on` and `off`: with two one
+could not tell "off" from "not said".
 """
 
 from __future__ import annotations
@@ -63,6 +67,8 @@ class AodvParameters(LinkParameters):
         source="RFC 3561, section 6.10: link layer notification",
         doc="data, RREP and unicast RERR go over the shared link layer; false: hello messages alone detect breaks",
     )
+
+    # Section 10, under its names. The RFC gives times in ms, and TTLs in hops.
 
     active_route_timeout: SimTime = parameter(
         3 * SECOND, unit="s", source=_SECTION_10, above=0, doc="life of an unused route"
@@ -141,6 +147,8 @@ class AodvParameters(LinkParameters):
         doc="on: a route that times out is reported like a broken one",
     )
 
+    # What the RFC does not have, and a radio on which nodes collide, or a run that must end, needs.
+
     hello_jitter: SimTime = parameter(
         250 * MILLISECOND,
         unit="s",
@@ -181,7 +189,7 @@ class AodvParameters(LinkParameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The profile `tuned` has constants of its own."""
+        """The profile `tuned` has constants of its own, which follow from two parameters that may be given as well."""
         if given.get("profile") != "tuned":
             return {}
         return tuned(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
@@ -201,41 +209,55 @@ class AodvParameters(LinkParameters):
 
     @property
     def net_traversal_time(self) -> SimTime:
-        """NET_TRAVERSAL_TIME: there and back across the network."""
+        """NET_TRAVERSAL_TIME: there and back across the network (section 10).
+
+        The whole network is waited for so long, once for each repetition and each time doubled (section 6.3).
+        """
         return 2 * self.node_traversal_time * self.net_diameter
 
     @property
     def path_discovery_time(self) -> SimTime:
-        """PATH_DISCOVERY_TIME: how long a RREQ is recognised as seen."""
+        """PATH_DISCOVERY_TIME: how long a RREQ is recognised as seen.
+
+        Longer than its copies travel, or each node would pass it on anew, and answer it a second time.
+        """
         return 2 * self.net_traversal_time
 
     @property
     def my_route_timeout(self) -> SimTime:
-        """MY_ROUTE_TIMEOUT: the lifetime that a destination gives routes to itself."""
+        """MY_ROUTE_TIMEOUT: the lifetime that a destination gives routes to itself (section 6.6.1)."""
         return 2 * self.active_route_timeout
 
     @property
     def delete_period(self) -> SimTime:
-        """DELETE_PERIOD: how long an invalid route is kept, for its sequence number."""
+        """DELETE_PERIOD: how long an invalid route is kept, for its sequence number (section 6.11).
+
+        It bounds how long any node can still route over one that has forgotten the destination: hence the wait after a
+        reboot (section 6.13), too.
+        """
         return self.delete_period_factor * max(self.active_route_timeout, self.hello_interval)
 
     @property
     def blacklist_timeout(self) -> SimTime:
-        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored."""
+        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored (section 6.8).
+
+        Section 6.8 wants the time that the repeated requests of one search take, so that at least one of them can come
+        over another neighbour.
+        """
         return self.rreq_retries * self.net_traversal_time
 
     @property
     def next_hop_wait(self) -> SimTime:
-        """NEXT_HOP_WAIT: how long a RREP-ACK is waited for."""
+        """NEXT_HOP_WAIT: how long a RREP-ACK is waited for (section 10: NODE_TRAVERSAL_TIME + 10 ms)."""
         return self.node_traversal_time + 10 * MILLISECOND
 
     @property
     def max_repair_ttl(self) -> int:
-        """MAX_REPAIR_TTL: destinations farther away are not repaired locally."""
+        """MAX_REPAIR_TTL: destinations farther away are not repaired locally (section 10: 0.3 NET_DIAMETER)."""
         return round(0.3 * self.net_diameter)
 
     def ring_traversal_time(self, ttl: int) -> SimTime:
-        """RING_TRAVERSAL_TIME of a RREQ with that TTL."""
+        """RING_TRAVERSAL_TIME of a RREQ with that TTL: there and back, TIMEOUT_BUFFER hops of slack included (6.4)."""
         return 2 * self.node_traversal_time * (ttl + self.timeout_buffer)
 
     @property

@@ -9,6 +9,11 @@ who is out of reach. Both tell the broker and the client of this node, and the a
   told that the neighbour is gone, so that what it changes comes after that.
 - A neighbour whose queue is full is given up like one that does not answer, so that nothing is lost in silence.
 
+The order of what is carried out matters, and there is one way to do it. Whenever the broker or the client of this node
+was told something, what it asks for is carried out before anything else happens (`_carry_out_broker`, and likewise for
+the client). A message between the two is handled at that instant, and what follows from it is carried out in turn. So
+both see everything in the order in which it was said, as over the reliable FIFO channels of the thesis (section 2.2).
+
 Where the scenario gives the tree (`GivenTree`), it tells each node its parent and its children at the start and at each
 change (`Rewired`), as an operator would who lays the links. That is for static trees, and to move brokers and clients
 one message at a time.
@@ -84,6 +89,8 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
+    # What a node is made of; a protocol replaces single parts
+
     def _make_link(self) -> Link | DirectLink | BundlingLink:
         return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
 
@@ -112,6 +119,7 @@ class BrokerAgent(Agent):
         """The node has booted, or is back: it looks for its place in the tree."""
         self.overlay.tell(event, now)
         self._follow_changes(now)
+        # After the tree, in which the broker may have got its parent already: the client's first SUB then goes there.
         if self.broker is not None:
             self.client.attach(self.node)
             self._carry_out_client(now)
@@ -132,7 +140,10 @@ class BrokerAgent(Agent):
             self._take_frame(event, now)
 
     def _take_frame(self, event: Received, now: SimTime) -> None:
-        """Has the link take what it has sent, and hands up what that carries."""
+        """Gives a frame to the link, and hands up the messages that it carries.
+
+        A frame without any is an acknowledgement, after which the link may be idle: then stored notifications go on.
+        """
         actions, payloads = self.link.receive(event.sender, event.message, now)
         self.perform(actions)
         for payload in payloads:
@@ -169,26 +180,30 @@ class BrokerAgent(Agent):
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """The application subscribes."""
+        """Has the client take up a filter, which its broker is told."""
         self.client.subscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Unsubscribe)
     def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """The application unsubscribes."""
+        """Has the client give up a filter, which its broker is told."""
         self.client.unsubscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """The application publishes."""
+        """Has the client publish, at once or as soon as it has a broker."""
         self.client.publish(event.notification)
         self._carry_out_client(now)
 
     # What election and link report
 
     def _follow_changes(self, now: SimTime) -> None:
-        """Tells the broker and the client what has changed in the tree."""
+        """Tells the broker and the client what has changed in the tree, one after the other.
+
+        What the broker sends because of one change goes out before it learns of the next, so that on each link the
+        messages stand in the order of what has caused them.
+        """
         for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
@@ -199,27 +214,24 @@ class BrokerAgent(Agent):
     def _change_parent(self, parent: NodeId | None, now: SimTime) -> None:
         self.note(MIGRATE, peer=parent)
         old, self._parent = self._parent, parent
-        if self.broker is None:
-            self._change_broker(parent, now)
+        if self.broker is None:  # the client of a node without a broker is attached to the parent
+            if parent is None:
+                self.client.detach()
+            else:
+                self.client.attach(parent)
+                self._carry_out_client(now)
             return
+        # A parent that has become a child stays a neighbour: the edge is there, and only its direction has changed.
         if old is not None and old not in self.overlay.children:
             self.broker.gone(old, moved=True)
         if parent is not None:
             self.broker.migrate(parent)
             self._carry_out_broker(self.broker, now)
 
-    def _change_broker(self, broker: NodeId | None, now: SimTime) -> None:
-        """The client of a node without a broker is attached to the parent."""
-        if broker is None:
-            self.client.detach()
-        else:
-            self.client.attach(broker)
-            self._carry_out_client(now)
-
     def _change_neighbour(self, broker: Broker, change: NeighbourAppeared | NeighbourGone) -> None:
         neighbour = change.neighbour
         if isinstance(change, NeighbourGone):
-            if neighbour != self._parent:
+            if neighbour != self._parent:  # a child that is the parent now has not gone
                 broker.gone(neighbour, moved=change.moved)
         elif change.is_broker:
             broker.neighbour_appeared(neighbour)
@@ -249,6 +261,8 @@ class BrokerAgent(Agent):
             self._carry_out_client(now)
             return
         broker.hear(message, sender, now)
+        # Who was entered in N_i by its message, as by a BMIG, has made this node its parent, though no heartbeat of it
+        # has said so yet. The tree would otherwise report it as new, or not as gone.
         is_interface = sender in broker.neighbours or sender in broker.clients
         if is_interface and sender != self._parent and sender not in self.overlay.children:
             self.overlay.adopt(sender, now)
@@ -260,7 +274,7 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
-        """Carries out what the broker of this node wants done."""
+        """Carries out what the broker of this node wants done; a message to its own node is for the client there."""
         for action in self._gather(broker.take()):
             if type(action) is not Send:
                 self._actions.append(action)
@@ -275,7 +289,7 @@ class BrokerAgent(Agent):
         return actions
 
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carries out what the client of this node wants done."""
+        """Carries out what the client of this node wants done; with a broker on the node all it sends is for that."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -294,6 +308,7 @@ class BrokerAgent(Agent):
         actions, broken = self.link.reset(neighbour)
         self.perform(actions)
         waiting = (message for one in broken for message in one.messages)
+        # The message that found no room comes last, so that whoever sends them again keeps their order.
         self._link_broken(LinkBroken(neighbour, (*waiting, action.message)), now)
 
 

@@ -4,14 +4,14 @@ The thesis, section 2.2, has publishers and subscribers as processes of their ow
 publisher without a broker keeps what it publishes, and sends it once it has one. Every copy of a notification that
 arrives is delivered, as in the thesis; the trace shows how rare further copies are.
 
-*What a protocol adds.* All protocols of the family say SUB and UNS, and differ in the fields before the filter: none in
-Simple Routing (the thesis, table 2.1), the subscriber elsewhere, in MFT-PubSub its timestamp as well. So a protocol
-names its two classes (`subscription_types`) and those fields (`_head`). It says what a client tells a broker to which it
-comes (`_greet`), and has the handlers of what brokers send.
+*What a protocol adds.* All protocols of the family have SUB and UNS, and differ in the fields before the filter: none
+in Simple Routing (the thesis, table 2.1), the subscriber elsewhere, in MFT-PubSub its timestamp as well. So a protocol
+names its two classes (`subscription_types`) and those fields (`_head`). It says what a client tells a broker to which
+it comes (`_greet`), and has the handlers of what brokers send.
 
-*What a broker has wrong.* Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and the
-client corrects that (the thesis, section 3.2). In the others nobody tells a client what its broker has wrong. There a
-`FaithfulClient` repeats what was lost, and says later what it was commanded while it had no broker. What was lost
+*What a broker has wrong.* Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and
+the client corrects that (the thesis, section 3.2). In the others nobody tells a client what its broker has wrong. There
+a `FaithfulClient` repeats what was lost, and says later what it was commanded while it had no broker. What was lost
 comes first: a link that is given up carries what was said before the client lost its broker.
 """
 

@@ -52,7 +52,7 @@ class FieldType(Protocol):
     """How values of one type travel, and how a transcript shows them."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the value."""
+        """Appends the value; raises struct.error, MisfitError among them, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
         """Takes a value off the front; raises DecodeError."""

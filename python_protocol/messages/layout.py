@@ -12,6 +12,14 @@ The layout is made once, when the class is made; only what it has made then runs
   for the size of each message that is sent, and most of them never need its bytes.
 - A field of a type that cannot travel is refused with its name and with what to write instead. A type that others could
   change is refused, too (`messages.fields`).
+
+How it is made: `_declare` finds the type of each field, `_groups` puts those together that travel together, and `_part`
+makes the two functions that write and read a group. They are closures over what they need, such as the `pack` of a
+`Struct`, because they run for every message that is sent or received, and looking an attribute up each time costs as
+much as packing a number. A layout has no state beside these functions, so that all messages of a class share one.
+
+Writing and reading group the fields differently in one point. For writing, a record of nothing but numbers is taken
+apart, and its numbers are packed with those around it. Reading has to make the record anyway, and gains nothing.
 """
 
 from __future__ import annotations
@@ -105,13 +113,16 @@ class Layout:
         self.declared = declared = list(_declared(cls))
         self._readers = [_part(group).read for group in _groups(declared)]
         written = (_part(group).write for group in _groups(list(_flattened(declared))))
+        # A record that is taken apart is written by its numbers, so that nobody would notice that an object of another
+        # class has attributes of these names. The checks stand first: what is refused has written nothing.
         checks = (
             one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers
         )
         self.writers = [*checks, *written]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
+        # A bit is shown by its name, and an optional value, whose bit says only whether it is there, by its own type.
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
-        self._notation = Notation(kinds, notation)
+        self.notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
         """Appends all fields of a record; raises struct.error for a number that does not fit its field."""
@@ -126,7 +137,11 @@ class Layout:
         return values
 
     def misfit(self, record: Any) -> str:
-        """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none."""
+        """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none.
+
+        It writes each field again by itself. That is slow, and happens only once something has been refused: to keep a
+        record of the field at work would cost every message that is sent.
+        """
         for one in self.declared:
             value = getattr(record, one.name)
             if not (value is None and one.is_optional):
@@ -136,12 +151,13 @@ class Layout:
                     return f"{one.name} = {value!r}"
         return ""
 
-    def show(self, record: Any, names: Names) -> str:
-        """The fields of a record as its notation has them."""
-        return self._notation.show(record, names)
-
     def fixed_size(self) -> FixedSize | None:
-        """The size of a message with these fields, tag included; None if it depends on their values."""
+        """The size of a message with these fields, tag included; None if it depends on their values.
+
+        What is returned can tell whether the values would fit, because the size of a message that cannot be sent must
+        not be told: `struct` refuses a number that is too large, and the types are compared besides, since `struct`
+        would take a subclass of int, or True for 1.
+        """
         if any(one.sort == "other" or one.is_optional for one in self.declared):
             return None
         codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self.declared]
@@ -178,7 +194,11 @@ class Record:
         """Whether it can be taken apart, because it is written as its numbers one after the other."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the fields."""
+        """Appends the fields of a record, after it is known to be one of this class.
+
+        Without that, a value of another class that happens to have the same attributes would travel, and arrive as
+        something else than was sent.
+        """
         if not isinstance(value, self._cls):
             raise misfit(value, self._cls)
         self.layout.write(writer, value)
@@ -199,7 +219,7 @@ class Record:
 
     def show(self, value: Any, names: Names) -> str:
         """As the record describes itself; otherwise its fields in parentheses."""
-        return described(value, names) or f"({self.layout.show(value, names)})"
+        return described(value, names) or f"({self.layout.notation.show(value, names)})"
 
     @property
     def shape(self) -> Fields:
@@ -218,7 +238,11 @@ class _Part(NamedTuple):
 
 
 def _groups(declared: Sequence[Declared]) -> list[list[Declared]]:
-    """The fields that travel together, in their order."""
+    """The fields that travel together, in their order.
+
+    Only neighbours are grouped: to collect all bits of a message in one byte would make it shorter, and its bytes would
+    no longer be in the order of the fields, in which formats are published.
+    """
     grouped = groupby(declared, key=lambda one: (one.sort, one.name if one.sort == "other" else ""))
     return [list(group) for _, group in grouped]
 
@@ -236,6 +260,7 @@ def _numbers(fields: Sequence[Declared]) -> _Part:
     packed = Struct("!" + "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
     pack, values_of = packed.pack, attrgetter(*names)
 
+    # Two functions, because the attrgetter of a single name gives the value and no tuple; to ask each time is slower.
     def write_one(writer: Writer, record: Any) -> None:
         writer.data += pack(values_of(record))
 
@@ -295,7 +320,11 @@ def _other(field: Declared) -> _Part:
 
 
 def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
-    """Each of the fields that share a byte, with its bit; raises FieldError for the ninth bit in a row."""
+    """Each of the fields that share a byte, with its bit; raises FieldError for the ninth bit in a row.
+
+    A second byte is not begun by itself: where it begins would depend on how many fields stand before it, and a field
+    that is added would move the bits of all others.
+    """
     if len(fields) > 8:
         raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
     return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
@@ -316,7 +345,7 @@ def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
 def _declared(cls: Any) -> Iterator[Declared]:
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
-    except NameError as error:
+    except NameError as error:  # a name that is imported for type checkers only, or inside a function
         advice = f"import the types of fields at the head of {cls.__module__}"
         raise FieldError(f"{cls.__name__}: {error}: {advice}") from None
     masks = {field.name: field.metadata.get(BIT, 0) for field in getattr(cls, "__dataclass_fields__", {}).values()}
@@ -341,7 +370,11 @@ def _declare(name: str, annotation: Any, mask: int) -> Declared:
 
 
 def field_type(annotation: Any) -> FieldType:
-    """The type of a field from its annotation; raises FieldError, which says what to write instead."""
+    """The type of a field from its annotation; raises FieldError, which says what to write instead.
+
+    What the annotation brings along counts first, then the forms of Python's own types, and a class is asked last: so
+    an alias such as NodeId can say more of an int than the int itself.
+    """
     origin = get_origin(annotation)
     if origin is Annotated:
         return _annotated(annotation.__origin__, annotation.__metadata__)
@@ -402,7 +435,10 @@ def _cannot_travel(annotation: Any) -> str:
 
 
 def _enumeration(cls: type[Enum]) -> FieldType:
-    """A member travels as its place in the enumeration, one byte."""
+    """A member travels as its place in the enumeration, one byte.
+
+    Its value does not travel, so that a member can stand for anything; one that is put in between moves the others.
+    """
     members = list(cls)
     names = [str(member.name).lower() for member in members]
 
@@ -419,7 +455,7 @@ def _enumeration(cls: type[Enum]) -> FieldType:
 
 
 def _truth(value: Any) -> bool:
-    """The value of a bit, if it is one; raises MisfitError."""
+    """The value of a bit, if it is one; raises MisfitError, because 2 or "no" would arrive as True."""
     if value is not True and value is not False:
         raise misfit(value, bool)
     return value

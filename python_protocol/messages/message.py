@@ -10,6 +10,12 @@ It becomes a frozen dataclass. Its bytes, its size on the air and its text in tr
 byte for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their
 types). Published formats that this does not give can be written by hand: a class that has `write` and `read` of its
 own keeps them.
+
+- *Frozen*, because on the embedded radio all receivers of a broadcast get one object. A message that is passed on with
+  other values is another message (`replaced`).
+- *With slots*, because runs make millions of them.
+- *The size on the air is that of the bytes*, always: back-ends know no other, and a class cannot say by itself how long
+  its messages are. Where the layout tells the size, the bytes are not made.
 """
 
 from __future__ import annotations
@@ -91,6 +97,7 @@ class Message(metaclass=_MessageClass):
         It is what `dataclasses.replace` makes, in half the time: nodes that pass messages on do little else. Raises
         TypeError for a name that is no field.
         """
+        # The slots are set one by one, past the constructor, whose arguments would have to be sorted by name again.
         made = object.__new__(type(self))
         for name, value, put in self._members:
             put(made, changes.pop(name) if name in changes else value(self))
@@ -137,7 +144,7 @@ class Message(metaclass=_MessageClass):
 
     def describe(self, names: Names) -> str:
         """The message with all that it holds, as transcripts write it."""
-        return f"{self.message_type} {self._layout.show(self, names)}".rstrip()
+        return f"{self.message_type} {self._layout.notation.show(self, names)}".rstrip()
 
     @classmethod
     def shape_of_fields(cls) -> Shape:

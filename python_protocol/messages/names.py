@@ -50,11 +50,11 @@ class Names:
         return self.subscriber(interface) if interface == broker else self.node(interface)
 
     def filter(self, one: Filter) -> str:
-        """A filter."""
+        """A filter, here by its text in braces."""
         return f"{{{one}}}"
 
     def notification(self, one: Notification) -> str:
-        """A notification."""
+        """A notification, here by its identifier."""
         return self.notification_id(str(one.id))
 
     def notification_id(self, identifier: str) -> str:

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 from typing import Any
@@ -46,7 +47,7 @@ class Writer:
         """All that was written; what is sent most often is appended to it without another call."""
 
     def u8(self, value: int) -> None:
-        """An unsigned byte."""
+        """An unsigned integer of one byte."""
         self.data += _pack_u8(value)
 
     def u16(self, value: int) -> None:
@@ -62,7 +63,7 @@ class Writer:
         self.data += _pack_i64(value)
 
     def f64(self, value: float) -> None:
-        """A double."""
+        """A floating-point number of eight bytes (IEEE 754)."""
         self.data += _pack_f64(value)
 
     def pack(self, layout: Struct, *values: int) -> None:
@@ -75,17 +76,16 @@ class Writer:
 
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
-        if type(data) is not bytes:
-            raise misfit(data, bytes)
-        self.data += _pack_u8(len(data))
-        self.data += data
+        self._counted(_pack_u8, data)
 
     def long_blob(self, data: bytes) -> None:
         """At most 65535 bytes, their count before them."""
+        self._counted(_pack_u16, data)
+
+    def _counted(self, pack: Callable[[int], bytes], data: bytes) -> None:
         if type(data) is not bytes:
             raise misfit(data, bytes)
-        self.data += _pack_u16(len(data))
-        self.data += data
+        self.data += pack(len(data)) + data
 
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
@@ -95,8 +95,7 @@ class Writer:
             data = text.encode()
         except UnicodeEncodeError:
             raise MisfitError(f"{text!r} is not to be written in UTF-8") from None
-        self.data += _pack_u8(len(data))
-        self.data += data
+        self._counted(_pack_u8, data)
 
     def zeros(self, count: int) -> None:
         """`count` zero bytes, for content whose size alone matters."""
@@ -127,7 +126,7 @@ class Reader:
         return self._data[start:end]
 
     def u8(self) -> int:
-        """An unsigned byte."""
+        """An unsigned integer of one byte."""
         return self._take(1)[0]
 
     def u16(self) -> int:
@@ -143,7 +142,7 @@ class Reader:
         return int.from_bytes(self._take(8), signed=True)
 
     def f64(self) -> float:
-        """A double."""
+        """A floating-point number of eight bytes (IEEE 754)."""
         value: float = struct.unpack("!d", self._take(8))[0]
         return value
 
@@ -239,7 +238,7 @@ class Padding(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Shape):
-    """So many bytes."""
+    """So many bytes, without a count before them."""
 
     size: int
 

@@ -213,7 +213,7 @@ class Broker(FamilyBroker):
 
     @on(Sub)  # lines 1 to 5
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes."""
+        """Enters where the subscriber is for the filter, and tells all others."""
         self.meet_client(z)
         known = self.table.filters(sub.subscriber)
         self.table.add(sub.filter, z, sub.subscriber)
@@ -233,7 +233,7 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 6 to 10
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A subscriber unsubscribes."""
+        """Removes the entry, whatever its interface is, and tells all others."""
         self.table.remove(uns.filter, uns.subscriber)
         self.flood(uns, z)
 
@@ -285,6 +285,7 @@ class Broker(FamilyBroker):
 
     def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
         """Carries out lines 22 to 27: the REP goes to a next hop of its subscriber, or into the queue."""
+        # More than one next hop is there only while messages about the subscriber are under way; one REP is enough.
         for y in self.table.interfaces(rep.subscriber):
             if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
                 self.send(y, replace(rep, hops=self.radio_hops(rep.hops, y)))
@@ -326,6 +327,7 @@ class Broker(FamilyBroker):
     @on(Btab)  # lines 13 to 25
     def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
         """The new parent tells its table, which replaces all but the local subscribers' entries."""
+        # Lines 13 to 17: of its own subscribers a broker knows better, everybody else is where the new parent is.
         local = self.local_subscribers()
         theirs = [row for row in btab.rows if row.subscriber not in local]
         self.table.forget_all_but(local)
@@ -333,6 +335,7 @@ class Broker(FamilyBroker):
             is_circle = self._parameters.break_circles and row.interface == self.node
             self.table.add(row.filter, NOWHERE if is_circle else b_j, row.subscriber)
         self._reconcile(btab, b_j)
+        # The corrections go before FMIG, and what is stored goes last: it is to find ways that are right.
         told = dict.fromkeys(row.subscriber for row in theirs)
         for s in told:
             self._ask_about_filters(s)
@@ -409,7 +412,11 @@ class Broker(FamilyBroker):
     # Helpers
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
-        """C_i: the s of each (-, s, s); with `connected_only` those in I_i."""
+        """C_i: the s of each (-, s, s); with `connected_only` those in I_i.
+
+        It is derived, and kept nowhere: the thesis has R_i alone in this protocol (section 3.3), and a set beside it
+        would have to be right after each of the messages that turn a way.
+        """
         is_in = self._is_connected if self._parameters.connected_only else self._is_local
         return tuple(s for s in self.table.subscribers() if is_in(s))
 
@@ -424,7 +431,7 @@ class Broker(FamilyBroker):
             self.perform(self.storage.put(s, notification))
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """R_i and Q_i."""
+        """The routing table R_i, and the queues Q_i."""
         return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
 
 

@@ -68,7 +68,7 @@ class Client(FaithfulClient):
 
 
 class Entry(NamedTuple):
-    """(f, z)."""
+    """(f, z): what matches f goes to interface z."""
 
     filter: Filter
     interface: NodeId

@@ -7,6 +7,10 @@ A *digest* says in a few bytes which of the newest notifications a node has, so 
 For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. Of
 what is older than that it says nothing: a node neither asks for it nor is sent it. Of a publisher that it does not name
 the node has nothing, unless the digest is full.
+
+A row of bits costs the same however many gaps there are, and a list of numbers would cost most where most is missing,
+which is when the channel has the least room. What is older than its bits a digest does not deny, so that a node is not
+sent again what it has had and forgotten.
 """
 
 from __future__ import annotations
@@ -104,6 +108,7 @@ class Digest:
     def add(self, identifier: NotificationId) -> None:
         """A notification has arrived."""
         publisher, number = identifier.publisher, identifier.sequence
+        # Taken out and put in again, so that the publisher that was heard longest ago stands first, and goes first.
         known = self._held.pop(publisher, None) or Held(publisher, number, 0)
         if number > known.newest:
             known = Held(publisher, number, known.bits << (number - known.newest) & _MASK)
@@ -208,6 +213,7 @@ class Bundle(Message, tag=0x43):
 
 def split(parcels: Iterable[Parcel], size: int) -> list[tuple[Parcel, ...]]:
     """The parcels in their order, in groups of at most `size` bytes; one that is longer has a group for itself."""
+    # In their order, and not so that the groups are as full as they can be: a link delivers what was said first first.
     groups: list[list[Parcel]] = []
     room = 0
     for parcel in parcels:

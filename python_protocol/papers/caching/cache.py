@@ -5,6 +5,18 @@ the emergency cache takes it from the ordinary one while clients move, and gives
 
 Which message leaves a full cache first is a policy's, by default "FIFO with regenerations" (section 3.2). Another one
 is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
+
+The rules, of which the paper has the first two and leaves the others open:
+
+- *A message is cached where a client wants it*, and goes when no client there does any more (section 3.2).
+- *A message that is kept stays* as long as somebody for whom it is kept has not come back (section 4).
+- *Room is made by the first ordinary message of the policy's order.* If all is kept, one that is to be kept takes the
+  place of the first: to refuse the new one instead would lose what is newest, and fill the cache for ever with messages
+  for a client that never returns.
+- *Messages for nobody are not cached then*, since they would cost a client in movement one that was promised to it.
+- *What is handed over comes in each publisher's order*, whatever the policy says: the policy is about who leaves first.
+
+The cache returns the rows that tell the trace what it does: it is a part of the broker's state, and no process.
 """
 
 from __future__ import annotations
@@ -54,7 +66,7 @@ class FifoWithRegeneration(Fifo):
 
 
 class Lifo(Fifo):
-    """The newest goes first: what is old in the cache stays."""
+    """The newest goes first: what is old in the cache stays. It is there for comparison with the other two."""
 
     def __iter__(self) -> Iterator[NotificationId]:
         return reversed(self._order)
@@ -96,6 +108,7 @@ class Cache:
         In a full cache, the first ordinary message makes room; if there is none, the first of all does so, but only for
         what is kept for somebody.
         """
+        # A message that is there already may be kept for somebody else from now on, and keeps its place in the order.
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
         if message.id not in self:
             return [*notes, *(_lost(message.id, client) for client in holders)]
@@ -150,7 +163,10 @@ class Cache:
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:
-    """Puts the messages of each publisher, which may have come by different ways, in its order in their places."""
+    """Puts the messages of each publisher, which may have come by different ways, in its order in their places.
+
+    The places of each publisher among the others stay as they are: nothing says which of two publishers was first.
+    """
     own: dict[NodeId, deque[Notification]] = defaultdict(deque)
     for message in sorted(messages, key=lambda message: message.id.sequence):
         own[message.id.publisher].append(message)

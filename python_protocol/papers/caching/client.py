@@ -6,6 +6,13 @@
   subscription is on each link before the old broker gives up its own, and nothing is lost between.
 - *While it is on its way it keeps what it publishes*; filters that it takes up or gives up count when it is back.
 - *Without having said so it cannot leave*: found at another broker, it subscribes there anew, as a new client would.
+
+A client remembers which filters it had at each broker that it has left, because that broker keeps a subscription of it
+until its REQUEST has come there. A client that is fast can be at a third broker by then, or back at the first; it then
+withdraws at the broker where it is what that still has of an earlier visit, and asks for what it has left last.
+
+With `mobility_support` off it leaves as a client would in a network without caches: it unsubscribes, and subscribes
+anew when it is back.
 """
 
 from __future__ import annotations
@@ -58,6 +65,7 @@ class Client(SimpleClient):
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
         """By `deliver_once`, drops what was delivered before; what is not wanted now may be wanted later."""
+        # Only what is wanted is remembered: `_deliver` drops the rest, and a filter that comes later may ask for it.
         is_wanted = any(one.matches(notification) for one in self.filters)
         if self._parameters.deliver_once and is_wanted and not self._received.add(notification.id):
             self.note(DROP, notification_id=str(notification.id), detail="received already")
@@ -96,6 +104,7 @@ class Client(SimpleClient):
 
     def link_broken(self, messages: Iterable[Message]) -> None:
         """Messages did not arrive: what they say is said again, and also that the client is back."""
+        # A return that was lost is made again from the beginning, at whichever broker is there next.
         lost = list(messages)
         for one in lost:
             if isinstance(one, Request) and one.broker is not None:

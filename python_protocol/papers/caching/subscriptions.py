@@ -6,6 +6,10 @@ compared by itself, and nothing follows from several constraints together. Both 
 that is not known to cover another is forwarded needlessly, and one that is not known to be disjoint from another is
 asked needlessly.
 
+What a neighbour was told is remembered beside the table, and not derived from it. Which of two filters that cover each
+other it was told of depends on which came first. Derived anew at each change, the other one could be chosen, and each
+such change of mind would cost an UNS and a SUB.
+
 SUB and UNS are those of Simple Routing, PUB is the family's. A route lists nodes, the nearest first: that of a REQUEST
 grows by each broker that passes it on, that of a RESPONSE loses the node at which it arrives. The last one is the
 client.
@@ -60,7 +64,7 @@ class SubscriptionTable:
         return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
 
     def add(self, wanted: Filter, interface: NodeId) -> None:
-        """Enters (f, z)."""
+        """Enters (f, z), unless it is there."""
         self._interfaces.setdefault(wanted, {})[interface] = None
 
     def remove(self, unwanted: Filter, interface: NodeId) -> None:
@@ -99,6 +103,7 @@ class SubscriptionTable:
         It must know of every filter of the others, itself or by one that covers it; what it knows needlessly stays
         until nobody subscribes to it.
         """
+        # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
         told = self._told.setdefault(neighbour, {})
         needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
         withdrawn = tuple(one for one in told if one not in needed)
@@ -165,10 +170,12 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
     """Whether no value of an attribute satisfies both."""
     if a.attribute != b.attribute or Operator.EXISTS in (a.operator, b.operator):
         return False
+    # A text satisfies `!= 3`, and nothing else about numbers.
     if not _are_alike(a.operand, b.operand):
         return Operator.NOT_EQUAL not in (a.operator, b.operator)
     if Operator.PREFIX in (a.operator, b.operator) and not isinstance(a.operand, str):
         return False
+    # With an equality there is one value left to try, whatever the other asks.
     for one, other in ((a, b), (b, a)):
         if one.operator is Operator.EQUAL:
             return not other.matches({other.attribute: one.operand})

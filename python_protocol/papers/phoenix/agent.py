@@ -7,6 +7,16 @@ With numbered migrations (`numbered` says why) each MIG has a number, which is t
 subscriber delivers once, and in order: what has come before its turn waits in the `Sorter`, within a stay for the ticks
 that are missing, and between stays for the TURN that names the next. A stay that no broker has heard of, because the
 link lost its MIG, is skipped; so is stay 0, if its first SUB was lost.
+
+Three things a subscriber must not get wrong, or it waits for ever, or loses what it could have had:
+
+- *A MIG says what was received, not what was delivered* (algorithm 2.3 compares ts_last with what is queued). With
+  numbers it names the last of the unbroken row, since what is held back behind a gap may come a second time, and is
+  then dropped, while what is missing would never come again.
+- *Who has no filter when it migrates begins anew.* Nothing is under way that it wants; to wait for the TURN of a stay
+  in which nothing was queued for it would hold up all that follows.
+- *More than `hold_limit` is not waited for.* What is missing was lost then, in a queue that was full or with a node
+  that has crashed, and the rest is delivered in its order.
 """
 
 from __future__ import annotations
@@ -39,7 +49,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Client(FaithfulClient):
-    """s_i and p_i of one node."""
+    """s_i and p_i of one node, as algorithm 2.3 expects them."""
 
     publication_type = Pub
 
@@ -56,9 +66,12 @@ class Client(FaithfulClient):
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         unsaid, commands = self._take_unsaid(), self._take_commands()
+        # Before its first SUB, or with the first broker of all, there is no queue to ask for. All filters are said, and
+        # with them whatever was lost or commanded meanwhile.
         if not self._is_subscriber or last is None:
             self._subscribe_all()
             return
+        # The MIG goes first: what follows it by the same way was said in the stay that it begins.
         self._migrate(broker, last)
         for message in unsaid:
             self.send(broker, message)
@@ -92,7 +105,11 @@ class Sorter:
 
     @property
     def last(self) -> Stamp:
-        """ts_last: all up to here was delivered, or nobody has it."""
+        """ts_last: all up to here was delivered, or nobody has it.
+
+        It is of the first stay that is not known to be over, though later ones may have begun: their notifications wait
+        here for that stay's, which therefore have to be replayed.
+        """
         first = next(stay for stay in count(self._begun) if stay not in self._following)
         return Stamp(first, self._ticks[first])
 
@@ -111,9 +128,11 @@ class Sorter:
     def add(self, arrived: Arrived) -> list[Pub | Rep]:
         """Takes what has come; returns what may be delivered now, in its order."""
         stamp = arrived.stamp
+        # A stay that is over was delivered up to its TURN. What comes of it nevertheless was given up before; the
+        # client's memory of what it has received tells whether it is new.
         if stamp.stay < self._begun or stamp.stay in self._following:
             return [] if isinstance(arrived, Turn) else [arrived]
-        if stamp.tick <= self._ticks[stamp.stay]:
+        if stamp.tick <= self._ticks[stamp.stay]:  # a REP of what came as a PUB before
             return []
         self._held[stamp] = arrived
         return self._give_up() if len(self._held) > self._limit else self._advance()
@@ -132,7 +151,7 @@ class Sorter:
         return released
 
     def _resolve(self, stay: int) -> int:
-        """A stay, or what comes after it if it is over."""
+        """A stay, or what comes after it if it is over; several stays can have ended without a notification."""
         stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]
@@ -173,6 +192,8 @@ class NumberedClient(Client):
         """Messages did not arrive: a stay of which no broker knows is none."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
+        # What was said first begins stay 0 wherever it arrives first. It may have been said at several brokers, so it
+        # counts how often it may have arrived, and stay 0 is there as long as that is not 0.
         if first := self._count_first(lost):
             self._times -= first
             if self._times <= 0:  # no broker has heard it; the same filter may have been taken up again since

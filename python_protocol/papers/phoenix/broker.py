@@ -184,6 +184,7 @@ class Broker(FamilyBroker):
     @on(Pub)  # lines 15 to 24
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
         """A notification goes to every interface with a match, and into the queues of local subscribers."""
+        # Line 16 counts the clock once for each PUB, whatever the number of interfaces: all of them get the same ts.
         matching = self._matching(pub)
         self.note_route(pub.notification, (s for found in matching.values() for s in found))
         self._clock += 1
@@ -194,6 +195,7 @@ class Broker(FamilyBroker):
     def _forward(self, pub: Pub, y: NodeId, subscribers: list[NodeId]) -> None:
         """Carries out lines 19 to 24 for one interface y."""
         stamp = self._stamp(y)
+        # Queued whether it is sent or not: nobody knows what a subscriber has received until it migrates, and says so.
         if y in self.local:
             self._enqueue(Rep(y, stamp, pub.hops, pub.notification))
         named = self._addressees(y, subscribers)
@@ -221,6 +223,7 @@ class Broker(FamilyBroker):
         subscriber = mig.subscriber
         del self.local[subscriber]
         self.table.replace(subscriber, z)
+        # Line 16 replays without ts; the broker where the subscriber is local stamps it by its own clock (line 22).
         for queued in self.queues.take(subscriber):
             if queued.stamp > mig.last:
                 self._replay(replace(queued, stamp=NEVER), z)
@@ -244,7 +247,11 @@ class Broker(FamilyBroker):
     # Senders
 
     def _send(self, interface: NodeId, message: Pub | Queued) -> None:
-        """Sends to whom is in reach; what is for others is in a queue, or lost."""
+        """Sends to whom is in reach; what is for others is in a queue, or lost.
+
+        The channels of the thesis are reliable (section 2.2). Over a radio a link can be lost, and the tree of Phoenix
+        has no other way: between brokers what cannot be sent is lost, and the trace says so.
+        """
         if self.reaches(interface):
             self.send(interface, message)
         elif interface not in self.local and not isinstance(message, Turn):
@@ -292,7 +299,12 @@ class Broker(FamilyBroker):
 
 
 class Queues:
-    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first."""
+    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first.
+
+    The thesis never empties a queue before its subscriber migrates (algorithm 2.3, lines 10 to 16), and bounds none. A
+    node has a memory that ends, and most of what is old has long been delivered; what is new may still be under way.
+    The other protocols store only what could not be delivered, and therefore keep what is there, and drop what comes.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -5,7 +5,9 @@ the agent's. After a crash a broker begins with nothing; a client has all it kno
 
 While a node is frozen, everything that is sent to it waits at its links, and comes in at one instant when the freeze
 ends. The node first lets all of it come in, and then looks at new leaders, at control, and at events, in this order
-(section 6.3): else it would act on events as the leader that it no longer is.
+(section 6.3): else it would act on events as the leader that it no longer is. In the paper a frozen process has a queue
+of its own, which it goes through once for each of these three. Here the host freezes a node and keeps what comes, and a
+timer of no delay marks the end of it: it runs out after everything that comes in at that instant.
 """
 
 from __future__ import annotations
@@ -98,6 +100,7 @@ class Replicated(Agent):
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
         """After a crash a broker has nothing left; after a freeze a node finds all that has waited (section 6.3)."""
+        # `Recovered` does not say from what. A node that was frozen, then crashed, has lost what had waited.
         if not self._has_crashed:
             self._waiting = self._waiting or []  # another freeze at this very instant has left it waiting
             self.set_timer(WAKE, 0)

@@ -2,6 +2,12 @@
 
 Whatever a client says it says to all three, and each replies. Events come from the leader alone, but the client replies
 to all three, so that each of them can take over. It watches every broker that has not accepted something.
+
+- *A client counts its own messages for each broker* (section 2), all three from 1, so that they get the same numbers.
+- *It does not know who leads*, and need not: a broker that does not lead keeps what it is told for the one that does.
+- *It tells the two others of a broker that does not answer* (section 6.4), and does not choose who leads next.
+- *What two of three have accepted is safe*, and is not sent again to a third that is assumed dead. The paper has the
+  client assume that they have; if the client itself is out of reach, all three look dead, and nothing may be forgotten.
 """
 
 from __future__ import annotations
@@ -94,6 +100,7 @@ class Client(Process):
     def notify(self, event: Event, broker: NodeId, _: SimTime) -> None:
         """Delivers what its order allows, once; the reply goes to all, so that each can take over."""
         self._heard(broker)
+        # A copy that has come before delivers nothing, but is replied to: the reply to the first one may be lost.
         for ready in self._incoming.take(event):
             if isinstance(ready, Event):
                 self.deliver(ready.notification, ready.hops)
@@ -107,6 +114,7 @@ class Client(Process):
         unaccepted = self._outgoing[broker].unaccepted
         for message in unaccepted.values():
             self.send(broker, message)
+        # What is sent again measures no delay: an answer could be to either.
         if unaccepted:
             self._patience.forget(broker)
             self._watches[broker].alive()

@@ -134,6 +134,7 @@ class Outbox(Process):
     def _send_on(self, output: Output, now: SimTime) -> None:
         """Sends to the leader of a site or to a client (section 4.1), if it has not been accepted meanwhile."""
         peer, message = output
+        # A step that was held may be released after the reply to what an earlier leader has sent.
         if message.key not in self._replica.state.outgoing[peer].unaccepted:
             return
         if peer in self._neighbours.brokers:
@@ -252,6 +253,8 @@ class Patience:
 
     def wait(self, node: NodeId) -> SimTime:
         """The time to wait for a node; for one that has not answered yet, as for the slowest of the others."""
+        # The slowest, because a new leader that is taken for dead before its first answer can have come makes the site
+        # change its leader for ever; to notice a failure late costs that once.
         own = self._estimates.get(node)
         bounds = [one.bound() for one in ([own] if own else self._estimates.values())]
         return max(self._time_out, *map(round, bounds)) if bounds else self._time_out
@@ -263,7 +266,7 @@ class Patience:
     def answered(self, node: NodeId, what: Hashable, now: SimTime) -> None:
         """The answer has come, in time or not."""
         timed, since = self._timed.get(node, {}).get(type(what), (None, now))
-        if timed != what:
+        if timed != what:  # the answer to another message, which is not timed
             return
         del self._timed[node][type(what)]
         if not self._is_fixed:

@@ -16,6 +16,10 @@ which there is no connection, because a crash leaves nothing; one that only does
 newest copy, so it is waited for. The answer binds as a yield does: who has said EMPTY in a term takes no copy of an
 earlier one. What two brokers knew that lost their copies together, a third that did not know it cannot bring back.
 
+*Points* are compared as pairs, the term first: of two copies that have taken equally many steps the one of the later
+term is newer, because its last steps are those that a leader went on from. A copy that was taken over from another term
+gets the point of the new one only with `lead` or `follow`; until then it does not count as taking part.
+
 A copy goes in pieces, for a message has at most 65535 bytes, and a copy as many as its site has to keep. The pieces go
 before the message that gives the copy, which then has no bytes of a copy itself. A message overtakes no other, so they
 all are there when it comes. What was begun and not ended, because its sender has crashed, is forgotten when the next
@@ -140,12 +144,17 @@ class Replica(Process):
                 self.send(mate, inform)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
-        """Replies to a message that was taken in before, as leader, once all steps up to now are released."""
+        """Replies to a message that was taken in before, as leader, once all steps up to now are released.
+
+        The reply must not be sent at once: the step that took the message in may be one of those that are still held,
+        and a neighbour that has the reply never sends the message again.
+        """
         self.releases.hold(Released(self.point.step, peer, message, ()))
 
     @on(Inform)
     def inform(self, inform: Inform, sender: NodeId, _: SimTime) -> None:
         """Takes the leader's step. An old leader is told that there is another."""
+        # A step is skipped if this broker does not take part in the term: it would be a step from another state.
         if inform.point.term < self.term:
             self.name_leader(sender)
         elif self.is_settled and inform.point.step > self.point.step:
@@ -234,6 +243,8 @@ class Replica(Process):
 
     def lead(self) -> None:
         """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
+        # This broker cannot know what the old leader has sent. So everything that is not accepted is sent again, as if
+        # by one first step, once another broker has followed.
         tell = IAmLeader(self.term, self.point)
         self.is_taking_over = False
         self.point = Point(self.term, self.point.step)
@@ -249,7 +260,7 @@ class Replica(Process):
     @on(IAmLeader)
     def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
         """Follows a new leader, with its own copy if that has come as far, else with the leader's (section 6.7)."""
-        if news.term < self.term or news.term == self.point.term:
+        if news.term < self.term or news.term == self.point.term:  # an old leader's, or one that is followed already
             return
         self.step_down(news.term)
         if self.is_joining or self.point != news.point:
@@ -292,7 +303,7 @@ class Replica(Process):
     @on(State)
     def take_copy(self, copy: State, sender: NodeId, _: SimTime) -> None:
         """Puts the leader's copy in place of its own."""
-        snapshot = copy.snapshot or self._pieces.take(sender, copy.point)
+        snapshot = copy.snapshot or self._pieces.take(sender, copy.point)  # the pieces go, whether it is of use or not
         if copy.point.term < self.term:
             return
         if not snapshot:
@@ -321,6 +332,7 @@ class Replica(Process):
     def _install(self, point: Point, snapshot: bytes) -> None:
         self.point = point
         self.state = decode_state(snapshot, SiteState(self._place, self._parameters))
+        # What clients have said, and the new copy has not: the leader may not have heard of it.
         self.pending = {
             (peer, key): message for (peer, key), message in self.pending.items() if self.state.is_new(peer, message)
         }

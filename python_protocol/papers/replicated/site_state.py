@@ -67,6 +67,8 @@ class SiteState(Process):
         self.place = place
         self.ordered = 0
         """The last number that the sequencer has given (section 5.2)."""
+        # Both orders are that of a stream. In total order it is the sequencer's, and until an event has its number in
+        # that, it goes to the root in the order of its publisher's.
         in_order = parameters.order != NONE
         self.wanted: dict[Peer, Counter[Filter]] = {peer: Counter() for peer in place.peers}
         self.incoming = {peer: Incoming(events_in_order=in_order) for peer in place.peers}
@@ -102,6 +104,7 @@ class SiteState(Process):
     @on(Uns)
     def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
         """Section 4: counts the filter down, since others behind the neighbour may still want it, and sends this on."""
+        # The paper's authors had planned this, and left it out (section 7): a filter was never taken back.
         wanted = self.wanted[source]
         wanted[uns.filter] -= 1
         if not wanted[uns.filter]:
@@ -112,6 +115,7 @@ class SiteState(Process):
     def publish(self, event: Event, source: Peer, _: SimTime) -> None:
         """Routes the event (section 4). In total order the root numbers it first, so it goes there (section 5.2)."""
         if self._parameters.order != TOTAL or event.stream == ORDERED:
+            # It does not go back to the site that it came from. A client that publishes what it wants gets it.
             others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
             self._propagate(event, others)
         elif self.place.parent is not None:
@@ -221,7 +225,8 @@ class Incoming:
 class Awaited:
     """One stream: the number expected next, and what has come too early (section 5.1).
 
-    A waiting number without a message has been taken already, where order does not matter.
+    A waiting number without a message has been taken already, where order does not matter. Numbers are kept only beyond
+    the expected one, so that what is remembered of a stream stays small however long it is.
     """
 
     expected: Number = 1
@@ -266,14 +271,21 @@ class Outgoing:
         return True
 
     def accept(self, key: Key) -> bool:
-        """The neighbour has it; False if nobody waited for that."""
+        """The neighbour has it; False if nobody waited for that.
+
+        A client replies to all three brokers, and its reply can be here before the leader's step that makes the site
+        send the event. Such a key is remembered, or this broker would send the event once more when it leads.
+        """
         if key.number > self.last.get(key.stream, 0):
             self.early.add(key)
         return self.unaccepted.pop(key, None) is not None
 
 
 def encode_state(state: SiteState) -> bytes:
-    """The bytes of a state; the same state always has the same."""
+    """The bytes of a state; the same state always has the same.
+
+    Peers are not named: all brokers of a site know them in one order, which is that of the scenario.
+    """
     writer = Writer()
     writer.u32(state.ordered)
     for peer in state.place.peers:
@@ -339,7 +351,7 @@ class _Many:
         self._kind = field_type(kind)
 
     def write(self, writer: Writer, values: Sequence[Any]) -> None:
-        """Appends the batches."""
+        """Appends the values in batches, the last of which may have none."""
         for first in range(0, len(values) + 1, _BATCH):
             batch = values[first : first + _BATCH]
             writer.u16(len(batch))

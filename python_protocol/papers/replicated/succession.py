@@ -79,7 +79,11 @@ class Succession(Process):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Leaves to the replica what has no handler here, because it concerns the copy of the state alone."""
+        """Leaves to the replica what has no handler here, because it concerns the copy of the state alone.
+
+        `Received` is the handler of last resort, so a message that the replica has a handler for and this process has
+        not gets there without being named twice.
+        """
         self._replica.hear(event.message, event.sender, now)
 
     @on(Inform)
@@ -116,7 +120,9 @@ class Succession(Process):
         if replica.is_joining:
             return
         self.without_copy.add(sender)
-        if news.term > replica.term:  # it has promised to wait for a leader that came no further
+        # EMPTY binds as a yield does. Whoever has said it in a term that nobody leads yet follows no earlier leader, so
+        # this broker, which has a copy, has to go beyond that term.
+        if news.term > replica.term:
             replica.step_down(news.term)
             replica.take_over()
         elif replica.is_leader:
@@ -149,6 +155,8 @@ class Succession(Process):
         """What is waited for has not come: perhaps a neighbour crashed with its reply to this broker under way."""
         self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
+            # The leader is there, and has not done what it should. It may have come back from a crash that nobody saw,
+            # without what clients have said; or this broker has missed its steps. Both are put right, once a round.
             self._watch.alive()
             self._replica.hand_pending_over(self._replica.leader)
             self.send(self._replica.leader, CatchUp())
@@ -171,8 +179,10 @@ class Succession(Process):
             self._lead_from(point)
 
     def _lead_from(self, point: Point) -> None:
+        """Tells the others from which copy this broker goes on: `point` is where that was before the new term."""
         tell = IAmLeader(self._replica.term, point)
         self._replica.lead()
+        # A neighbour's leader may have reported the failure itself, and is told once.
         neighbours = map(self._neighbours.leader, self._neighbours.brokers)
         for other in dict.fromkeys(neighbours) | self._reporters:
             self.send(other, tell)
@@ -189,6 +199,7 @@ class Succession(Process):
         self._suspect(event.destination)
         if not self._replica.tells_empty:
             return
+        # It may have been next, and passed over from now on; or the last whose answer was waited for.
         if self._replica.leader in self.without_copy - {event.destination}:
             self._suspect(self._replica.leader)
         if self._replica.is_last_copy:
@@ -199,7 +210,7 @@ class Succession(Process):
         """The leader has done nothing in time (section 6.4)."""
         if key.node == self._watched and self._watch.time_up(key, now):
             self._suspect(key.node)
-            self._watch.again()
+            self._watch.again()  # whoever is next may be down, too, until it has come back with a copy
 
     def watch_leader(self) -> None:
         """Waits for the leader of the present term, if there is something for it to do."""

@@ -11,6 +11,11 @@ changed: so the trace has one row for an event, and shows no state that lasted n
 A topic is the x of the constraint `topic = x`, which a filter must have. Its further constraints are the subscriber's
 own: it delivers what they match. With `one_topic` there is one ring for everybody, and every constraint is the
 subscriber's own; that is how the scenarios of other agents run.
+
+What a node has of a topic is one member, made when the topic is first needed, and forgotten when the supervisor permits
+it to go. Between these it can be in four states: it has asked for a place and has no label yet; it is in the ring; it
+has asked to leave, and serves its neighbours until that is permitted; or the node is away, with all members kept and
+none answering. What a crash leaves of a member is what the application has done.
 """
 
 from __future__ import annotations
@@ -84,6 +89,7 @@ class SkipRing(Agent):
     def timeout(self, key: TimerKey, now: SimTime) -> None:
         """Carries out Timeout of all parts; the next is a round away (section 1.1)."""
         self.set_timer(TIMEOUT, self._draw_round())
+        # The supervisor first: what it sends its own node's members is handled after their Timeout all the same.
         if self.supervisor is not None:
             self.supervisor.timeout()
         for member in self._taking_part():
@@ -105,6 +111,8 @@ class SkipRing(Agent):
             self._outsider.hear(message, sender, now)
             return
         member.hear(message, sender, now)
+        # Section 4.1: without a label the configuration is the permission. A member that is not leaving takes it for a
+        # loss of its place, and asks for another one at its next Timeout.
         if isinstance(message, SetData) and message.label is None and member.is_leaving:
             self._forget(message.topic)
 
@@ -145,7 +153,7 @@ class SkipRing(Agent):
     def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
         """Delivers what is known of the topic, and joins its ring."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
-        is_to_join = self._is_to_join(topic)
+        is_to_join = self._is_to_join(topic)  # asked before the member is made, which has no place either
         member = self.member(topic)
         member.publications.subscribe(event.filter)
         if is_to_join:
@@ -169,6 +177,8 @@ class SkipRing(Agent):
     @on(events.Publish)
     def publish(self, event: events.Publish, now: SimTime) -> None:
         """Publishes in the ring of the topic, which a publisher joins whether it subscribes or not."""
+        # In the paper only subscribers publish. A publisher outside the ring would have nobody to flood to, and nobody
+        # would compare tries with it.
         topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)
         member = self.member(topic)
@@ -245,7 +255,7 @@ class SkipRing(Agent):
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
-        """How long the next round lasts."""
+        """How long the next round lasts, drawn anew each time so that rounds of two nodes do not stay in step."""
         jitter = self.parameters.jitter
         return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 

@@ -13,6 +13,11 @@ the nodes store at first, which can be anything.
 nothing from the protocol, labels neither, so that both can hardly be wrong in the same way. K_i are the nodes whose
 labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the greatest i, are ring
 edges; those for smaller i that are no ring edges are shortcuts.
+
+Corruption is drawn from each node's own generator, in a fixed order, so that a seed names one corrupted state for ever.
+The paper's model allows any state whatever (section 1.1). A draw that is uniform among all labels would nearly always
+be wrong in the same way, since nobody has such a label; so four of five are taken from the labels that belong there and
+as many more, among which two nodes often have the same.
 """
 
 from __future__ import annotations
@@ -119,7 +124,7 @@ class Draw:
         return [node for node in range(self._nodes) if node != self._supervisor]
 
     def node(self) -> NodeId:
-        """A subscriber."""
+        """Any node but the supervisor."""
         return self.random.choice(self.subscribers())
 
     def label(self) -> Label:
@@ -135,7 +140,7 @@ class Draw:
         return self.reference() if self.random.random() < 0.8 else None
 
     def message(self) -> TopicMessage:
-        """Any message for a subscriber."""
+        """Any message for a subscriber, with any content, as a channel can hold it at first (section 1.1)."""
         summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
         return self.random.choice(
             (
@@ -171,7 +176,10 @@ def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
+    """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong.
+
+    About as many entries are drawn as there are subscribers, in place of the empty database with which a run starts.
+    """
     if agent.supervisor is None:
         return
     database = agent.supervisor.database(draw.topic)
@@ -188,7 +196,11 @@ def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Makes sorted rings that know nothing of each other, each with the labels that it would have alone."""
+    """Makes sorted rings that know nothing of each other, each with the labels that it would have alone.
+
+    Each island is a state without fault in itself: only the supervisor can join them, which hears of a subscriber by
+    its requests, those of action (ii) and (iv).
+    """
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
     labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
     for member in agent.members.values():
@@ -202,7 +214,7 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Gives each subscriber some publications that nobody else has."""
+    """Gives each subscriber some publications that nobody else has, which all are to get by comparing tries (4.2)."""
     for member in agent.members.values():
         for number in range(draw.random.randrange(3)):
             identifier = NotificationId(agent.node, EARLIER + number)
@@ -244,7 +256,7 @@ def skip_ring(nodes: int) -> dict[str, Place]:
 
 
 def _label(number: int) -> str:
-    """l(x): the leading bit of x moved to the units place."""
+    """l(x): the leading bit of x moved to the units place (section 2.1), independently of `labels`."""
     binary = bin(number)[2:]
     return binary[1:] + binary[:1]
 
@@ -256,7 +268,7 @@ def _value(label: str) -> Fraction:
 
 
 def _edges(labels: list[str]) -> dict[str, set[str]]:
-    """The neighbours of each label in the sorted ring over all."""
+    """The neighbours of each label in the sorted ring over all; two labels are each other's on both sides."""
     circle = sorted(labels, key=_value)
     return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
 
@@ -307,9 +319,7 @@ class BuildRingAlone(Agent):
         if node >= len(stored):
             raise ValueError(f"parameter start: it has {len(stored)} nodes, and none with the number {node}")
         self.own = Reference(node, stored[node].label)
-        self.ring = BuildRing(
-            node, _TOPIC, check_labels=parameters.check_labels, probe_ends=parameters.probe_ends, of=self
-        )
+        self.ring = BuildRing(node, _TOPIC, parameters, of=self)
         self.ring.label = self.own.label
         self.ring.left, self.ring.right, self.ring.ring = (
             None if other is None else Reference(other, stored[other].label) for other in stored[node][1:]

@@ -102,7 +102,7 @@ def number_of(label: Label) -> int:
 
 @lru_cache(1 << 16)
 def position(label: Label) -> int:
-    """r(label) CIRCLE."""
+    """The place of the label on the circle, r(label), in units of 1 / CIRCLE."""
     return int(label, 2) << (MAX_BITS - len(label))
 
 

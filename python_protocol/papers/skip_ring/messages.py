@@ -36,7 +36,10 @@ Hash = Annotated[
 
 
 class TopicMessage(Message):
-    """A message about the ring of one topic."""
+    """A message about the ring of one topic.
+
+    The paper runs one protocol for each topic (section 4); a topic in each message keeps them apart on one node.
+    """
 
     topic: Topic
 
@@ -141,7 +144,10 @@ class CheckAndPublish(CheckTrie, tag=10, name="CheckAndPublish", notation="{topi
 
 
 class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publication}"):
-    """A publication that the receiver lacks (section 4.2)."""
+    """A publication that the receiver lacks (section 4.2).
+
+    It has no hops, since it came to the sender at some other time: the trace counts the one hop of this message.
+    """
 
     publication: Notification
 

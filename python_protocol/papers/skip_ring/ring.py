@@ -45,7 +45,14 @@ from roambus.python_protocol.agent import Process
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, shortcut_labels
-from roambus.python_protocol.papers.skip_ring.messages import Check, Introduce, IntroduceShortcut, Linearize, Topic
+from roambus.python_protocol.papers.skip_ring.messages import (
+    Check,
+    Introduce,
+    IntroduceShortcut,
+    Linearize,
+    SkipRingParameters,
+    Topic,
+)
 from roambus.python_protocol.vocabulary import NodeId
 
 
@@ -59,16 +66,13 @@ class BuildRing(Process):
         self,
         node: NodeId,
         topic: Topic,
-        *,
-        check_labels: bool,
-        probe_ends: bool = False,
+        parameters: SkipRingParameters,
         of: Process | None = None,
     ) -> None:
         super().__init__(of)
         self.node = node
         self.topic = topic
-        self.checks_labels = check_labels
-        self.probes_ends = probe_ends
+        self.parameters = parameters
         self.label: Label | None = None
         self.left: Reference | None = None
         self.right: Reference | None = None
@@ -101,7 +105,7 @@ class BuildRing(Process):
         self.label = self.left = self.right = self.ring = None
 
     def remove(self, node: NodeId) -> None:
-        """Forgets a neighbour."""
+        """Forgets a neighbour, in whichever of the three places it is."""
         self.left, self.right, self.ring = (
             None if one is not None and one.node == node else one for one in (self.left, self.right, self.ring)
         )
@@ -118,7 +122,7 @@ class BuildRing(Process):
                 self._introduce(own, one, cyclic=False)
         if self.ring is not None:
             self._introduce(own, self.ring, cyclic=True)
-        if self.probes_ends and self.left is None and self.right is not None:
+        if self.parameters.probe_ends and self.left is None and self.right is not None:
             self._delegate(own, own, self.right, cyclic=True)
 
     def introduced(self, own: Reference, message: Introduce) -> None:
@@ -150,7 +154,10 @@ class BuildRing(Process):
     # Senders
 
     def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> None:
-        self.send(to.node, Linearize(self.topic, other, cyclic, Check(own, to.label) if self.checks_labels else None))
+        self.send(
+            to.node,
+            Linearize(self.topic, other, cyclic, Check(own, to.label) if self.parameters.check_labels else None),
+        )
 
     def _introduce(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
         self.send(other.node, Introduce(self.topic, own, cyclic, other.label))
@@ -235,7 +242,7 @@ class Shortcuts(Process):
         self._ring = ring
 
     def remove(self, node: NodeId) -> None:
-        """Forgets a node."""
+        """Forgets a node, but not that there should be a shortcut with its label."""
         self.nodes = {label: None if known == node else known for label, known in self.nodes.items()}
 
     # Timeout and messages
@@ -264,7 +271,7 @@ class Shortcuts(Process):
         """Does not forget what is no shortcut, because the graph might fall apart."""
         if node is None or node == own.node:
             return
-        if self._ring.checks_labels:
+        if self._ring.parameters.check_labels:
             self.send(node, Introduce(self._ring.topic, own, cyclic=False, assumed=label))
         else:
             self._ring.place(own, Reference(node, label))

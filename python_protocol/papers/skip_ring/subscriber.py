@@ -85,9 +85,7 @@ class Subscriber(Process):
     ) -> None:
         super().__init__(of)
         self.topic = topic
-        self.ring = BuildRing(
-            node, topic, check_labels=parameters.check_labels, probe_ends=parameters.probe_ends, of=self
-        )
+        self.ring = BuildRing(node, topic, parameters, of=self)
         self.shortcuts = Shortcuts(self.ring, of=self)
         self.publications = Publications(topic, parameters, random, of=self)
         self.is_leaving = False
@@ -112,7 +110,7 @@ class Subscriber(Process):
         return [node for node in dict.fromkeys(nodes) if node is not None and node != self.ring.node]
 
     def clear(self) -> None:
-        """Deletes all connections."""
+        """Deletes all connections, and the label with them (section 4.1)."""
         self.ring.clear()
         self.shortcuts.nodes.clear()
 
@@ -140,6 +138,7 @@ class Subscriber(Process):
     def timeout(self) -> None:
         """Carries out Timeout: actions (i), (ii) and (iv), and the rounds of ring, shortcuts and trie."""
         own = self.own
+        # Both are asked for again each round, because the request, or its answer, may have met a corrupted state.
         if self.is_leaving:
             self.leave()
         elif own is None:
@@ -178,6 +177,8 @@ class Subscriber(Process):
             self.clear()
         else:
             own = Reference(self.ring.node, message.label)
+            # Merged with the former neighbours instead, one that has crashed would stay for ever (section 5, lemma on
+            # ring closure).
             old = [one for one in self.ring.neighbours() if one.node != own.node]
             self.ring.clear()
             self.ring.label = message.label

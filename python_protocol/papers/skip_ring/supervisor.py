@@ -9,6 +9,10 @@ hashmap, so that none can be there twice.
 
 In the paper (i), (iii) and (iv) are repaired in Timeout only. Here every operation repairs them first, because l(n),
 which a new subscriber gets, is not free in a damaged database.
+
+The labels of n subscribers are l(0) to l(n - 1), whoever they are. So one that goes leaves a gap unless the last takes
+its label (section 4.1), and two subscribers hear of it: the one that may go, and the one that has another label now.
+Their neighbours learn of that from themselves, by BuildRing, which is what keeps the supervisor's work small.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from roambus.python_protocol.actions import SERVE
 from roambus.python_protocol.agent import Listing, Process, on
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, number_of, position
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, number_of
 from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -91,19 +95,12 @@ class Database:
         return sorted((label for label, node in self.entries.items() if node == subscriber), key=number_of)
 
     def _configuration(self, label: Label) -> Configuration:
-        circle = sorted(self.entries, key=position)
+        recorded = (Reference(node, one) for one, node in self.entries.items() if node is not None)
+        circle = sorted(recorded, key=lambda one: one.key)
         if len(circle) == 1:
             return Configuration(None, label, None)
-        place = circle.index(label)
-        return Configuration(
-            self._reference(circle[place - 1]), label, self._reference(circle[(place + 1) % len(circle)])
-        )
-
-    def _reference(self, label: Label) -> Reference:
-        node = self.entries[label]
-        if node is None:
-            raise AssertionError(f"{label} has no subscriber after a repair")
-        return Reference(node, label)
+        place = [one.label for one in circle].index(label)
+        return Configuration(circle[place - 1], label, circle[(place + 1) % len(circle)])
 
 
 class Supervisor(Process):
