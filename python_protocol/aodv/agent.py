@@ -370,7 +370,7 @@ class Aodv(Agent):
     def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Passes data on over a route that is there, or is being repaired; any other is refused.
 
-        In the wait after a reboot all is refused, and the wait begins anew (section 6.13), also where a route was
+        In the wait after a reboot all is refused, and the wait begins again (section 6.13), also where a route was
         learned meanwhile: the sender's own route may lead over this node as it was before.
         """
         destination, is_silent = packet.destination, self.is_silent(now)

@@ -2,7 +2,7 @@
 
 *Neighbours.* Who has said hello is expected to be heard again, and is lost after ALLOWED_HELLO_LOSS intervals of
 silence. The node looks for lost neighbours at fixed times, and not by a timer for each of them, which every frame heard
-would have to set anew. A neighbour that has left a RREP unacknowledged is on the blacklist for a while: its RREQs are
+would have to set again. A neighbour that has left a RREP unacknowledged is on the blacklist for a while: its RREQs are
 ignored, because answers to them do not reach it.
 
 *Route errors.* A route has precursors, the neighbours that may send over it. When it is lost, they are told by a RERR,
@@ -112,7 +112,7 @@ class RouteErrors:
     def _tell(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
     ) -> None:
-        """One neighbour is told by unicast, several by a broadcast, which several may pass on: hence its jitter."""
+        """One neighbour is told by unicast; several by a broadcast, with a jitter: others may send one, too."""
         for start in range(0, len(unreachable), MAX_UNREACHABLE):
             if not self._limit.allows(now):
                 return

@@ -6,7 +6,7 @@ where it is set or read.
 
 Fields, their order and the masks of the flags are the RFC's, with these differences.
 
-- Addresses have 16 bits instead of 32, as in IEEE 802.15.4 and in Castalia. A RREQ thus has 20 bytes (24 in the RFC),
+- Addresses have 16 bits instead of 32, as in IEEE 802.15.4 and in Castalia. So a RREQ has 20 bytes (24 in the RFC),
   a RREP 16 (20), a RERR 3 and 6 more for each destination (4 and 8), and a RREP-ACK 1 (2).
 - The TTL, which the RFC has in the IP header, takes a byte that is reserved there: there is no IP below.
 - There are no subnets (section 7), and so no prefix size in a RREP.

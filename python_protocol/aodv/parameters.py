@@ -219,7 +219,7 @@ class AodvParameters(LinkParameters):
     def path_discovery_time(self) -> SimTime:
         """PATH_DISCOVERY_TIME: how long a RREQ is recognised as seen.
 
-        Longer than its copies travel, or each node would pass it on anew, and answer it a second time.
+        Longer than its copies travel, or each node would pass it on again, and answer it a second time.
         """
         return 2 * self.net_traversal_time
 
@@ -232,8 +232,8 @@ class AodvParameters(LinkParameters):
     def delete_period(self) -> SimTime:
         """DELETE_PERIOD: how long an invalid route is kept, for its sequence number (section 6.11).
 
-        It bounds how long any node can still route over one that has forgotten the destination: hence the wait after a
-        reboot (section 6.13), too.
+        It bounds how long any node can still route over one that has forgotten the destination: that is why a node
+        waits so long after a reboot (section 6.13), too.
         """
         return self.delete_period_factor * max(self.active_route_timeout, self.hello_interval)
 

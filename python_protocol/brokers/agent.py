@@ -180,13 +180,13 @@ class BrokerAgent(Agent):
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """Has the client take up a filter, which its broker is told."""
+        """Has the client subscribe to a filter, which its broker is told."""
         self.client.subscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Unsubscribe)
     def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Has the client give up a filter, which its broker is told."""
+        """Has the client unsubscribe from a filter, which its broker is told."""
         self.client.unsubscribe(event.filter)
         self._carry_out_client(now)
 

@@ -64,7 +64,7 @@ class Client(Process):
         self.broker = None
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: what they publish is published anew, in its order."""
+        """Messages did not arrive: what they publish is published again, in its order."""
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
@@ -155,10 +155,10 @@ class FaithfulClient(Client):
         super().__init__(node, parameters)
         self._unsaid: list[Message] = []
         self._commands: list[tuple[Filter, bool]] = []
-        """Filters that the application has taken up (True) or given up without a broker, in its order."""
+        """Filters that the application has subscribed to (True) or given up without a broker, in its order."""
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: subscriptions are sent again, and what they publish is published anew."""
+        """Messages did not arrive: subscriptions are sent again, and what they publish is published again."""
         lost = list(messages)
         self._unsaid += [message for message in lost if isinstance(message, self.subscription_types)]
         if self.broker is not None:

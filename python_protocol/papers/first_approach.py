@@ -148,7 +148,7 @@ class FirstApproachParameters(StorageParameters):
         False,
         source="the thesis, algorithm 3.2, lines 10 and 27",
         doc="a MIG or REP may go back to where it came from, as the algorithm has it: between two brokers that point "
-        "at each other it then goes to and fro for ever",
+        "at each other it then goes back and forth for ever",
     )
     sub_redirects: bool = parameter(
         True,

@@ -4,7 +4,7 @@
   link goes is delivered.
 - *It comes back by SUB for each filter, then a REQUEST* for what was kept at its old broker: in this order, so that the
   subscription is on each link before the old broker gives up its own, and nothing is lost between.
-- *While it is on its way it keeps what it publishes*; filters that it takes up or gives up count when it is back.
+- *While it is on its way it keeps what it publishes*; filters that it adds or gives up count when it is back.
 - *Without having said so it cannot leave*: found at another broker, it subscribes there anew, as a new client would.
 
 A client remembers which filters it had at each broker that it has left, because that broker keeps a subscription of it

@@ -13,7 +13,7 @@ Three things a subscriber must not get wrong, or it waits for ever, or loses wha
 - *A MIG says what was received, not what was delivered* (algorithm 2.3 compares ts_last with what is queued). With
   numbers it names the last of the unbroken row, since what is held back behind a gap may come a second time, and is
   then dropped, while what is missing would never come again.
-- *Who has no filter when it migrates begins anew.* Nothing is under way that it wants; to wait for the TURN of a stay
+- *Who has no filter when it migrates starts afresh.* Nothing is under way that it wants; to wait for the TURN of a stay
   in which nothing was queued for it would hold up all that follows.
 - *More than `hold_limit` is not waited for.* What is missing was lost then, in a queue that was full or with a node
   that has crashed, and the rest is delivered in its order.
@@ -196,7 +196,7 @@ class NumberedClient(Client):
         # counts how often it may have arrived, and stay 0 is there as long as that is not 0.
         if first := self._count_first(lost):
             self._times -= first
-            if self._times <= 0:  # no broker has heard it; the same filter may have been taken up again since
+            if self._times <= 0:  # no broker has heard it; the same filter may have been subscribed to again since
                 cancelled += self._forget_first()
         super().link_broken(lost)
         for stay in cancelled:

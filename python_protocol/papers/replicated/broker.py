@@ -145,7 +145,7 @@ class ClientSide(Process):
 
     @on(Sub, Uns, Event)
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
-        """Replies, and takes the message in or keeps it until the leader has (section 6)."""
+        """Replies, and processes the message, or keeps it until the leader has (section 6)."""
         self.send(client, Accepted(*message.key))
         self._replica.hear_client(client, message)
 
@@ -180,7 +180,7 @@ class NeighbourSide(Process):
 
     @on(Sub, Uns, Event, Update)
     def hear_neighbour(self, message: Numbered, sender: NodeId, _: SimTime) -> None:
-        """A leader takes the message in (section 4), and replies when that is safe."""
+        """A leader processes the message (section 4), and replies when that is safe."""
         peer = self._neighbours.peer_of[sender]
         if not self._replica.is_leader:
             self._say_who_leads(sender)

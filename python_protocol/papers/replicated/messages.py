@@ -9,7 +9,7 @@ are the key by which the reply says what was accepted.
 is a newer leader. A point tells how far a copy of the site's state has come, which is what brokers compare when one of
 them takes over.
 
-*Between the brokers of one site* (sections 6 to 6.7). A step is told by the message that it takes in, because every
+*Between the brokers of one site* (sections 6 to 6.7). A step is told by the message that it processes, because every
 broker makes the same of it. A broker that has missed steps gets a copy of the whole state, in pieces if it is long.
 """
 
@@ -185,7 +185,7 @@ class Informed(Message, tag=12, notation="{point}"):
 
 
 class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
-    """To a new leader: a message of a client that the old one may not have taken in (section 6.6)."""
+    """To a new leader: a message of a client that the old one may not have processed (section 6.6)."""
 
     peer: NodeId
     message: Numbered

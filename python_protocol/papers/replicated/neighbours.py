@@ -98,7 +98,7 @@ class Outbox(Process):
         self._patience = neighbours.patience
 
     def release(self, released: Released, now: SimTime) -> None:
-        """What this site has taken in is safe: the reply goes to a neighbour, and what is to be sent on is sent."""
+        """What this site has processed is safe: the reply goes to a neighbour, and what is to be sent on is sent."""
         if released.message is not None and released.peer in self._neighbours.brokers:
             accepted = Accepted(*released.message.key)
             for broker in self._neighbours.brokers[released.peer]:

@@ -1,9 +1,9 @@
 """One broker's copy of its site's state: the steps that keep the three copies the same, and who takes over (section 6).
 
-The leader takes a message in, which is a step, and informs the others, which take the same step. What the step makes
+The leader processes a message, which is a step, and informs the others, which take the same step. What the step makes
 the site send is held until another broker is informed, too: so whatever has left the site survives any one of its
 brokers. (In the paper the leader sends first; docs/deviations.md tells why that is not enough.) Brokers that are no
-leader keep what clients say until they are informed that the leader has taken it in.
+leader keep what clients say until they are informed that the leader has processed it.
 
 Leaders have terms: the broker at place t mod 3 leads in term t. A broker takes part in a term once its point is of
 that term, and takes no steps of earlier ones. Who takes over asks the others to yield (sections 6.5 to 6.7); one answer
@@ -81,7 +81,7 @@ class Replica(Process):
         self.point = Point(0, 0)
         self.state = SiteState(place, parameters)
         self.pending: dict[tuple[Peer, Key], Numbered] = {}
-        """What clients have said, and the leader has not taken in yet as far as this broker knows."""
+        """What clients have said, and the leader has not processed yet, for all that this broker knows."""
         self.releases = Releases()
         self.is_joining = False
         self.is_taking_over = False
@@ -133,7 +133,7 @@ class Replica(Process):
             self.pending[client, message.key] = message
 
     def take_step(self, peer: Peer, message: Numbered) -> None:
-        """Takes a message in, as leader, and informs the others (section 6)."""
+        """Processes a message, as leader, and informs the others (section 6)."""
         outputs = self.state.take_in(peer, message)
         self.point = Point(self.term, self.point.step + 1)
         self.pending.pop((peer, message.key), None)
@@ -144,9 +144,9 @@ class Replica(Process):
                 self.send(mate, inform)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
-        """Replies to a message that was taken in before, as leader, once all steps up to now are released.
+        """Replies to a message that was processed before, as leader, once all steps up to now are released.
 
-        The reply must not be sent at once: the step that took the message in may be one of those that are still held,
+        The reply must not be sent at once: the step that processed the message may be one of those that are still held,
         and a neighbour that has the reply never sends the message again.
         """
         self.releases.hold(Released(self.point.step, peer, message, ()))

@@ -75,14 +75,14 @@ class SiteState(Process):
         self.outgoing = {peer: Outgoing() for peer in place.peers}
         self._parameters = parameters
         self._outputs: list[Output] = []
-        """What the message that is being taken in makes the site send."""
+        """What the message that is being processed makes the site send."""
 
     def is_new(self, peer: Peer, message: Numbered) -> bool:
         """Whether the message has not been taken before."""
         return self.incoming[peer].is_new(message)
 
     def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
-        """Takes a message in; returns what is to be sent because of it, and of what waited for it."""
+        """Processes a message; returns what is to be sent because of it, and of what waited for it."""
         for ready in self.incoming[peer].take(message):
             self.hear(ready, peer, _WHENEVER)
         outputs, self._outputs = tuple(self._outputs), []
@@ -214,7 +214,7 @@ class Incoming:
         return stream is None or stream.is_new(message.number)
 
     def take(self, message: Numbered) -> list[Numbered]:
-        """Takes a message in, and returns what can be processed now: nothing for what has come before."""
+        """Takes a message, and returns what can be processed now: nothing for what has come before."""
         stream = self.streams.setdefault(message.stream, Awaited())
         if not stream.is_new(message.number):
             return []
@@ -237,7 +237,7 @@ class Awaited:
         return number >= self.expected and number not in self.waiting
 
     def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
-        """Takes a new message in, and returns what can be processed now, in order."""
+        """Takes a new message, and returns what can be processed now, in order."""
         self.waiting[message.number] = message if in_order else None
         ready = [] if in_order else [message]
         while self.expected in self.waiting:

@@ -139,7 +139,7 @@ class SkipRing(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """After a crash everything begins anew; a frozen node just goes on."""
+        """After a crash everything begins again; a frozen node just goes on."""
         if not self._lost_state:
             return
         self._lost_state = False
@@ -255,7 +255,7 @@ class SkipRing(Agent):
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
-        """How long the next round lasts, drawn anew each time so that rounds of two nodes do not stay in step."""
+        """How long the next round lasts, drawn each time so that rounds of two nodes do not stay in step."""
         jitter = self.parameters.jitter
         return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 

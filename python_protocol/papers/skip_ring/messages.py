@@ -189,12 +189,12 @@ class SkipRingParameters(Parameters):
     )
     sparse_requests: bool = parameter(
         True,
-        source="the skip ring's paper, lemma of section 3.2.1, which the letter misses: two labels have one bit",
+        source="the skip ring's paper, lemma of section 3.2.1, which counts one label of one bit: there are two",
         doc="action (ii) counts a bit more than the label has; false: as it stands",
     )
     check_labels: bool = parameter(
         True,
-        source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go to and fro",
+        source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go back and forth",
         doc="labels are checked whenever references are delegated; false: as in the paper, at introductions only",
     )
     ask_first: bool = parameter(

@@ -4,7 +4,7 @@ Once a round a subscriber sends the root of its trie to a ring neighbour, and bo
 tries differ. So all tries become equal. New publications are flooded as well, because that is faster.
 
 A trie cannot be inconsistent in itself, because its nodes do not change once they are made, and a node's hash follows
-from what is below it. To insert a publication makes the nodes on the way from the root to its leaf anew.
+from what is below it. To insert a publication makes new nodes on the way from the root to its leaf.
 
 The text leaves some things open:
 
@@ -117,7 +117,7 @@ class Publications(Process):
 
     @on(Publish)
     def add(self, message: Publish, sender: NodeId, now: SimTime) -> None:
-        """Takes in a publication that was missing (section 4.2)."""
+        """Enters a publication that was missing (section 4.2)."""
         if self.trie.insert(message.publication):
             self._deliver_wanted(message.publication, 1)
 

@@ -23,7 +23,7 @@ The text leaves some things open. Of the ring:
 - *References are not lost.* One that is replaced or does not fit is placed like any other.
 - *Equal labels*, which corrupted states have, are ordered by node.
 - *False labels* are corrected at introductions only, as the paper is written, once a round. Until then two nodes with
-  false labels of each other can delegate a third to and fro, as fast as the link is. The same happens after an
+  false labels of each other can delegate a third back and forth, as fast as the link is. The same happens after an
   unsubscription, by which the last subscriber gets another label. With `check_labels` a node that delegates introduces
   itself by the same message.
 
@@ -208,7 +208,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _relabel(self, own: Reference, other: Reference) -> None:
-        """If the other is stored under a wrong label, it is placed anew under its own."""
+        """If the other is stored under a wrong label, it is placed again under its own."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
@@ -248,7 +248,7 @@ class Shortcuts(Process):
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Computes the labels anew, and introduces the two neighbours on the own level to each other."""
+        """Computes the labels again, and introduces the two neighbours on the own level to each other."""
         self._update(own)
         left, right = self._end(own, self._ring.predecessor), self._end(own, self._ring.successor)
         if left is not None and right is not None and left.node != right.node:
