@@ -32,6 +32,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
 LAST_NODE = 65533
+"""The number above it is nobody's in IEEE 802.15.4, and the one above that is BROADCAST."""
 LARGEST = 2**31
 """The numbers in a row of the trace are less than this."""
 
@@ -264,7 +265,9 @@ def check_time(what: str, after: Any) -> None:
             f"{what} after {after!r}: times are integers, in nanoseconds: "
             f"write from_seconds({after!r}) if seconds are meant"
         )
-    if type(after) is not int:  # a subclass could compare and multiply as it likes
+    # Not a member of an IntEnum either: a subclass could compare and multiply as it likes, and time is what events are
+    # ordered by.
+    if type(after) is not int:
         raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds, not of type {_type(after)}")
     if after < 0:
         raise ValueError(f"{what} after {after} ns: nothing can be done before now")

@@ -253,7 +253,10 @@ class SiteLine(NamedTuple):
 
 
 def split_line(text: str) -> SiteLine:
-    """Reads "b < a: 3 4 5 | 7" as name, parent, brokers and clients; raises ValueError for other texts."""
+    """Reads "b < a: 3 4 5 | 7" as name, parent, brokers and clients; raises ValueError for other texts.
+
+    The nodes stay texts, because a transcript has names for them, and an ini file numbers.
+    """
     match = _LINE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text.strip()!r} is no site; write them as in {EXAMPLE!r}")

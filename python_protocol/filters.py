@@ -67,6 +67,7 @@ class Operator(Enum):
 
 _OPERATORS = list(Operator)
 """An operator travels as its place in this list, which must therefore keep its order."""
+# What two operands of one kind are compared by; the prefix and the existence of an attribute are no comparisons.
 _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.EQUAL: operator.eq,
     Operator.NOT_EQUAL: operator.ne,
@@ -77,6 +78,9 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
 }
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
+
+# What travels is told to other programs, such as dissectors, in the same place as it is written by hand: the class of
+# each value has a `shape` beside its `write` and `read`, and these three must be changed together.
 
 VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
 """What the bytes of a value look like."""
@@ -284,7 +288,7 @@ def parse_value(text: str) -> Value:
     """Reads 3, 2.5 or 'text'; raises ValueError."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1]
-    for kind in (int, float):  # 3 is no 3.0: the two have different bytes
+    for kind in (int, float):  # in this order, so that 3 stays a whole number: 3.0 has different bytes
         with suppress(ValueError):
             return kind(text)
     raise ValueError(f"{text!r} is neither a number nor a text in single quotes")

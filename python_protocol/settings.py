@@ -353,6 +353,7 @@ def format_parameters(parameters: Any) -> dict[str, str]:
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
     """Fills the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
     settings = parameter_settings(parameters)
+    # All names before any value: a name that is mistyped explains why the value of another one looks wrong.
     for name in values:
         if name not in settings:
             raise ValueError(unknown("parameter", name, settings))

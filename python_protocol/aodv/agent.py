@@ -1,6 +1,7 @@
-"""AODV (RFC 3561), and publish/subscribe on top of it (the thesis, section 4.5): what a node does when.
+"""The AODV agent (RFC 3561): where RREQs, RREPs, RERRs, hellos and data are answered, passed on or dropped.
 
-Nodes of all roles route for the others. A publisher unicasts each notification to every subscriber of the scenario, so
+On top of it stands publish/subscribe (the thesis, section 4.5). Nodes of all roles route for the others. A publisher
+unicasts each notification to every subscriber of the scenario, so
 only publishers search routes (the thesis, section 4.5.2). Nobody routes by filters: a subscriber looks at what arrives.
 
 The handlers stand in the order of the RFC's sections; what they share is in the other chapters (see `aodv`). Where this
@@ -146,6 +147,7 @@ class Aodv(Agent):
 
     def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
         """An active route, as new as the request wants it, unless only the destination may answer (section 6.6)."""
+        # An older route may be the very one whose loss the originator has heard of, and would lead back to it.
         route = None if request.destination_only else self.table.active(request.destination, now)
         if route is None or not route.sequence_valid:
             return None
@@ -298,6 +300,8 @@ class Aodv(Agent):
     def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
         """Hears the messages in a frame of the neighbour's link layer."""
         self.neighbours.hear(sender, now)
+        # What the link layer carries is handled as if it had come by itself. Where one message was missing, several come
+        # at once.
         for message in self.frames.receive(frame, sender, now):
             self.hear(message, sender, now)
 
@@ -340,10 +344,12 @@ class Aodv(Agent):
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
         """Loses the routes over the sender to what it cannot reach, and tells their precursors."""
         self._hear_neighbour(sender, now)
+        # Section 6.11, case iii: only routes whose next hop is the sender, as it does not speak for any other way.
         routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
         concerned = [route for route in routes if route is not None and route.next_hop == sender]
         if not concerned:  # as for most who hear a RERR
             return
+        # With flag N the sender has a longer way now, and its neighbours keep theirs over it (section 6.12).
         if not error.no_delete:
             reported = {entry.destination: entry.sequence for entry in error.unreachable}
             for route in concerned:
@@ -424,7 +430,11 @@ class Aodv(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Sends the notification to each subscriber of the scenario."""
+        """Sends the notification to each subscriber of the scenario, in a packet of its own.
+
+        The scenario tells the publisher who they are, because the thesis gives AODV this knowledge (section 4.5.2), for
+        which publish/subscribe has to send subscriptions.
+        """
         notification = event.notification
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
         for subscriber in event.subscribers:

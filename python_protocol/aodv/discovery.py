@@ -1,6 +1,7 @@
 """Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): the searches under way, and what waits for them.
 
-A packet without a route waits in the request queue, and its destination is searched. A search sends RREQs, each with a
+How a RREQ that arrives is answered is the agent's (`agent.Aodv.receive_request`); here are those that a node sends. A
+packet without a route waits in the request queue, and its destination is searched. A search sends RREQs, each with a
 larger TTL, until the last has found nothing:
 
 - *Rings* (section 6.4). The first RREQ goes TTL_START hops, or a little beyond where the destination was when last

@@ -34,6 +34,8 @@ _SECTION_10 = "RFC 3561, section 10"
 CHOICES = ("profile", "on", "off")
 """What a switch can be that the profile sets: `profile` leaves it as the profile says."""
 
+# What the profile `tuned` is derived from; docs/tuned.md says how.
+
 _REQUEST_BITS = 8 * (20 + 25)
 """A RREQ, and the headers of network, MAC and PHY around it: 10, 9 and 6 bytes."""
 _USE = 0.5
@@ -194,6 +196,8 @@ class AodvParameters(LinkParameters):
             return {}
         return tuned(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
 
+    # What section 10 computes from others
+
     @property
     def hello_timeout(self) -> SimTime:
         """ALLOWED_HELLO_LOSS * HELLO_INTERVAL: silence after which a neighbour is lost (section 6.9)."""
@@ -262,12 +266,18 @@ class AodvParameters(LinkParameters):
 
     @property
     def sends_hellos_always(self) -> bool:
-        """Whether every node sends hello messages at all times."""
+        """Whether every node sends hello messages at all times.
+
+        Section 6.9 lets a node on an active route send them, and nobody else; the thesis has all nodes do so.
+        """
         return self._is_on(self.hello_always, "thesis", "tuned")
 
     @property
     def reports_expiry(self) -> bool:
-        """Whether a route that times out is reported like a broken one."""
+        """Whether a route that times out is reported like a broken one.
+
+        The RFC reports breaks, RERRs and data without a route (section 6.11), and lets a route time out in silence.
+        """
         return self._is_on(self.rerr_on_expiry, "thesis")
 
     def _is_on(self, choice: str, *profiles: str) -> bool:

@@ -101,7 +101,10 @@ class BrokerAgent(Agent):
         return kind(self.node, Role.BROKER in self.roles, self.parameters, self.random, self._part_of_overlay())
 
     def _part_of_overlay(self) -> Process | None:
-        """The process that takes what the overlay asks for; an agent that returns None carries it out itself."""
+        """The process that takes what the overlay asks for; an agent that returns None carries it out itself.
+
+        That is for an agent that has to add something to a heartbeat before it is sent.
+        """
         return self
 
     def _lose_memory(self) -> None:
@@ -174,7 +177,10 @@ class BrokerAgent(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken."""
+        """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
+
+        Without the link layer a full buffer of the MAC loses the frame: bare links are for back-ends that are reliable.
+        """
         if not self.parameters.link_layer and event.reason == NO_LINK:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 

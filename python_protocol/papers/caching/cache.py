@@ -57,7 +57,10 @@ class Fifo:
 
 
 class FifoWithRegeneration(Fifo):
-    """A message that answers a request is as good as new, which is "similar to Least Recently Used"."""
+    """A message that answers a request is as good as new, which is "similar to Least Recently Used".
+
+    That is the paper's own policy (section 3.2), and the default.
+    """
 
     def use(self, one: NotificationId) -> None:
         """The message goes to the end of the queue."""

@@ -83,7 +83,11 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Everything else is for the broker or the client, once all has come in that waited for a frozen node."""
+        """Everything else is for the broker or the client, once all has come in that waited for a frozen node.
+
+        What the agent collects here is in the order in which it came; `wake_up` sorts it, and sorting keeps that order
+        among what is alike.
+        """
         if self._waiting is None:
             self.part.tell(event, now)
         else:
@@ -93,7 +97,10 @@ class Replicated(Agent):
 
     @on(Crashed)
     def crash(self, _event: Crashed, _now: SimTime) -> None:
-        """Section 6.1: what has waited for a frozen node is lost."""
+        """Section 6.1: what has waited for a frozen node is lost, as is all that a broker knows.
+
+        The broker is made again when the node recovers: until then nothing comes that could ask it.
+        """
         self._has_crashed = True
         self._waiting = None
 
@@ -122,14 +129,17 @@ def _rank(event: Event) -> int:
     """New leaders come first, then what changes control structures, then events; last what is no message."""
     if not isinstance(event, Received):
         return 3
-    if isinstance(event.message, IAmLeader | Leader):
+    if isinstance(event.message, IAmLeader | Leader):  # first of all whether this broker still leads
         return 0
     # A question is answered when all that came before it is.
     return 2 if isinstance(event.message, EventMessage | Update | AreYouAlive) else 1
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """The routing tables, who leads, and what has not been accepted yet."""
+    """The routing tables, who leads, and what has not been accepted yet.
+
+    They are the broker's own copy of each, so that a transcript can show where the three copies of a site differ.
+    """
     wanted = (
         (names.filter(one), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()

@@ -71,9 +71,11 @@ class Broker(Process):
         if self.replica.is_joining and not self._is_for_joining(event):
             self._kept.append(event)
             return
+        # A broker without a copy says nothing but these two.
         if not isinstance(event.message, Empty | CatchUp):
             self.succession.without_copy.discard(event.sender)
         self._side(event.sender).tell(event, now)
+        # The copy has come with this message. What was kept is looked at as if it had come after it, in its order.
         if self._kept and not self.replica.is_joining:
             kept, self._kept = self._kept, []
             for one in kept:
@@ -82,7 +84,10 @@ class Broker(Process):
 
     @on(SendFailed)
     def failed(self, event: SendFailed, now: SimTime) -> None:
-        """A node cannot be reached (section 6.2)."""
+        """A node cannot be reached (section 6.2).
+
+        Only the failure of another broker of this site can change who leads, and needs what follows from that.
+        """
         self._side(event.destination).tell(event, now)
         if event.destination in self.brokers:
             self._settle(now)
@@ -108,7 +113,10 @@ class Broker(Process):
 
     @on(Subscribe, Unsubscribe, Publish)
     def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
-        """Clients are nodes of their own (section 2); raises LookupError."""
+        """Clients are nodes of their own (section 2); raises LookupError.
+
+        A scenario that has an application on a broker's node is a mistake, which would else look like lost events.
+        """
         raise LookupError(f"node {self.node} is a broker, and has no client")
 
     # Helpers
@@ -127,6 +135,7 @@ class Broker(Process):
 
     def _settle(self, now: SimTime) -> None:
         """Carries out what the replica has released, and watches whoever has to act."""
+        # What is released goes out first: it can be what the watches that are set below are to wait for.
         for released in self.replica.releases.take_ready():
             self.outbox.release(released, now)
         if not self.replica.is_leader:
@@ -145,7 +154,11 @@ class ClientSide(Process):
 
     @on(Sub, Uns, Event)
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
-        """Replies, and processes the message, or keeps it until the leader has (section 6)."""
+        """Replies, and processes the message, or keeps it until the leader has (section 6).
+
+        It replies at once even if it does not lead: what a client has said is with all three brokers, and survives any
+        one of them before the leader has done anything.
+        """
         self.send(client, Accepted(*message.key))
         self._replica.hear_client(client, message)
 
@@ -193,6 +206,7 @@ class NeighbourSide(Process):
     def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
         """What has arrived is not sent again, and the rest is waited for (section 6.4)."""
         self._patience.answered(sender, accepted.key, now)
+        # A neighbour answers all three brokers: the two that do not lead forget what they would otherwise send again.
         peer = self._neighbours.peer_of[sender]
         outgoing, watch = self._replica.state.outgoing[peer], self._neighbours.watch(peer)
         outgoing.accept(accepted.key)
@@ -213,6 +227,7 @@ class NeighbourSide(Process):
         self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
         self._outbox.learn(peer, answer.term, now, tell_mates=True)
+        # Any broker answers the question; only of the one that is sent to it says that it lacks something.
         if self._is_watched(sender):
             self._neighbours.watch(peer).alive()
             self._patience.forget(sender)

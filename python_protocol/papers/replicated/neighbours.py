@@ -75,7 +75,10 @@ class Neighbours(Process):
         return self._watches[self.leader(peer)]
 
     def report(self, peer: Peer) -> None:
-        """The leader does not answer (section 6.4). If nobody takes over, it is asked again later."""
+        """The leader does not answer (section 6.4). If nobody takes over, it is asked again later.
+
+        Both other brokers of its site are told, because either can be the next in order, or down itself.
+        """
         leader = self.leader(peer)
         for broker in self.brokers[peer]:
             if broker != leader:
@@ -113,9 +116,11 @@ class Outbox(Process):
 
     def learn(self, peer: Peer, term: Term, now: SimTime, *, tell_mates: bool) -> None:
         """Stores who leads a neighbour, informs the replicas, and turns to the new leader (sections 6.8 and 6.9)."""
+        # News can come late, and by several ways; terms only grow, so that nobody turns back to an older leader.
         neighbours = self._neighbours
         if term <= neighbours.terms[peer]:
             return
+        # The old leader owes nothing more, and its answers, if any come, measure nothing.
         neighbours.watch(peer).satisfied()
         self._patience.forget(neighbours.leader(peer))
         neighbours.terms[peer] = term
@@ -208,7 +213,7 @@ class Watch(Process):
 
     def time_up(self, key: WatchTimer, now: SimTime) -> bool:
         """Asks the node; True if it was asked already, and is assumed dead from now on."""
-        if key != self._timer or self._phase not in _TIMED:
+        if key != self._timer or self._phase not in _TIMED:  # an earlier wait's, which came late after a freeze
             return False
         if self._phase is _Phase.WAITING:
             self._phase = _Phase.ASKED

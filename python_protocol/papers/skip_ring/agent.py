@@ -98,6 +98,7 @@ class SkipRing(Agent):
     @on(*Supervisor.heard())
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
         """Gives the supervisor a request; another node is asked by it whether it wants to be in the ring."""
+        # The two have GetConfiguration in common: at a subscriber it is the question of `ask_first`.
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
         elif isinstance(request, GetConfiguration) and request.topic in self.members and not self._is_away:
@@ -275,7 +276,10 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
-    """The topic of a filter; raises ValueError for one that names none."""
+    """The topic of a filter; raises ValueError for one that names none.
+
+    Several constraints on the topic make a filter that matches nothing, or the same; the first one names the ring.
+    """
     equal = ((one.attribute, one.operand) for one in wanted.constraints if one.operator is Operator.EQUAL)
     return _find_topic(equal, f"the filter {{{wanted}}} names no topic: write one", one_topic=one_topic)
 

@@ -101,7 +101,10 @@ class CorruptedSkipRing(SkipRing):
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
-        """Begins the rounds, and corrupts the state of this node."""
+        """Begins the rounds, and corrupts the state of this node.
+
+        A member is made at once for each subscriber, without a label: only variables that are there can be wrong.
+        """
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
@@ -156,21 +159,24 @@ class Draw:
         )
 
     def request(self) -> TopicMessage:
-        """Any message for the supervisor."""
+        """Any message for the supervisor, about anybody: it may ask for a node that never wanted to be in the ring."""
         return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
 
 
 def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Draws a label, perhaps one that another node has; one of five nodes has none."""
     for member in agent.members.values():
         member.ring.label = draw.label() if draw.random.random() < 0.8 else None
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Draws what stands in the three places of BuildRing, on whichever side it belongs, and the node itself too."""
     for ring in (member.ring for member in agent.members.values()):
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
 
 def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Draws up to five shortcuts, whose labels need not be those that a node can compute from its neighbours."""
     for member in agent.members.values():
         member.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
 
@@ -244,7 +250,11 @@ class Place:
 
 
 def skip_ring(nodes: int) -> dict[str, Place]:
-    """The places of all labels of SR(n)."""
+    """The places of all labels of SR(n).
+
+    For each number of bits below that of the longest label the ring over the shorter ones is made by itself, from the
+    definition and not from a formula: it is to be right, and need not be fast.
+    """
     labels = [_label(number) for number in range(nodes)]
     whole = _edges(labels)
     shortcuts: dict[str, set[str]] = {label: set() for label in labels}
@@ -313,7 +323,11 @@ class BuildRingAlone(Agent):
     parameters: AloneParameters
 
     def __init__(self, node: NodeId, roles: Role, parameters: AloneParameters, random: Random) -> None:
-        """Raises ValueError if the start does not say anything of this node."""
+        """Raises ValueError if the start does not say anything of this node.
+
+        A node stores of its neighbours the labels that they have for good: so no label is false unless a test makes it
+        so.
+        """
         super().__init__(node, roles, parameters, random)
         stored = parse_start(parameters.start)
         if node >= len(stored):
@@ -353,6 +367,7 @@ class BuildRingAlone(Agent):
 
 def parse_start(text: str) -> list[Stored]:
     """What each node stores; raises ValueError that names what cannot be read."""
+    # References to nodes that do not exist are excluded by the model (section 1.1), and equal labels by the lemma.
     entries = text.split("+")
     stored = [_parse(entry) for entry in entries]
     for entry, one in zip(entries, stored, strict=True):

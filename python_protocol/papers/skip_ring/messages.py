@@ -121,7 +121,10 @@ class IntroduceShortcut(TopicMessage, tag=8, name="IntroduceShortcut", notation=
 
 
 class Summary(NamedTuple):
-    """A node of a Patricia trie without its edges: its label and hash (section 4.2)."""
+    """A node of a Patricia trie without its edges: its label and hash (section 4.2).
+
+    The hash says whether all that is below it is the same here and there, and the label what that is about.
+    """
 
     label: Bits
     hash: Hash
@@ -153,7 +156,10 @@ class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publicati
 
 
 class PublishNew(TopicMessage, tag=12, name="PublishNew", notation="{topic} {publication} hops={hops}"):
-    """A new publication, flooded (section 4.3); `hops` counts those that it has made, this one included."""
+    """A new publication, flooded (section 4.3); `hops` counts those that it has made, this one included.
+
+    It can be a publication that the receiver has by a Publish already: whoever is first delivers it.
+    """
 
     hops: U16
     publication: Notification

@@ -198,7 +198,10 @@ class PatriciaTrie:
         self._key_bits = key_bits
 
     def insert(self, publication: Notification) -> bool:
-        """Adds a publication, and says whether it is new; of two with the same key the first stays."""
+        """Adds a publication, and says whether it is new; of two with the same key the first stays.
+
+        Nothing is taken out again, not even what the application no longer wants: a neighbour would send it once more.
+        """
         leaf = Leaf(publication_key(publication, self._key_bits), publication)
         if self.find(leaf.label) is not None:
             return False
