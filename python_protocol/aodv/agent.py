@@ -300,8 +300,8 @@ class Aodv(Agent):
     def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
         """Hears the messages in a frame of the neighbour's link layer."""
         self.neighbours.hear(sender, now)
-        # What the link layer carries is handled as if it had come by itself. Where one message was missing, several come
-        # at once.
+        # What the link layer carries is handled as if it had come by itself. Several come at once where one was
+        # missing.
         for message in self.frames.receive(frame, sender, now):
             self.hear(message, sender, now)
 
