@@ -1,23 +1,31 @@
 """What comes with roambus and what is installed beside it: agents, templates, sweeps, studies and metrics.
 
 A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
-command that uses it. It is shown as a text and as JSON, and the page of the documentation about templates is written
-from the same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
+command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the
+same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
 for each without importing what they stand for, which a shell that completes a name needs.
+
+The rules:
+
+- A row of a table is a mapping of texts, whatever it is about. So text, JSON and the page need to know no kind, and a
+  new kind of thing is a function here and its names in `listing`.
+- What is shown is what is declared: parameters and variables are `Setting` objects, with their default, bounds and
+  meaning, and nothing about them is written a second time here.
+- A thing that is broken does not hide the others. An agent that cannot be imported is shown with the reason; a template
+  or a sweep that comes with roambus cannot be broken unless the installation is, and that is an error.
+- A name is looked for among all kinds, because `thesis` is a template, a sweep and a study: all three are shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.experiments.listing import KINDS, SINGULAR, first_sentence, heading, names, study_metrics, study_summary
-from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
@@ -208,54 +216,3 @@ _THINGS: Mapping[str, Callable[[str], Thing]] = {
     "studies": _study,
     "metrics": _metric,
 }
-
-
-HEAD = """\
-# Templates
-
-A template is an ini with variables, from which `roambus run` and `roambus sweep` make their runs. `--set` gives a
-variable a value, and refuses, by name, one that the variable does not take:
-
-```sh
-roambus run thesis --agent mft --set config=C4 --set speed=8 --set time_limit=30 --set publish_until=20 --out results/c4
-roambus show thesis --kind templates
-```
-
-This page has the templates that come with roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named
-setting*, such as `config=C4` above, sets several variables together. `roambus show` prints what stands here, which is
-written from the templates and sweeps themselves.
-"""
-
-
-def template_page(templates: Sequence[Thing]) -> str:
-    """The page in Markdown. What all templates declare alike stands in it once."""
-    everywhere = [row for row in _variables(templates[0]) if all(row in _variables(one) for one in templates)]
-    shared = f"## In every template\n\n{_variable_table(everywhere)}"
-    sections = (_section(one, everywhere) for one in templates)
-    return "\n\n".join(part.rstrip("\n") for part in (HEAD, *chain.from_iterable(sections), shared)) + "\n"
-
-
-def _section(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
-    study = template.facts.get("study")
-    yield f"## {template.name}"
-    yield template.summary + (f" The study `{study}` uses it." if study else "")
-    yield _variable_table(row for row in _variables(template) if row not in everywhere)
-    if named := template.tables["named settings"]:
-        yield _table(("Named setting", "What it sets"), ("name", "sets"), named)
-
-
-def _variables(template: Thing) -> Sequence[Row]:
-    return template.tables["variables"]
-
-
-def _variable_table(rows: Iterable[Row]) -> str:
-    return _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), rows)
-
-
-def _table(head: tuple[str, ...], columns: tuple[str, ...], rows: Iterable[Row]) -> str:
-    return markdown_table(head, [[_cell(row.get(column, ""), column) for column in columns] for row in rows])
-
-
-def _cell(text: str, column: str) -> str:
-    shown = text.replace("|", "\\|")  # a bar ends a cell of a table in Markdown
-    return f"`{shown}`" if shown and column in ("name", "default", "sets") else shown

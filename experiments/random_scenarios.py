@@ -1,7 +1,10 @@
 """What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
 
-What one study draws stands in the module `scenario` of its folder. Here are random trees of brokers, and where nodes
-are, and where they go, in the steady state of random waypoint movement.
+Here are where nodes are and where they go in the steady state of random waypoint movement, random trees of brokers in
+which brokers or clients migrate, and subscribers that publish, join, leave and crash. A template calls these functions
+by their names. What is a model of one paper, such as its population of clients, stands in the module `scenario` of the
+study's folder. Each function has a generator of its own, which it seeds with its name, the seed and its sizes: so what
+one draws does not depend on what else a template draws before.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
 longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
@@ -18,13 +21,21 @@ Speed is constant here, so that nothing is to be drawn for it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 
 Parents = dict[NodeId, NodeId]
 Place = tuple[float, float]
+
+BROKERS, CLIENTS = "brokers", "clients"
+_FEWEST = 3
+"""The fewest brokers in a tree in which one migrates: two of them have one tree only."""
+INTERVAL_S = 2
+"""The time between two commands to subscribers."""
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
 """Of two uniform places in a square of side 1 (Ghosh, 1951), which is the mean length of a way: 0.5214."""
@@ -85,3 +96,64 @@ def random_tree(brokers: int, random: Random) -> Parents:
         if at:
             parents.setdefault(at, before)
     return parents
+
+
+def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
+    """A value of `SN.tree`: a tree of brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
+
+    `moving` "brokers": a broker and all that is below it go to a broker that is not. "clients": client `brokers` + i,
+    at first at broker i, goes to another broker. Each such change is as likely as any other. Raises ValueError.
+    """
+    kinds = {BROKERS: range(1, brokers), CLIENTS: range(brokers, 2 * brokers)}
+    if moving not in kinds:
+        raise ValueError(unknown("moving", moving, kinds))
+    if brokers < _FEWEST:
+        raise ValueError(f"brokers {brokers}: there must be at least {_FEWEST} for one to migrate")
+    random = Random(f"migrating tree/{seed}/{moving}/{brokers}")
+    parents = random_tree(brokers, random)
+    if moving == CLIENTS:
+        parents |= {brokers + broker: broker for broker in range(brokers)}
+    plan = [" ".join(f"{node}:{parent}" for node, parent in sorted(parents.items()))]
+    plan += [f"{start + number}s {_migrate(parents, kinds[moving], brokers, random)}" for number in range(migrations)]
+    return ", ".join(plan)
+
+
+def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
+    """Draws and carries out one change; returns it as an ini has it, node:parent."""
+    while True:
+        node, parent = random.choice(nodes), random.randrange(brokers)
+        way_up = [parent]
+        while way_up[-1] in parents:
+            way_up.append(parents[way_up[-1]])
+        if parent != parents[node] and node not in way_up:  # below itself a broker would be cut off from the root
+            parents[node] = parent
+            return f"{node}:{parent}"
+
+
+def skip_ring_commands(  # noqa: PLR0913, PLR0917  # a template names them all
+    seed: int, subscribers: int, start: int, publications: int, operations: int, departing: bool = True
+) -> str:
+    """Publications by subscribers 1 to `subscribers`, then joins, and in turn with them as many departures.
+
+    Without `departing` there are joins alone. Those that join are the nodes after `subscribers`; those that leave are
+    drawn among all that are there. Times are whole seconds from `start` on, `INTERVAL_S` apart.
+    """
+    random = Random(f"skip ring/{seed}/{subscribers}")
+    there = list(range(1, subscribers + 1))
+    orders = [f"{random.choice(there)} publish" for _ in range(publications)]
+    for number in range(1, operations + 1):
+        there.append(subscribers + number)
+        orders.append(f"{subscribers + number} subscribe")
+        if departing:
+            orders.append(f"{there.pop(random.randrange(len(there)))} unsubscribe")
+    return ", ".join(f"{start + INTERVAL_S * place}s {order}" for place, order in enumerate(orders))
+
+
+def skip_ring_crashes(seed: int, subscribers: int, share: float) -> list[int]:
+    """Which of the subscribers 1 to `subscribers` crash: a share of them, rounded up."""
+    number = math.ceil(share * subscribers)
+    return sorted(Random(f"skip ring crashes/{seed}/{subscribers}").sample(range(1, subscribers + 1), number))
+
+
+TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, skip_ring_commands, skip_ring_crashes)
+"""What every template can call."""

@@ -3,7 +3,7 @@
 A command raises `RoambusError` or one of its kinds for everything that it can explain, and the message is printed
 without a traceback, unless `-v` asks for it. With `--json` stdout has one JSON document, also of an error. The exit
 codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 for the simulator, 4 for an agent, and
-130 for Ctrl-C. Whatever else is raised is a mistake of ours and keeps its traceback.
+130 for Ctrl-C. Whatever else is raised is a mistake in roambus and keeps its traceback.
 """
 
 from __future__ import annotations

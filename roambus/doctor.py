@@ -6,6 +6,15 @@ cannot be imported is a finding like any other, so checks import what they look 
 
 Runs need Python with its packages, and a Java for Spark; those on Castalia need OMNeT++, Castalia and our modules, too,
 and whoever builds the modules a compiler and two libraries. `roambus build castalia` looks at these first.
+
+The rules:
+
+- A check is of one thing, and its advice is one that the reader can follow as it stands. So a thing that needs another
+  one is still looked at if that is missing: the table then shows all that is to be done, and not the first step only.
+- Missing is what was never there, and broken what is there and does not work. Most users never install a simulator, and
+  for them a missing one is no fault.
+- Programs are started, and not only found: one for another OMNeT++ lies where it should and does not start.
+- What is in the way of a back-end follows from the findings (`in_the_way`), and is no check of its own.
 """
 
 from __future__ import annotations
@@ -138,7 +147,7 @@ def needed_to_run() -> list[Check]:
 def ns3() -> list[Check]:
     """Returns the checks of ns-3, and of our adapter for it."""
     return [
-        Check("ns-3", check_ns3, "install the package ns3 anew"),
+        Check("ns-3", check_ns3, "install the package ns3 again"),
         Check("adapter for ns-3", check_adapter, BUILD_ADAPTER),
     ]
 
@@ -146,8 +155,8 @@ def ns3() -> list[Check]:
 def simulators() -> list[Check]:
     """Returns the checks of OMNeT++ and Castalia, which our modules are built against and run on."""
     return [
-        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} anew"),
-        Check("Castalia", check_castalia, "build Castalia anew"),
+        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
+        Check("Castalia", check_castalia, "build Castalia again"),
     ]
 
 
@@ -185,8 +194,9 @@ def check_castalia() -> Result:
     if not program.is_file():
         return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}{_for_newer()}")
     if not os.access(program, os.X_OK):
-        return broken(f"{program} cannot be executed", f"build Castalia in {root} anew")
+        return broken(f"{program} cannot be executed", f"build Castalia in {root} again")
     answer, release = _ask_release(program)
+    # Before the exit status: a Castalia of another release does not start, and the release is the reason to tell.
     if release and (there := _omnetpp_release()) not in {"", release}:
         advice = f"build Castalia in {root} with this OMNeT++, or let {OMNETPP_ROOT} name the other{_for_newer()}"
         return broken(f"{root} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}", advice)
@@ -201,6 +211,7 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     With the libraries of another release it does not start at all. It has the folder of its own in itself.
     """
     answer = _run([str(program), "-v"])
+    # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
     told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
     release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
     return answer, release[1] if release else ""
@@ -223,7 +234,7 @@ def check_library() -> Result:
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
-        advice = f"let {OMNET_ROOT} name the folder omnet of roambus' sources, or install roambus anew"
+        advice = f"let {OMNET_ROOT} name the folder omnet of roambus' sources, or install roambus again"
         return missing(f"{modules.sources} is not there", advice)
     if not library.is_file():
         return missing(f"{library} is not built", BUILD)
@@ -257,6 +268,7 @@ def _check_built(file: Path, build: str) -> Result:
     """Looks whether a file was made from our wire.proto, and finds the libraries that it needs."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
+    # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
     if SCHEMA_HASH.hex().encode() not in file.read_bytes():
         return broken(f"{file} was made from another wire.proto", build)
     if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(file)]).stdout):
@@ -311,7 +323,7 @@ def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
 
 BACKENDS = ("radio", "castalia", "ns3")
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
-INSTALL = "install roambus anew: pip install --force-reinstall roambus"
+INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
 
 

@@ -44,7 +44,7 @@ from roambus.experiments.studies.study import Study, existing_folder, find_extra
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.python_protocol.actions import DELIVER, LIST_SEPARATOR, PUBLISH
 from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
-from roambus.spark.aggregation.traces import Trace, examine, find_traces
+from roambus.spark.aggregation.traces import REMEDY, Trace, examine, find_traces
 from roambus.spark.metrics.catalogue import METRICS
 
 _COLUMNS = [TIME_S, NODE, EVENT, NOTIFICATION_ID, DETAIL]
@@ -170,7 +170,7 @@ def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
     try:
         return {place: [observe(trace) for at, trace in chosen if at == place] for place in places}
     except DamagedTraceError as error:
-        raise UserError(f"{error}: run the sweep again to make it anew") from None
+        raise UserError(f"{error}: {REMEDY}") from None
 
 
 def _place(trace: Trace) -> Place:
@@ -216,8 +216,8 @@ def load(results: Path, own: Study | None = None, progress: Progress | None = No
     """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
 
     Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Without traces
-    the tables of an aggregation do. `own` is the study, if it is none of ours. Raises UserError if there is no run that
-    can be read, RoambusError if Spark fails.
+    the tables of an aggregation do. `own` is the study, if it does not come with roambus. Raises UserError if there is
+    no run that can be read, RoambusError if Spark fails.
     """
     folder = _folder_of_sweep(results)
     files = find_traces(folder)

@@ -9,12 +9,17 @@ A vertical axis shows all that there is to show, and tells apart what differs. R
 scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly as 0.5 from 0.8, and 0 and 1 themselves,
 which the logit has at infinity, have places on it. Formats, size and style are what `--format`, `--size` and `--style`
 choose.
+
+A figure is the same wherever it is drawn: Matplotlib has its own settings and those of the style, and none of a file's.
+What would differ from day to day, such as a date, is left out of the files.
 """
 
+# ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,24 +27,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import CurveFigure, DotFigure, Dots, Drawn, Figure, Series
-from roambus.experiments.figures.plain_matplotlib import (
-    Artist,
-    Axes,
-    DrawingArea,
-    ErrorbarContainer,
-    FixedLocator,
-    FuncFormatter,
-    Line2D,
-    LogLocator,
-    NullLocator,
-    Picture,
-    styled,
-)
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
+
+mpl: Any = import_elsewhere("matplotlib")
+"""Imported from another folder: Matplotlib reads settings from the working folder, which can be a stranger's."""
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.offsetbox import DrawingArea
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 0.05
 """Of the height, above what is drawn highest and below what is drawn lowest."""
@@ -135,13 +139,15 @@ _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""
+_NO_STYLE = {"backend", "backend_fallback", "interactive"}
+"""Settings of programs with windows, which cannot always be set."""
 LINE_ID = r"line-(\d+)-\d+"
 """The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
 
 
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     """Writes FOLDER/name in the formats of the look, and its caption as FOLDER/name.txt; raises OSError."""
-    with styled(look.settings):
+    with _styled(look.settings):
         picture = Picture(figsize=look.size, layout="constrained")
         _name_parts(_plot(figure, picture.add_subplot(), look))
         drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
@@ -165,7 +171,7 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, l
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = look.size
-    with styled(look.settings):
+    with _styled(look.settings):
         picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
         for position, figure in enumerate(figures, start=1):
             axes = picture.add_subplot(rows, columns, position)
@@ -174,6 +180,13 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, l
         if same_y:
             _align(picture.axes)
         _save(picture, file, _PANEL_DPI if look == USUAL else _PNG_DPI)
+
+
+def _styled(style: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Has these settings hold in the block, and Matplotlib's own for all others: no file of settings has a say."""
+    own = {name: value for name, value in mpl.rcParamsDefault.items() if name not in _NO_STYLE}
+    context: AbstractContextManager[None] = mpl.rc_context({**own, **style})
+    return context
 
 
 def _align(panels: Sequence[Axes]) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -138,7 +139,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(ABC):
     """What any picture has."""
 
     name: str
@@ -147,9 +148,9 @@ class Shown:
     y_title: str
 
     @property
+    @abstractmethod
     def intervals(self) -> str:
         """What the error bars are, or that there are none, for titles and captions."""
-        raise NotImplementedError
 
     @property
     def caption(self) -> str:

@@ -10,6 +10,15 @@ some of their runs, and what lies beside. What is costly is found out when an it
 networks were is among it, because results of well and of badly connected networks say different things. Two nodes count
 as linked there if each is within the distance at which the mean path loss leaves the other's sensitivity; fading is
 left out, and some moments of some runs are looked at.
+
+The rules:
+
+- An item is stated by the results or not at all: what a paper says beside them is not asked, and cannot be checked.
+  Only how the simulator was validated and which generators it has are facts of roambus itself.
+- Whoever lacks something is told the command that adds it. That is the text of the `MissingError`.
+- No code of an agent is run. A checklist is what a reviewer reads first, of results that are a stranger's.
+- Scenarios that stand for all are taken at equal distances, because runs lie sorted by agent, axes and seed: the first
+  ones would all be of one agent.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Itera
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
     """The files of the results; links and hidden files are left out, and what another crate has left."""
-    # Results that were unpacked from a crate can be packed again: what that crate added to them is made anew.
+    # Results that were unpacked from a crate can be packed again: what that crate added to them is made again.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -158,7 +158,7 @@ def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> Packe
 
 
 MOST_BYTES = 256 * 2**20
-"""Larger metadata are none of a crate's."""
+"""No crate has larger metadata."""
 
 
 def is_crate(folder: Path) -> bool:
@@ -171,7 +171,7 @@ def wrong_files(folder: Path) -> Iterator[str]:
     for path, entity in _files(folder):
         file = folder / path
         if not file.is_file():
-            yield f"{file}: missing: unpack the crate anew"
+            yield f"{file}: missing: unpack the crate again"
             continue
         with file.open("rb") as opened:
             digest = file_digest(opened, "sha256").hexdigest()

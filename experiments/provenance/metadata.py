@@ -5,6 +5,10 @@ A reader of RO-Crates that knows nothing of roambus can so follow a trace back t
 Whatever two runs share, such as a value of an axis, is one entity with one id: entities are merged by their ids,
 because JSON-LD takes two descriptions of one id for one thing.
 
+A crate is read by people and by machines that nobody here knows. So only terms of the specification and of schema.org
+are used, and the one that they lack, `sha256`, is taken from the profile for workflow runs. Identifiers are made from
+what they name, and not counted: two crates of the same results then differ in the date alone, and can be compared.
+
 What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
 as people read them.
 """

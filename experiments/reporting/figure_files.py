@@ -28,9 +28,9 @@ def draw_figures(
 ) -> list[Path]:
     """Draws every figure that the metrics below `results` allow; returns the files, captions and tables among them.
 
-    `own` is the study that the results are of, if it is none of ours. With `metrics` only figures of these are drawn.
-    They go to `out`, or else to the folder of the results for them.
-    Raises UserError if there are no metrics, or not these, or nowhere to write.
+    `own` is the study that the results are of, if it does not come with roambus. With `metrics` only figures of these
+    are drawn. They go to `out`, or else to the folder of the results for them. Raises UserError if there are no
+    metrics, or not these, or nowhere to write.
     """
     folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps

@@ -7,6 +7,11 @@ commands that run it again, whether that is the whole study or a part, and which
 The reader can choose agents, verdicts and values of axes. Every value has a number, and a part of the page names the
 numbers that it belongs to: names from results, which can be a stranger's, are never looked for in the page, and never
 code.
+
+What a report calls the whole study is measured and not declared (`scope`): the results have all agents, values and
+seeds that the study asks for, and the same fixed settings. So results that were narrowed by hand, or are not all there,
+are called a part, and no command is named that would make something else. A report that says "the whole study" over a
+quick run would be believed.
 """
 
 from __future__ import annotations
@@ -116,6 +121,7 @@ def scope(found: StudyResults) -> str:
 
 
 def _kind(found: SweepResults) -> str:
+    """Which of the two the results of a sweep cover; the whole is tried first, because it covers the small one, too."""
     if found.origin is None:
         return PART
     own = found.origin.sweep
@@ -253,8 +259,8 @@ class Section:
 def write_report(results: Path, own: Study | None = None) -> Path:
     """Writes report.html from the metrics below `results`, drawing the figures if they are not there; returns it.
 
-    `own` is the study that the results are of, if it is none of ours. Raises UserError if there are no metrics, or
-    nowhere to write.
+    `own` is the study that the results are of, if it does not come with roambus. Raises UserError if there are no
+    metrics, or nowhere to write.
     """
     content, report = _content(read_results(results, own), results), results / REPORT_FILE
     style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))

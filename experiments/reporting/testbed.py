@@ -9,6 +9,9 @@ which falls short where walls are, but puts nodes that hear each other well side
 What one looks for in such a recording, before running protocols on it: links that are neither good nor dead (gray),
 because protocols differ most on them; links that hear better in one direction than in the other; delivery that changes
 in the course of a day, because then a mean over all of it describes no hour; and gaps, in which nothing was recorded.
+
+Pictures are written as SVG here and not by Matplotlib: each square of the matrix has a title that a browser shows, by
+which one reads the numbers of a single link among thousands without any script.
 """
 
 from __future__ import annotations
@@ -27,10 +30,13 @@ from roambus.experiments.page_policy import page_template, source_hash
 from roambus.python_protocol.vocabulary import SECOND
 
 PARTS_OF_TIME = 48
+"""Of a recording of a day each is half an hour."""
 LEAST_BURSTS = 5
 """A strength, or a part of the time, with fewer bursts is left out."""
 GRAY = (0.2, 0.8)
+"""The delivery of a link that is called gray: between them, neither good nor dead."""
 MOST_GRAY_LINKS = 12
+"""No more are shown: those with the most bursts."""
 
 
 class Links(NamedTuple):
@@ -113,7 +119,10 @@ def links_of(rows: NDArray[Any], nodes: int) -> Links:
 
 
 def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[np.float64]) -> Band:
-    """Of each part that has enough bursts, at the mean of their places."""
+    """Of each part that has enough bursts, at the mean of their places.
+
+    Percentiles and not a deviation: a delivery is at most 1, beyond which a mean plus a deviation could reach.
+    """
     chosen = [
         part == one for one, bursts in zip(*np.unique(part, return_counts=True), strict=True) if bursts >= LEAST_BURSTS
     ]

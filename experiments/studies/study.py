@@ -1,10 +1,10 @@
 """A study: one or more sweeps, and what is measured, drawn and claimed of each.
 
 `roambus reproduce` runs a study, and the figures, claims and the report of its results are made of what it says. Each
-study of ours has a folder beside this file: `study` puts it together from its sweeps (TOML files with their templates),
-its metrics (`metrics`) and its claims (`claims`), and holds it under the name STUDY. Modules are imported when a study
-is asked for, so that nothing here depends on any of them. A study of the user's own is found by the path of its file
-(docs/studies.md).
+study that comes with roambus has a folder beside this file: `study` puts it together from its sweeps (TOML files with
+their templates), its metrics (`metrics`) and its claims (`claims`), and holds it under the name STUDY. Modules are
+imported when a study is asked for, so that nothing here depends on any of them. A study of the user's own is found by
+the path of its file (docs/studies.md).
 
 Results are read together with the study and the sweep that they are of, by what their `sweep.json` says. Those that an
 earlier version of roambus made name neither: they are taken for results of the sweep with the same template and axes,
@@ -39,7 +39,7 @@ class StudySweep:
     """One of a study's sweeps. Functions are given what was measured of it, all of it or a part."""
 
     file: str
-    """The sweep as `roambus sweep` takes it: a name of ours, or the path of a TOML file."""
+    """The sweep as `roambus sweep` takes it: its name, or the path of a TOML file."""
     plans: Callable[[Measurements], Iterable[Plan]]
     """What gives the figures, in the order of the report."""
     claims: Sequence[ClaimTest] = ()
@@ -120,7 +120,8 @@ class Origin:
 def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> Origin | None:
     """The origin of results with this `sweep.json` in a folder of that name; None if they are of no study.
 
-    `own` is the study that they are of, if it is none of ours. Raises UserError if none of its sweeps made them.
+    `own` is the study that they are of, if it does not come with roambus. Raises UserError if none of its
+    sweeps made them.
     """
     if not description:
         return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
@@ -201,7 +202,7 @@ def sweep_folders(results: Path) -> list[Path]:
 def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
     """The study and the sweep that the results in this folder are of, if any; raises UserError.
 
-    `own` is the study that the results are of, if it is none of ours.
+    `own` is the study that the results are of, if it does not come with roambus.
     """
     return find_origin(read_asked(folder), folder.name, own)
 

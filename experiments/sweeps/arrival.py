@@ -1,7 +1,7 @@
-"""Makes our package importable on an executor of a Spark cluster, where nothing of ours need be installed.
+"""Makes our package importable on an executor of a Spark cluster, where roambus need not be installed.
 
-This module is sent by value: when it runs there, nothing of ours can be imported yet, and so it imports nothing of ours
-and stands alone. The package comes as a zip with the Spark context. It is unpacked once on each machine, in the user's
+This module is sent by value: when it runs there, nothing of roambus can be imported yet, and so it imports none and
+stands alone. The package comes as a zip with the Spark context. It is unpacked once on each machine, in the user's
 cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later executor or
 sweep compiles the same code again. Each version of the code has a folder of its own, named after its contents; one that
 nobody has used for long is removed.

@@ -1,6 +1,6 @@
 """Sweeps in files: reads them from TOML, and keeps in the results what was asked for.
 
-template = "thesis"              a name of ours, or a path beside the sweep
+template = "thesis"              a template's name, or a path beside the sweep
 seeds = 10                       seeds 0 to 9
 backend = "ideal"                unless the command line names another one; left out: radio
 [set]                            variables of the template that stay the same

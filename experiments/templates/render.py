@@ -23,7 +23,7 @@ from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, Template
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
-from roambus.experiments.random_scenarios import steady_starts
+from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
@@ -41,7 +41,7 @@ def find_template(name: str) -> Path:
 
 
 def find_beside(template: Path, name: str) -> Path:
-    """The file that a rendered template names: beside the template, or one of ours; raises UserError."""
+    """The file that a rendered template names: beside the template, or with roambus' own; raises UserError."""
     for folder in (template.parent, TEMPLATES):
         with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
             if Path(name).name == name and (folder / name).is_file():
@@ -166,13 +166,13 @@ def _environment(folder: Path) -> BoundedEnvironment:
         "file_name": lambda value: Path(str(value)).name,
         "time": in_seconds,
     }
-    own = {one.__name__: one for one in (steady_starts, *functions_for(folder))}
+    own = {one.__name__: one for one in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
-    """What the templates in the folder can draw besides; nothing is imported from a folder that is not ours."""
+    """What a study's templates can draw beyond that; nothing is imported from a folder of the user's own."""
     studies, place = list(shipped_studies().values()), folder.resolve()
     own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
     names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]

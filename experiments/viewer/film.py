@@ -71,8 +71,12 @@ class Film:
     columns: Mapping[str, Column]
 
     def packed(self) -> bytes:
-        """The film as the page reads it."""
-        return pack(self.header, self.columns)
+        """The film as the page reads it; the header gets `columns`: name, length and bytes of a value of each."""
+        planes = {name: _planes(column) for name, column in self.columns.items()}
+        layout = [[name, len(column), planes[name].shape[0]] for name, column in self.columns.items()]
+        text = json.dumps({**self.header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
+        content = b"".join((_LENGTH.pack(len(text)), text, *(plane.tobytes() for plane in planes.values())))
+        return gzip.compress(content, _LEVEL, mtime=0)  # without a time equal films are equal bytes
 
 
 def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
@@ -82,6 +86,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)
     moves = moved_places(table)
+    # First the overlay: without places of their own, nodes are drawn in the order that they have on its circle.
     overlay = drawn_overlay(table, nodes)
     places = moves or drawn_places(nodes, scenario, overlay.circle)
     links = drawn_links(scenario, over_radio=is_over_radio(table))
@@ -118,6 +123,10 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
 
 
 def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
+    """How many nodes the page has: those of the scenario, or up to the greatest that the trace names.
+
+    A trace may be damaged or made to harm, and must not have the page make more nodes than a network can have.
+    """
     if scenario is not None:
         return len(scenario.nodes)
     greatest = pc.max(table[NODE]).as_py()
@@ -299,15 +308,6 @@ def _columns(names: Sequence[str], rows: Iterable[Sequence[float]]) -> dict[str,
 
 def _integers(values: Iterable[int]) -> Column:
     return np.fromiter(values, np.int64)
-
-
-def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
-    """Compresses header and columns; the header gets `columns`: name, length and bytes of a value of each."""
-    planes = {name: _planes(column) for name, column in columns.items()}
-    layout = [[name, len(column), planes[name].shape[0]] for name, column in columns.items()]
-    text = json.dumps({**header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
-    content = b"".join((_LENGTH.pack(len(text)), text, *(plane.tobytes() for plane in planes.values())))
-    return gzip.compress(content, _LEVEL, mtime=0)
 
 
 def _planes(column: Column) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""A session that is played: what is done on the page becomes a command, and what follows is computed anew.
+"""A session that is played: what is done on the page becomes a command, and what follows is computed again.
 
 The agents are deterministic, and over ideal links a minute of them takes a moment. So there is no running simulation to
 interfere with: a session is a transcript that grows, and its film is that of the whole transcript.

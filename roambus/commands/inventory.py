@@ -125,7 +125,7 @@ def doctor() -> None:
         from roambus.doctor import BACKENDS as LOOKED_AT
         from roambus.doctor import examine, report
     except ImportError as error:
-        raise UserError(f"{error}: install roambus anew, with everything that it needs") from None
+        raise UserError(f"{error}: install roambus again, with everything that it needs") from None
     with console().status("looking") as status:
         diagnosis = examine(lambda what: status.update(f"looking at {what}"))
     answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in LOOKED_AT})
@@ -187,7 +187,7 @@ def completion(shell: str) -> None:
     """  # noqa: D301  # click wants the character itself
     kind = get_completion_class(shell)
     if kind is None:
-        raise UserError(f"click knows no completion for {shell}: install click anew")
+        raise UserError(f"click knows no completion for {shell}: install click again")
     root = click.get_current_context().find_root().command
     script = kind(root, {}, "roambus", VARIABLE).source()
     answer(script, shell=shell, script=script)

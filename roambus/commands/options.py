@@ -4,6 +4,11 @@ The type of an option or an argument says what can stand there: a name or the pa
 folder or an address on an object store. By it a shell completes names, for which they are found without importing
 pandas or Spark, for a shell waits for them. `grouped` gives a command several options as one value. `pairs` reads the
 options that can be given several times as NAME=VALUE.
+
+Two rules hold for every option. What is given is looked up late: `Named` takes any text, because the chapter that knows
+the names also knows which are near, and one message for an unknown name is enough. And nothing here is imported before
+it is needed: `roambus list` and a shell that completes a name would wait for it. So bounds and choices that an option
+shows in its help come from modules without libraries, such as the registry of back-ends.
 """
 
 from __future__ import annotations
@@ -77,7 +82,10 @@ class Named(click.ParamType[str]):
 
 
 def _argument(context: click.Context) -> str:
-    """The command's argument, if it stands before; click has put it aside if an option without its value comes last."""
+    """The command's argument, if it stands before the word that is completed.
+
+    Click has put it aside, as one of `context.args`, if an option without its value comes last.
+    """
     names = [one.name for one in context.command.params if isinstance(one, click.Argument)]
     found = [value for name in names if (value := context.params.get(str(name))) is not None]
     return str([*found, *context.args, ""][0])
@@ -121,7 +129,7 @@ def _parameters(context: click.Context) -> Iterator[str]:
     from roambus.bridge.agents import load_agent
     from roambus.python_protocol.settings import describe_parameters
 
-    agent = context.params.get("agent") or "beacon"
+    agent = context.params.get("agent") or "beacon"  # the default of --agent, which is not filled in yet
     if agent in _names("agents")(context):  # a file is somebody's code, which pressing a key does not run
         yield from (f"{row[0]}=" for row in describe_parameters(load_agent(agent).parameters_type))
 
@@ -171,6 +179,7 @@ def _mirrored(text: str, context: click.Context) -> Path:
     fetched = mirror.fetch()
     remark(f"{mirror.address.url}: {fetched} files fetched to {mirror.folder}")
     context.meta.setdefault(MIRRORS, []).append(mirror)
+    # Also after an error: runs that are complete by then are published, and the next command need not make them.
     context.call_on_close(partial(_publish, mirror))
     return mirror.folder
 
@@ -185,6 +194,9 @@ FILE, PLACE = click.Path(dir_okay=False, path_type=Path), click.Path(path_type=P
 
 
 # Options
+#
+# Those that stand in two commands or more. What one command has alone stands above that command. Where two commands
+# give one word a different meaning, such as --set of a run and of a sweep, each has its own option and help.
 
 
 SETTINGS = click.option(

@@ -1,4 +1,9 @@
-"""`roambus reproduce` runs a study from its first run to its report."""
+"""`roambus reproduce` runs a study from its first run to its report.
+
+It does what `sweep`, `aggregate` and `figures` do one by one, sweep after sweep, by the same functions, and then writes
+the report. So it goes on where it was interrupted, as a sweep does: what is complete is not made again. The metrics of
+all sweeps are computed with one session of Spark, because it takes seconds to begin one.
+"""
 
 from __future__ import annotations
 

@@ -133,6 +133,7 @@ def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
 
 
 def _undelivered(measured: Measurements, place: Place) -> pd.Series[float]:
+    """The share of the messages that is missing in the end."""
     return 1 - by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, **place)
 
 

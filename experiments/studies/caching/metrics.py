@@ -71,7 +71,7 @@ def responses(traces: DataFrame) -> DataFrame:
     """How many responses come to who asks for old messages, over the requests that bring any.
 
     The paper has one response per request with the dropping of duplicates, and its gain is what there is more without.
-    A request of ours can bring several messages: the gain is of responses over different messages, in per cent.
+    Here a request can bring several messages: the gain is of responses over different messages, in per cent.
     """
     answers = traces.where(_event() == schema.ANSWER)
     request = [RUN, schema.NODE, schema.DETAIL]

@@ -48,20 +48,29 @@ _ALIKE = 0.005
 
 
 def _filtering_saves(measured: Measurements) -> Iterator[Part]:
+    """A part for each share of interested sites; none for all sites, because then every path leads to somebody."""
     saved = difference(SITE_MESSAGES, FILTERING, FLOODING)
     for share in measured.values(INTERESTED):
-        if float(share) < 1:  # where all sites are interested there is nothing to save
+        if float(share) < 1:
             label = f"interested {share}: filtering minus flooding"
             yield make_part(label, saved(measured, {INTERESTED: share}), Side.BELOW)
 
 
 def _wrong(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The deliveries that are missing or too many."""
+    """The deliveries that are missing or too many.
+
+    Both add up: what is delivered twice does not make up for what is lost.
+    """
     expected, delivered = (by_seed(measured, metric, **place) for metric in (catalogue.EXPECTED, catalogue.DELIVERED))
     return expected - delivered + by_seed(measured, catalogue.DUPLICATES, **place)
 
 
 def _delay_per_time_out(measured: Measurements, _: Place) -> pd.Series[float]:
+    """By how many time-outs the longest delay grows for each time-out, when a leader freezes.
+
+    The first time-out suspects the leader and the second one, of double the length, replaces it: three in all. It is a
+    slope and not a ratio, so that what the delay has beside the time-outs, such as links, does not count.
+    """
     return slope_over(TIME_OUT, _seconds, LONGEST_DELAY_S, **LEADER_FREEZE)(measured, {}).round(_DIGITS)
 
 
@@ -70,6 +79,7 @@ def _seconds(time_out: str) -> float:
 
 
 def _more_in_total_order(metric: str, label: str, **place: str) -> Bound:
+    """Total order costs more of the metric than FIFO in runs of equal seeds, which differ in nothing else."""
     more = difference(metric, {AGENT: TOTAL, **place}, {AGENT: FIFO, **place})
     return Bound(label, more, Side.ABOVE)
 

@@ -82,15 +82,18 @@ _IN_VAIN = 1.0
 
 
 def _converges(agent: str) -> Parts:
+    """All runs of the agent converge, whatever state they start from; a part for each start."""
     share = mean_over(SUBSCRIBERS, CONVERGED, agent=agent)
     return at_each([START], Bound("{start}: share of runs that converge", share, Side.ABOVE, CERTAIN), names=STARTS)
 
 
 def _requests(agent: str) -> Parts:
+    """All subscribers together send fewer than one request a round, however many they are."""
     return _at_each_size("requests a round", REQUESTS_PER_ROUND, 1.0, agent)
 
 
 def _at_each_size(what: str, metric: str, most: float, agent: str = OURS) -> Parts:
+    """The metric is below a bound that does not depend on the size; a part for each number of subscribers."""
     return at_each([SUBSCRIBERS], Bound(f"{{subscribers}}: {what}", value(metric, agent=agent), Side.BELOW, most))
 
 
@@ -104,16 +107,22 @@ def _grows_little(what: str, metric: str, most: float) -> Bound:
 
 
 def _growth(metric: str) -> Quantity:
+    """What the metric gains with each doubling: the sizes of the sweeps double from one to the next."""
     return slope_over(SUBSCRIBERS, lambda size: log2(int(size)), metric, agent=OURS)
 
 
 def _catch_up(measured: Measurements) -> list[Part]:
+    """The growth of the rounds, with the share of those who get everything in its label.
+
+    Whoever does not before the run ends has no number of rounds, so the mean is of the others: the share says how many.
+    """
     share = table_over(measured, SUBSCRIBERS, CAUGHT_UP, agent=OURS).dropna().to_numpy().mean()
     what = f"rounds to catch up, of the {share:.1%} of new subscribers that do"
     return [_grows_little(what, CATCH_UP_ROUNDS, _ROUNDS_A_DOUBLING).part(measured, {}, {})]
 
 
 def _restored(measured: Measurements) -> list[Part]:
+    """All runs are restored, whichever share of the subscribers crashes; a part for each share."""
     share = mean_over(SUBSCRIBERS, RESTORED, agent=OURS)
     return [
         make_part(
@@ -127,6 +136,7 @@ def _restored(measured: Measurements) -> list[Part]:
 
 
 def _growth_a_topic(measured: Measurements, place: Place) -> pd.Series[float]:
+    """Growth over one topic's share of the configurations, so that one bound holds for any number of topics."""
     return _growth(ANSWERS_PER_ROUND)(measured, place) / float(place[TOPICS])
 
 

@@ -88,6 +88,7 @@ _EXPLODES, _BARELY = 1.0, 0.25
 
 
 def _falls_with_size(measured: Measurements) -> Iterable[Part]:
+    """A part for each protocol. A seed's slope is one value, so that the test is over independent networks."""
     configs, speeds = measured.values(CONFIG), measured.values(SPEED)
     for agent in (MFT, AODV):
         by_config = _mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), CONFIG)
@@ -96,12 +97,14 @@ def _falls_with_size(measured: Measurements) -> Iterable[Part]:
 
 
 def _withstands_speed(measured: Measurements) -> Iterable[Part]:
+    """The thesis shows the rate at each speed; that it does not fall is read as a bound on its change over all."""
     configs, numbers = measured.values(CONFIG), [float(speed) for speed in measured.values(SPEED)]
     label = f"mft: change of the rate from {min(numbers):g} to {max(numbers):g} m/s, {configs[0]} to {configs[-1]}"
     yield make_part(label, _change_with_speed(measured, MFT), Side.ABOVE, _FALL)
 
 
 def _peaks_at_six(measured: Measurements) -> Iterable[Part]:
+    """A peak is two parts: deliveries rise up to 6 m/s, and fall from there on. One alone is no peak."""
     speeds = sorted(measured.values(SPEED), key=float)
     if "6" not in speeds:
         raise NotMeasuredError("there are no runs at 6 m/s")
@@ -112,6 +115,7 @@ def _peaks_at_six(measured: Measurements) -> Iterable[Part]:
 
 
 def _keeps_up_in_delay(measured: Measurements) -> Iterable[Part]:
+    """Delays are compared as logarithms, as figure 4.6 shows them: else the longest delays would decide alone."""
     configs = measured.values(CONFIG)
     mft, aodv = (seed_table(measured, agent, c.DELAY_MEAN_S, configs, [THESIS_SPEED]) for agent in (MFT, AODV))
     ratio = (log2(mft) - log2(aodv)).dropna().mean(axis=1)
@@ -119,6 +123,7 @@ def _keeps_up_in_delay(measured: Measurements) -> Iterable[Part]:
 
 
 def _most_hops_at_c4(measured: Measurements) -> Iterable[Part]:
+    """A part for each other size that was run."""
     others = [config for config in measured.values(CONFIG) if config != "C4"]
     if not others:
         raise NotMeasuredError("there is no size but C4 to compare with")
@@ -136,6 +141,10 @@ def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
+    """How messages grow, as the exponent of the size: 1 is as fast as the network itself, 0 is not at all.
+
+    "Barely" bounds the exponent on both sides, because messages that became fewer would not be what the thesis says.
+    """
     configs = measured.values(CONFIG)
     tables = (seed_table(measured, agent, c.MESSAGES_PER_NODE, configs, [THESIS_SPEED]) for agent in (MFT, AODV))
     mft, aodv = (slopes(log2(table), doublings(configs)) for table in tables)
@@ -145,6 +154,7 @@ def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
 
 
 def _brokers_send_more(measured: Measurements) -> Iterable[Part]:
+    """A part for each role of clients, mean over all sizes and speeds."""
     place = measured.values(CONFIG), measured.values(SPEED)
     brokers = seed_table(measured, MFT, c.MESSAGES_PER_BROKER, *place)
     for clients, metric in (("publisher", c.MESSAGES_PER_PUBLISHER), ("subscriber", c.MESSAGES_PER_SUBSCRIBER)):

@@ -91,6 +91,7 @@ def _unchanged(label: str, quantity: Quantity) -> tuple[Bound, Bound]:
 
 
 def _messages_unchanged(changed: str, usual: str) -> Parts:
+    """At the larger size the changed agent sends as many messages as the usual one."""
     change = _doublings(c.MESSAGES_PER_NODE, *_agents(changed, usual))
     return at_each({CONFIG: (_LARGE,)}, *_unchanged("C16: doublings of messages per node", change))
 
@@ -105,12 +106,14 @@ def _differs(label: str, plain: str, bare: str, quantity: Quantity) -> Parts:
 
 
 def _link_layer_sends(plain: str, bare: str) -> Parts:
+    """Messages grow faster with the size if there is a link layer: acknowledgements and repetitions come on top."""
     doublings = _doublings(c.MESSAGES_PER_NODE, _AT_LARGE, _AT_SMALL)
     label = "exponent of messages per node, {plain} minus {bare}"
     return _differs(label, plain, bare, lambda measured, at: doublings(measured, at) / _DOUBLINGS)
 
 
 def _link_layer_delivers(plain: str, bare: str) -> Parts:
+    """The rate falls less with the size if there is a link layer, which sends again what was lost."""
     fall = difference(c.DELIVERY_RATE_THESIS, _AT_LARGE, _AT_SMALL)
     return _differs("fall of the rate, C4 to C16, {bare} more than {plain}", plain, bare, fall)
 

@@ -2,9 +2,9 @@
 
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 
-Each folder holds the aggregated results of a sweep of ours. Results that name no sweep are of the one that their folder
-is called like. Only those of `thesis` must be there; the document says what was not run, and names the command that
-makes each folder again.
+Each folder holds the aggregated results of a sweep that comes with roambus. Results that name no sweep are of the one
+that their folder is called like. Only those of `thesis` must be there; the document says what was not run, and names
+the command that makes each folder again.
 
 Numbers and verdicts come from the results. Explanations come from `reproduction_notes.md`; each is printed only while
 the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
@@ -296,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m roambus.experiments.studies.thesis.reproduction", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps of ours")
+    parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps that come with roambus")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the document goes [docs]")
     options = parser.parse_args(arguments)
     try:

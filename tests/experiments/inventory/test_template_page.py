@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.experiments.inventory import everything, template_page
+from roambus.experiments.inventory import everything
 from roambus.experiments.shipped import shipped_files
 from tests.support.documents import section
 from tests.support.places import ROOT
+from tests.support.template_page import template_page
 
 PAGE = ROOT / "docs" / "templates.md"
 

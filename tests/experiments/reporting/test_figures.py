@@ -13,12 +13,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
 from roambus.experiments.figures.figure import Figure, Series, interval
-from roambus.experiments.figures.plain_matplotlib import Axes, Picture
 from roambus.experiments.figures.style import USUAL, Look, read_look
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import draw_figures, metric_figures

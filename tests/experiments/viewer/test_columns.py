@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.experiments.viewer.film import pack
+from roambus.experiments.viewer.film import Film
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, list[int]]]:
@@ -32,11 +32,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, list[int]]]:
 def test_a_film_says_what_was_packed(first: list[int], second: list[int], text: str) -> None:
     """Columns of any length and size, and a header with any text."""
     columns = {"a": np.array(first, np.int64), "b": np.array(second, np.int64)}
-    assert unpack(pack({"text": text}, columns)) == ({"text": text}, {"a": first, "b": second})
+    assert unpack(Film({"text": text}, columns).packed()) == ({"text": text}, {"a": first, "b": second})
 
 
 @pytest.mark.parametrize("value", [-1, 2**56])
 def test_what_the_page_could_not_hold_is_refused(value: int) -> None:
     """Nothing is cut off in silence."""
     with pytest.raises(ValueError, match="in a column"):
-        pack({}, {"a": np.array([value], np.int64)})
+        Film({}, {"a": np.array([value], np.int64)}).packed()
