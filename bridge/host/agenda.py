@@ -1,4 +1,4 @@
-"""The agenda of a run: what is due, at which node and when. Boots, commands, timers and faults share one clock.
+"""The agenda of a run: commands made into events, boots, timers and faults, and what of these is due where and when.
 
 Things due at one instant are in the order of their nodes, and of one node in the order in which they were scheduled. A
 timer that is replaced or cancelled stays in the heap, and its number goes to a set of dead ones: to look for it in the

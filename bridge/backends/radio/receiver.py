@@ -1,4 +1,4 @@
-"""Reception: the signals at a radio with their interference, bit errors, and the power that is measured.
+"""Reception and collisions: which signals a radio receives, by their interference, bit errors and measured power.
 
 docs/radio.md, "Reception", "Interference" and "RSSI and LQI", has the model, which is that of Castalia's Radio. Powers
 are in dBm, ratios in dB.
