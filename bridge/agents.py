@@ -320,13 +320,11 @@ class AgentCode:
         """
         place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
-        since = ""
-        if recorded == "":
-            since = "; the record does not say what it was in the run"
-        elif recorded == self.hash:
-            since = ", unchanged since the run"
-        elif recorded is not None:
-            since = f"; CHANGED since the run: {recorded[:_SHOWN_OF_HASH]}"
+        since = {
+            None: "",
+            "": "; the record does not say what it was in the run",
+            self.hash: ", unchanged since the run",
+        }.get(recorded, f"; CHANGED since the run: {(recorded or '')[:_SHOWN_OF_HASH]}")
         return f"runs agent {self.reference} {place}{more} (sha256 {self.hash[:_SHOWN_OF_HASH]}{since})"
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import resource
 import signal
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roambus.python_protocol.vocabulary import NodeId, SimTime
@@ -58,6 +59,19 @@ class ConductError(RoambusError):
     """An agent did to its process what agents may not: the message names the agent and what it did."""
 
     exit_code = AgentError.exit_code
+
+
+@contextmanager
+def mistakes_at(place: object) -> Iterator[None]:
+    """Makes a UserError of a ValueError in the block, and puts the place before its message: a file, a line, an agent.
+
+    What reads a single value raises ValueError, without knowing where the value stands. So the same readers serve
+    files, the command line and tests, and only who knows the place has to say it.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(f"{place}: {error}") from None
 
 
 class InterruptionError(RoambusError):

@@ -189,22 +189,19 @@ _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def import_elsewhere(name: str) -> ModuleType:
-    """The module of that name, imported while another folder is the working folder, unless it is imported already."""
+    """The module of that name, imported while another folder is the working folder, unless it is imported already.
+
+    That folder is the one of this file, in which there are no settings of anybody's. `contextlib.chdir` would not do:
+    it goes back by the name of the working folder, and fails in one that was removed or may not be read.
+    """
     if name in sys.modules:
         return sys.modules[name]
-    with _elsewhere():
-        return import_module(name)
-
-
-@contextmanager
-def _elsewhere() -> Iterator[None]:
-    """Makes the folder of this file the working folder in the block; it holds no settings of anybody's."""
     before = None
     with suppress(OSError):  # the working folder may have been removed
         before = os.open(".", _OPEN)
     os.chdir(Path(__file__).parent)
     try:
-        yield
+        return import_module(name)
     finally:
         if before is not None:
             os.fchdir(before)
