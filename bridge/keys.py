@@ -88,6 +88,14 @@ class Uniform(NamedTuple):
     high: float
 
 
+def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
+    """The text, taken apart; raises ValueError, which says that it is no `what`, for one of another form."""
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no {what}")
+    return match
+
+
 def integer(text: str) -> int:
     """Reads a whole number from 0 up."""
     if re.fullmatch(r"\d+", text) is None:

@@ -38,7 +38,15 @@ class Limit:
     def most(self) -> float:
         """The limit as it is in this process; raises UserError if the environment has no number for it."""
         text = os.environ.get(self.variable)
-        return self.usual if text is None else min(self._read(text), self.ceiling)
+        if text is None:
+            return self.usual
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not value > 0:
+            raise UserError(f"{self.variable}: {text!r} is no number above 0")
+        return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
         """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all."""
@@ -53,15 +61,6 @@ class Limit:
         if self.most >= self.ceiling:
             return "more is not possible"
         return f"to raise it, set the environment variable {self.variable}"
-
-    def _read(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not value > 0:
-            raise UserError(f"{self.variable}: {text!r} is no number above 0")
-        return value
 
 
 def _number(value: float) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.radio import RadioReader
-from roambus.bridge.keys import path_of
+from roambus.bridge.keys import matched, path_of
 from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
@@ -135,9 +135,7 @@ def place_nodes(text: str, nodes: int, field_m: tuple[float, float]) -> dict[Nod
     """The places of the nodes that `text` names; of several parts for one node the first counts. Raises ValueError."""
     places: dict[NodeId, Place] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
-        match = _PART.fullmatch(part)
-        if match is None:
-            raise ValueError(f'{part!r} is no deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
+        match = matched(_PART, part, 'deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
         members = _members(match, nodes)
         for node in members:
             places.setdefault(node, _place(match["how"], node - members[0], field_m))

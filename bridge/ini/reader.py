@@ -13,7 +13,6 @@ ordered to do, because the trace tells roles at the start, and metrics take them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -132,22 +131,6 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
     radio = RadioReader(keys)
     nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))
     measured = read_measured(keys, nodes)
-    return replace(_scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, measured))
-
-
-def file_names(text: str, path: Path) -> list[str]:
-    """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
-    keys = Lookup(parse_ini(text, path), path.parent)
-    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
-
-
-def radio_file_name(text: str, path: Path) -> str:
-    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
-    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
-    return name
-
-
-def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...]) -> Scenario:
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
     parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]
     return Scenario(
@@ -168,5 +151,19 @@ def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...])
         faults=read_faults(keys),
         ideal=read_ideal(keys),
         ns3=keys.build(Ns3Settings),
+        measured=measured,
+        temporal=read_temporal(keys, measured),
         warm_up=run.warm_up,
     )
+
+
+def file_names(text: str, path: Path) -> list[str]:
+    """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
+    keys = Lookup(parse_ini(text, path), path.parent)
+    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
+
+
+def radio_file_name(text: str, path: Path) -> str:
+    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
+    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
+    return name

@@ -107,9 +107,13 @@ class Record:
         if not ended:
             raise UserError(f"{self.path}: cut off at byte {offset}: the end of the run is missing")
 
+    def damage(self, offset: int) -> str:
+        """The place of an entry that cannot be, as messages name it."""
+        return f"{self.path}: damaged at byte {offset}"
+
     def damaged(self, offset: int, what: str) -> UserError:
         """The error for an entry that cannot be."""
-        return UserError(f"{self.path}: damaged at byte {offset}: {what}")
+        return UserError(f"{self.damage(offset)}: {what}")
 
     def _read(self) -> Header | FromSimulator | ToSimulator | None:
         offset = self._file.tell()

@@ -26,7 +26,7 @@ from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError
+from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError, mistakes_at
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -66,20 +66,15 @@ def rerun(
         replay = ReplayBackend(
             record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
         )
+        with mistakes_at(record.damage(0)):
+            level = TraceLevel(record.header.level)
         try:
-            Host(scenario, agent_class, replay, TraceWriter(_level_of(record))).run()
+            Host(scenario, agent_class, replay, TraceWriter(level)).run()
         except AgentError as error:
             place = "as recorded" if replay.raised_as_recorded else "though not in the record"
             text = f"{path}: frame {replay.frame}, {place}: {error}"
             raise AgentError(text, error.node, error.time, error.event) from error.__cause__
         return Rerun(replay.frame, replay.ending)
-
-
-def _level_of(record: Record) -> TraceLevel:
-    try:
-        return TraceLevel(record.header.level)
-    except ValueError as error:
-        raise record.damaged(0, str(error)) from None
 
 
 def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
@@ -107,11 +102,10 @@ def scenario_of(record: Record) -> Scenario:
     with TemporaryDirectory() as folder:
         for name, content in files:
             try:
-                file = Path(folder, file_beside(quote(name)))
+                with mistakes_at(record.damage(0)):
+                    file = Path(folder, file_beside(quote(name)))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
-            except ValueError as error:
-                raise record.damaged(0, str(error)) from None
             except OSError as error:  # names that are too long, or one of a file that is a folder to another
                 raise UserError(f"{record.path}: its file {name[:80]!r} cannot be written: {error.strerror}") from None
         return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))

@@ -109,7 +109,11 @@ def apart(make: Callable[[], T]) -> T:
             os.close(writing)
         told = _read(reading)
     except KeyboardInterrupt as interruption:
-        outcome = _outcome(_end(process, reading)) if process else None
+        if process:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+            told = _read(reading)
+        outcome = _outcome(told)
         raise outcome if isinstance(outcome, KeyboardInterrupt) else interruption from None
     finally:
         os.close(reading)
@@ -166,12 +170,6 @@ def fork() -> int:
         if process != 0:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return process
-
-
-def _end(process: int, reading: int) -> bytes:
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGTERM)
-    return _read(reading)
 
 
 def _read(reading: int) -> bytes:

@@ -115,14 +115,6 @@ def _wrong(file: Path, problem: str) -> UserError:
     return UserError(f"{file}: {problem}: {_RESTORE}")
 
 
-def _is_seed(value: object) -> bool:
-    return type(value) is int and value >= 0  # truth values are integers to `isinstance`
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= MOST_RUNS.most
-
-
 _EACH = "each"
 _SCALAR = int | float | str
 _SHAPES: dict[str, Any] = {
@@ -132,13 +124,13 @@ _SHAPES: dict[str, Any] = {
     SET: {_EACH: _SCALAR},
     AXES: {_EACH: [_SCALAR]},
     AGENTS: {_EACH: [str, {_EACH: _SCALAR}]},
-    SEEDS: [_is_seed],
-    MORE_SEEDS: {_EACH: _is_count},
+    SEEDS: [lambda value: type(value) is int and value >= 0],
+    MORE_SEEDS: {_EACH: lambda value: type(value) is int and 0 <= value <= MOST_RUNS.most},
     PARAMETERS: {_EACH: [str]},
     PRECISION: str,
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
-says."""
+says. Numbers are told by `type`, for to `isinstance` truth values are integers."""
 
 
 def _fits(value: object, shape: Any) -> bool:

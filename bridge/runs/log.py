@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.recordings import EVERY_CHANNEL, Recording, gaps
+from roambus.bridge.recordings import EVERY_CHANNEL, gaps
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.scenario.definition import Scenario
 
@@ -58,7 +58,9 @@ class Maker(NamedTuple):
 
 def maker_line() -> str:
     """The line for a run that ends now."""
-    return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {_machine()}"
+    machine = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    python = f"Python {platform.python_version()}"
+    return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {machine}, {python}"
 
 
 def maker_of(trace: Path) -> Maker | None:
@@ -103,12 +105,6 @@ def _resolved(place: Path, reference: str) -> str:
     return found[0] if found else ""
 
 
-@cache
-def _machine() -> str:
-    system, cores = f"{platform.system()} {platform.machine()}", len(os.sched_getaffinity(0))
-    return f"{system}, {cores} cores, Python {platform.python_version()}"
-
-
 # Remarks
 
 
@@ -122,12 +118,10 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     channel = int(choice.rows["channel"][0])
     named = "the mean over all channels" if channel == EVERY_CHANNEL else f"channel {channel}"
     yield f"{name}: the links are those of {named}"
-    yield from (f"{name}: {gap}" for gap in (*_left_out(links.recording), *gaps(choice)))
-
-
-def _left_out(recording: Recording) -> Iterator[str]:
-    if lines := recording.left_out:
-        yield f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}: they are left out"
+    if lines := links.recording.left_out:
+        told = f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}"
+        yield f"{name}: {told}: they are left out"
+    yield from (f"{name}: {gap}" for gap in gaps(choice))
 
 
 def remarks_in(log: str) -> list[str]:

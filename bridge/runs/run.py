@@ -102,7 +102,6 @@ def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, driv
 
 
 def _prepare(plan: RunPlan) -> None:
-    plan.folder.mkdir(parents=True, exist_ok=True)
     discard_files(plan.folder)
     write_inputs(plan, plan.folder)
 

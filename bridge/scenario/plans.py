@@ -262,9 +262,7 @@ def _pair(word: str) -> Pair:
 
 def _way(word: str) -> tuple[NodeId, NodeId, bool]:
     """Reads "0-1", or "0>1" for one way only."""
-    match = _PAIR.fullmatch(word)
-    if match is None:
-        raise ValueError(f"{word!r} is no link such as 0-1")
+    match = keys.matched(_PAIR, word, "link such as 0-1")
     a, b = int(match[1]), int(match[3])
     if a == b:
         raise ValueError(f"{word} links node {a} to itself")
@@ -272,16 +270,15 @@ def _way(word: str) -> tuple[NodeId, NodeId, bool]:
 
 
 def _parent(at: SimTime, word: str) -> ParentChange:
-    match = _PARENT.fullmatch(word)
-    if match is None:
-        raise ValueError(f"{word!r} gives no parent; write 3:1 for node 3 and its parent 1, 3:- for none")
-    return ParentChange(at, int(match[1]), None if match[2] == "-" else int(match[2]))
+    node, parent = keys.matched(_PARENT, word, "node with its parent such as 3:1, or 3:- for none").groups()
+    return ParentChange(at, int(node), None if parent == "-" else int(parent))
 
 
 def _partition(at: SimTime, words: list[str]) -> Partition:
     if words == ["merge"]:
         return Partition(at)
-    groups = tuple(_group(group) for group in " ".join(words).split("|"))
+    example = '"12s 0..2 | 3 4", or "20s merge"'
+    groups = tuple(frozenset(_members(group, example)) for group in " ".join(words).split("|"))
     if sum(map(len, groups)) > len(frozenset[NodeId]().union(*groups)):
         raise ValueError(f"{' '.join(words)!r} has a node in two groups")
     return Partition(at, groups)
@@ -290,10 +287,6 @@ def _partition(at: SimTime, words: list[str]) -> Partition:
 def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]:
     brokers, clients = (tuple(_members(part, "a: 0..2 | 6")) for part in (line.brokers, line.clients))
     return line.name, line.parent, brokers, clients
-
-
-def _group(text: str) -> frozenset[NodeId]:
-    return frozenset(_members(text, '"12s 0..2 | 3 4", or "20s merge"'))
 
 
 def _check_ranges(text: str) -> None:
@@ -308,8 +301,6 @@ def _check_ranges(text: str) -> None:
 def _members(text: str, example: str) -> list[NodeId]:
     found: list[NodeId] = []
     for word in text.split():
-        match = _MEMBERS.fullmatch(word)
-        if match is None:
-            raise ValueError(f"{word!r} is no node; write groups as in {example}")
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+        first, last = keys.matched(_MEMBERS, word, f"node; write groups as in {example}").groups()
+        found += range(int(first), int(last or first) + 1)
     return found

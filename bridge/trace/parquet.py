@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.errors import AgentError, UserError, mistakes_at
 from roambus.bridge.files import UnfinishedFile, check_writable
 from roambus.bridge.limits import TRACE_ROWS
 from roambus.bridge.trace.metadata import About, read_metadata
@@ -154,10 +154,8 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
 def _check_size(file: Path, footer: pq.FileMetaData) -> None:
     """Raises UserError for more rows than the limit, before any is decoded; the footer says their number twice."""
     groups = sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
-    try:
+    with mistakes_at(file):
         TRACE_ROWS.check(max(footer.num_rows, groups))
-    except ValueError as error:
-        raise UserError(f"{file}: {error}") from None
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:

@@ -199,7 +199,10 @@ class CommandReader:
                 (r"link\s+([^\s-]+->?[^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
                 (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
-                (r"(\S+)\s+publishes\s+(.+)", self._publish),
+                (
+                    r"(\S+)\s+publishes\s+(.+)",
+                    lambda match: PublishEvent(self._client(match[1]), match[2], vocabulary.events.read(match[2])),
+                ),
                 (r"(\S+)\s+detaches", lambda match: Leave(self._client(match[1]))),
                 (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
@@ -239,9 +242,6 @@ class CommandReader:
 
     def _apply(self, match: re.Match[str], kind: Callable[[Filter], Subscribe | Unsubscribe]) -> Command:
         return Apply(self._client(match[1]), kind(self._vocabulary.filters.read(match[2])))
-
-    def _publish(self, match: re.Match[str]) -> Command:
-        return PublishEvent(self._client(match[1]), match[2], self._vocabulary.events.read(match[2]))
 
     def _move(self, match: re.Match[str]) -> Command:
         """On a field nodes walk to places, in a tree they get another parent."""

@@ -102,7 +102,7 @@ class _HeadReader:
         keyword, _, rest = line.text.partition(" ")
         if line.is_empty:
             return
-        if line.is_indented:
+        if line.text.startswith((" ", "\t")):
             self._read_indented(line)
         elif keyword in BLOCKS:
             self._block = keyword

@@ -138,7 +138,9 @@ class Wording:
             DROP: lambda node, note: f"{node} drops {self._subject(note)} ({note.detail})",
             CACHE: lambda node, note: f"{node} caches {self._subject(note)}",
             FORGET: lambda node, note: f"{node} forgets {self._subject(note)} ({note.detail})",
-            MIGRATE: self._migrate,
+            MIGRATE: lambda node, note: (
+                f"{node} has no parent" if note.peer is None else f"{node} migrates to {names.node(note.peer)}"
+            ),
         }
 
     def line(self, entry: Entry) -> str:
@@ -164,10 +166,6 @@ class Wording:
             if listing is not None and (listing.rows or show.nodes):
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())
-
-    def _migrate(self, node: str, note: Note) -> str:
-        """A node without a parent has migrated to nobody."""
-        return f"{node} has no parent" if note.peer is None else f"{node} migrates to {self._names.node(note.peer)}"
 
     def _subject(self, note: Note) -> str:
         """The notification, or the type of message, that a note is about."""

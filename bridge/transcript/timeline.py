@@ -169,7 +169,10 @@ class Timeline:
             channel=ChannelSettings(),
             radio=NO_RADIO,
             mac=MacSettings(),
-            nodes=tuple(self._settings(node) for node in self._roles),
+            nodes=tuple(
+                NodeSettings(self.network.places.get(node), self._ways.mobility(node), roles=roles)
+                for node, roles in self._roles.items()
+            ),
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,
             agent_parameters=parameters,
@@ -186,11 +189,6 @@ class Timeline:
                 range_m=range_m,
             ),
         )
-
-    def _settings(self, node: NodeId) -> NodeSettings:
-        if node not in self.network.places:
-            return NodeSettings(roles=self._roles[node])
-        return NodeSettings(self.network.places[node], self._ways.way(node), roles=self._roles[node])
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         """Returns how long what follows may take."""

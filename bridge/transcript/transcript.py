@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
@@ -127,10 +127,8 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
         own = {one.name for one in fields(agent.parameters_type)}
         given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
         parameters = {**given, **head.parameters, **overrides.parameters}
-        try:
+        with mistakes_at(f"agent {head.agent}"):
             parse_parameters(agent.parameters_type, parameters)
-        except ValueError as error:
-            raise UserError(f"agent {head.agent}: {error}") from None
     return agent, timeline.scenario(head.agent, parameters)
 
 

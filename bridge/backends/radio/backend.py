@@ -80,10 +80,6 @@ class RadioBackend:
         self._run = bind(self._state)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
         self._free = list(range(own_frames, own_frames + FRAMES))
-        self._frames: memoryview
-        self._inbox: memoryview
-        self._told: list[NDArray[Any]]
-        self._released: NDArray[np.int64]
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
@@ -163,8 +159,8 @@ class RadioBackend:
         """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
-        self._released = state.done["frame"]
-        self._told = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
+        self._released: NDArray[np.int64] = state.done["frame"]
+        self._told: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
         """Twice as many frames can be under way. What is in the inbox already stays there."""
