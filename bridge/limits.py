@@ -5,6 +5,13 @@ Most can be raised by an environment variable, for who knows what it will cost; 
 hold more. A limit is no estimate of what this machine can do: it is there for slips of the pen, such as seeds 0..10^9,
 and for templates and sweeps that come from somebody else. Sizes of files and messages have their limits where they are
 read; the page of the docs lists them, too.
+
+Where a number was measured, its reason says what with. A limit is checked by whoever first knows the value, most often
+the reader of a key, so that the message can name file and line; the check itself raises ValueError like any reader of a
+value.
+
+The environment raises a limit for one user or one command. An option of each command would have to be passed through
+every layer down to the readers, and a file of settings would let results of a stranger's raise them.
 """
 
 from __future__ import annotations
@@ -49,7 +56,10 @@ class Limit:
         return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
-        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all."""
+        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all.
+
+        NaN is above every limit: it compares as neither, and nobody can have meant it.
+        """
         if not value <= self.most:
             limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
@@ -65,6 +75,7 @@ class Limit:
 
 def _number(value: float) -> str:
     """A number as a person reads it; one that has thousands of digits is not written out."""
+    # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"
     return f"{value:,}" if isinstance(value, int) or (value.is_integer() and value < 1e15) else f"{value:g}"

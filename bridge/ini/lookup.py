@@ -5,6 +5,10 @@ option by which OMNeT++ reports, is an error: nothing that a user writes is with
 the full path of its key, in which the number of the node stands instead of `node[*]`. It is read once, by the
 declaration of its key, and the settings classes of the scenario are built from such values; whatever is wrong with one
 is a UserError that names file, line and key.
+
+Reading is fast enough for thousands of nodes because texts repeat: a text is read once for each key (`_values`), and
+each path is resolved once (`_found`). A draw, uniform(a, b), is the exception; it depends on the path and on the run's
+seed alone, so that adding a node moves no other.
 """
 
 from __future__ import annotations

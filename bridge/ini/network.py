@@ -11,6 +11,12 @@
    where it is known which nodes there are and what their roles are.
 5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is
    none that they can stand in for.
+
+Refusals name the key that a user would change, and the line if it is set. Where two keys contradict each other the one
+that is more particular is named, with "leave one of the two out": nobody but the user knows which was meant.
+
+Files are read once for all nodes that name them, and only after all keys were checked, so that a misspelt key is told
+at once, however long a file is.
 """
 
 from __future__ import annotations

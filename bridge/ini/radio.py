@@ -10,6 +10,10 @@ what is missing would run all the same, and its results would look like results.
 
 What the MAC is told of its radio (`phyDataRate`, `phyFrameOverhead`) must be what the radio is. They are keys of two
 modules, so that an ini can contradict itself, and a MAC that is wrong about its radio would wait for the wrong times.
+
+Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep
+levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
+errors of the CC2420's (PSK), and a mode with another is refused.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ class RadioReader:
     def radio(self) -> RadioSettings:
         """The settings of the radio, which all nodes have."""
         mode, file = self._mode, self._file
+        # Castalia charges a change by its direction. In CC2420.txt the two are equal, and one number is kept.
         two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
         self._keys.refuse(two_powers, FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
         return self._keys.build(
@@ -69,6 +74,7 @@ class RadioReader:
 
     def tx_power_dbm(self, node: NodeId) -> float:
         """The power that a node sends with."""
+        # The first level is the strongest, as the reader of the file has seen to: Castalia takes it by default, too.
         levels = self._file.tx_dbm
         power: float | None = self._keys.value(TX_POWER, node)
         if power is not None and power not in levels:

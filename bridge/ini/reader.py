@@ -8,6 +8,10 @@ The keys of a node say what its application does by itself, and SN.commands what
 What stands in both would be done twice: so a node that has an order to subscribe does not subscribe at
 Application.subscribeAt too, and its absences stand in one of the two places. A node needs the role for what it is
 ordered to do, because the trace tells roles at the start, and metrics take them from there.
+
+Except for coordinates that are written uniform(a, b), nothing is drawn here: the seed is one of the keys, and what is
+drawn from it (places, boot times, phases of publications) is drawn by those who use it, each from a generator of its
+own. So to read an ini twice gives equal scenarios.
 """
 
 from __future__ import annotations
@@ -130,6 +134,7 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
     keys.check()
     radio = RadioReader(keys)
     nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))
+    # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
     measured = read_measured(keys, nodes)
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
     parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]

@@ -10,6 +10,12 @@ only: what drives the agent is not what somebody wants to look at. That an answe
 which is too late to step through it: so the record is played once more, and the debugger opens before that frame.
 
 A record can be a stranger's. The files in it are written to a folder of their own, under names that lead nowhere else.
+
+Comparing frames and not traces finds the first cause: a trace differs in a thousand rows after one answer that differs.
+Whether two answers are equal is decided by their bytes; only the words for people are made by decoding them.
+
+The recorded Steps are those of the back-ends' interface (`record_file`), so the window of a processing delay is none
+here, and lookahead and batching, with which the run may have been made, do not matter.
 """
 
 from __future__ import annotations
@@ -78,7 +84,11 @@ def rerun(
 
 
 def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
-    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
+    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs.
+
+    The record is played a second time for a difference. That is safe, since agents are deterministic: they come to the
+    same place, or `roambus vet` has something to say about them.
+    """
     try:
         return rerun(path, agent, announce=announce)
     except AgentError as error:

@@ -17,6 +17,10 @@ a sweep that ends without a word, or runs that differ from each other for no rea
 - What that does not notice is seen at the end of the run, by comparing the process with what it was (`conduct_seen`).
 
 Printing, and opening files, is let pass: they help to find mistakes, and change nothing.
+
+Why a fork: a new interpreter for each run would import everything again, threads cannot be ended from outside, and in a
+subinterpreter there is no NumPy. A sandbox of the system's (seccomp, namespaces) needs rights that a container often
+has not, and would end an agent without a word on what it did.
 """
 
 from __future__ import annotations
@@ -160,6 +164,8 @@ def fork() -> int:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice
+    # A signal between the fork and the handlers of `termination_interrupts` would end the new process without a
+    # message.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
     process = -1
     try:
@@ -183,6 +189,8 @@ def _outcome(told: bytes) -> Any:
 
 def _serve(make: Callable[[], Any], writing: int) -> None:
     """What the process does; it never returns. The agent has been refused `os._exit` when it ends, so it is kept."""
+    # Never by SystemExit: the parent's `finally` blocks and exit handlers are in this process, too, and are not its
+    # own.
     end = os._exit  # nothing of the parent's is to be cleaned up twice
     try:
         _belong_to_parent()
@@ -291,6 +299,7 @@ def unclosable(stream: Any) -> None:
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     what = _EVENTS.get(event)
+    # Opening is let pass but for the files that hold results: an agent that writes them could forge its own run.
     if event == "open" and Path(str(arguments[0])).name in _OURS and (arguments[2] or 0) & _WRITING:
         what = "write what roambus writes"
     if what:
@@ -317,6 +326,7 @@ def _refuse_agents(name: str, what: str, frame: FrameType | None) -> None:
 def _agent_at(frame: FrameType | None) -> FrameType | None:
     """The frame in which an agent does this; None if it is Python's import, or somebody else, such as a back-end."""
     acting = frame
+    # From the caller outwards: the host is found first if an agent acts, another part of the bridge if that does.
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_HOST):

@@ -16,6 +16,9 @@ agent, and one that covered too much would have finished sweeps made again for n
    is from, and not to everything else that one can have from `roambus`.
 
 A run as it is planned (`RunPlan`) is all that is needed to make it, in any process and on any machine.
+
+A hash of whole files would have all sweeps made again for a corrected comment, and a version number that people raise
+by hand would be forgotten once, after which old traces would count as those of new code.
 """
 
 from __future__ import annotations

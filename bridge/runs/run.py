@@ -6,6 +6,10 @@
    was never made, and from one that failed before its agent was corrected.
 3. A run that was interrupted, or whose folder could not be written, has not failed: it leaves nothing.
 4. The folder is the user's. What earlier runs left in it is removed by name, and no file is written through a link.
+
+The order in `_run` is that of what can fail: the ini is read before the agent is loaded, and the agent before a
+simulator is started. Time and CPU are taken over all of it, with the writing of the trace left out, which is the last
+thing.
 """
 
 from __future__ import annotations
@@ -102,6 +106,7 @@ def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, driv
 
 
 def _prepare(plan: RunPlan) -> None:
+    # First of all, so that whatever fails from here on leaves no trace of an earlier run in the folder.
     discard_files(plan.folder)
     write_inputs(plan, plan.folder)
 

@@ -7,6 +7,13 @@ A fault comes over a node; the absence of a client is announced. The agent is to
 client leaves its place in a given tree a moment later, so that the agent can say goodbye. It takes a place again at the
 instant at which it attaches, and the agent is told of the place (`Rewired`) before it is told to `Attach`. Without a
 given tree, and for the client on a broker's node, the links are what they are, and the agent is told the same.
+
+The same rules serve the reader of the ini, which can name the key, and the host, which learns only from the back-end
+when nodes boot: so they raise ValueError where the key is known, and UserError where it is not. What a fault does to a
+running node is the host's (`roambus.bridge.host.agenda`).
+
+A broker keeps its place in a given tree even while its client is away, for others are connected through it. A real node
+would fall silent as a whole; that is a fault, and is planned as one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ Changes of one time are one change: whoever swaps two nodes writes two changes, 
 that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
 
 A tree, like sites, must go together with the roles of the nodes: only brokers have others below them.
+
+That agents are told of their place, and do not find it out, is the assumption of the papers which describe brokers on a
+tree that somebody else keeps. What keeps it is not modelled: a crashed broker's neighbours are told at the instant of
+the crash, which is the best that any protocol below could do.
 """
 
 from __future__ import annotations

@@ -10,6 +10,12 @@ in a debugger or on another machine, is not ours to kill.
 
 Host and child take turns: one computes while the other waits. So both are kept on one core of the machine, on which the
 turn passes in a third of the time that it takes to wake another core.
+
+What is in `.roambus` is secret (the token, and with TCP the client's key), so that the session is written by its owner
+alone from the first byte on, and not made private after it was written.
+
+The core is claimed by a lock on a file, so that parallel runs of a sweep take different cores, and a killed run leaves
+nothing claimed.
 """
 
 from __future__ import annotations
@@ -155,6 +161,7 @@ class StartedSimulator(_SimulatorOfRun):
 
     def connect(self) -> Channel:
         """Listens, and starts the simulator; raises UserError, BackendError."""
+        # The order matters: core, then address, then child, which inherits the core and finds the session written.
         with interrupts_postponed():  # else what was just made might not be known to `end`
             self._resources.enter_context(core_of_our_own())
             channel = self._listen(

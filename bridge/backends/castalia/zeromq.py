@@ -14,6 +14,10 @@ shows out whoever is not the run's simulator, and nobody can use anything up:
 
 Over TCP, CURVE lets only the run's own simulator connect, and nobody on the way can read along or change anything.
 libzmq asks about each client that has proved to have the secret of its key, by the protocol ZAP (ZeroMQ's RFC 27).
+
+Two of pyzmq's ways are not taken: `send_multipart` and `recv_multipart` cost more than reading a Step, so frames go one
+by one; and frames that are not copied swallow Ctrl-C now and then, so that they are taken as bytes. Without the guard a
+stranger who connects again and again would use up the descriptors of the process, until none is left for the simulator.
 """
 
 from __future__ import annotations
@@ -233,7 +237,11 @@ def token_in(frame: bytes) -> bytes:
 
 
 class Guard:
-    """Knows the connections of a socket by its monitor; made before the socket is bound."""
+    """Knows the connections of a socket by its monitor; made before the socket is bound.
+
+    libzmq's own limits do not do: a socket has an option for how long its backlog is, and none for how many connections
+    it holds, nor for how much memory their unfinished messages take.
+    """
 
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
         """At `most` so many may wait; by itself, as many as their share of the file descriptors."""
