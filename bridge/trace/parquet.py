@@ -138,24 +138,23 @@ def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
-    """The file, if its columns are those of a trace; whatever goes wrong in the block is a DamagedTraceError."""
+    """The file, if its columns are those of a trace; whatever goes wrong in the block is a DamagedTraceError.
+
+    Raises UserError for more rows than the limit.
+    """
     try:
         # By a file object, for Arrow knows no names that are not UTF-8.
         with file.open("rb") as opened, pq.ParquetFile(opened, page_checksum_verification=True) as trace:
             if not trace.schema_arrow.remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
-            _check_size(file, trace.metadata)
+            # Before any row is decoded; the footer says twice how many there are, and may contradict itself.
+            groups = sum(trace.metadata.row_group(number).num_rows for number in range(trace.metadata.num_row_groups))
+            with mistakes_at(file):
+                TRACE_ROWS.check(max(trace.metadata.num_rows, groups))
             yield trace
     except (OSError, pa.ArrowException, ValueError, MemoryError, OverflowError) as error:
         problem = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
         raise DamagedTraceError(file, f"damaged ({problem})") from None
-
-
-def _check_size(file: Path, footer: pq.FileMetaData) -> None:
-    """Raises UserError for more rows than the limit, before any is decoded; the footer says their number twice."""
-    groups = sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
-    with mistakes_at(file):
-        TRACE_ROWS.check(max(footer.num_rows, groups))
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:

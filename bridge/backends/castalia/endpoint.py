@@ -75,11 +75,6 @@ class Endpoint:
         return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
 
     @property
-    def is_local(self) -> bool:
-        """Whether it is a plain Unix socket."""
-        return self.address.startswith(SCHEMES["local"])
-
-    @property
     def path(self) -> str:
         """The file of a socket that is one."""
         return self.address.partition("://")[2]

@@ -27,10 +27,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.zeromq import MAX_HELLO_BYTES, STRANGER, TICK_MS, token_in
+from roambus.bridge.backends.castalia.zeromq import MAX_HELLO_BYTES, REJECTION, TICK_MS, token_in
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
-from roambus.bridge.wire.wire_pb2 import Reject, ToSimulator
+from roambus.bridge.wire.wire_pb2 import ToSimulator
 
 LENGTH_BYTES = 4
 
@@ -74,7 +74,7 @@ MOST_VISITORS = 64
 
 
 class LocalConnection:
-    """Listens at once; `roambus.bridge.backends.castalia.simulators` says what each method promises."""
+    """Listens at once. It has the methods of `zeromq.Connection`, which promise the same."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
         """Raises UserError if the address cannot be had."""
@@ -178,7 +178,7 @@ class LocalConnection:
             return frame
         if frame is not None:
             with suppress(OSError):
-                visitor.sendall(framed(ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()))
+                visitor.sendall(framed(REJECTION))
         if frame is not None or not data:
             self._show_out(visitor)
         return None

@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
+from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.local import LocalConnection
 from roambus.bridge.backends.castalia.zeromq import Connection
@@ -40,7 +40,6 @@ from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, WayPoint
-from roambus.bridge.wire.wire_pb2 import ToSimulator
 from roambus.python_protocol.vocabulary import NodeId
 
 LAST_LINES = 5
@@ -97,30 +96,15 @@ class Simulator(Protocol):
         """
 
 
-class Channel(Protocol):
-    """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
-
-    token: str
-
-    def receive_hello(self, within_s: float) -> bytes:
-        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
-
-    def receive(self) -> bytes:
-        """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
-
-    def send(self, message: ToSimulator) -> None:
-        """Hands a message to the peer's connection; raises BackendError if that is lost."""
-
-    def wait_until_left(self, within_s: float) -> None:
-        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
-
-    def close(self) -> None:
-        """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
+Channel = Connection | LocalConnection
+"""Bound at once, and from Hello on the way to the one peer that has the run's token; both have the same methods."""
 
 
 def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
     """Listens at the endpoint; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
-    return (LocalConnection if endpoint.is_local else Connection)(endpoint, deadline_s, ended)
+    return (LocalConnection if endpoint.address.startswith(SCHEMES["local"]) else Connection)(
+        endpoint, deadline_s, ended
+    )
 
 
 class _SimulatorOfRun:

@@ -70,6 +70,8 @@ MAX_HELLO_BYTES = 4 * 2**20
 """A Hello of as many nodes as there are addresses has this length. Parsed, a message can take 40 times of it."""
 
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
+REJECTION = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
+"""What whoever lacks the token is answered with."""
 
 MORE = int(zmq.SNDMORE)
 """A plain number is used, and frames one by one: send_multipart and recv_multipart cost more than reading a Step."""
@@ -90,7 +92,9 @@ class Connection:
             self._resources = stack.pop_all()
 
     def _open(self, stack: ExitStack, endpoint: Endpoint) -> None:
-        make_identities_unpredictable()
+        # libzmq numbers the peers from what C's `rand` says, which nobody has seeded, and ends the process when the
+        # next number is an identity that another peer has claimed. So a stranger who knew the number could end the run.
+        ctypes.CDLL(None).srand(secrets.randbits(32))
         context = stack.enter_context(zmq.Context(1))
         self._socket = stack.enter_context(context.socket(zmq.ROUTER))
         _configure(self._socket, self._deadline_s)
@@ -122,7 +126,8 @@ class Connection:
                 self._guard.keep_only(descriptor)
                 self._peer = identity
                 return hello
-            self._reject(identity)
+            with suppress(zmq.ZMQError):
+                self._socket.send_multipart([identity, REJECTION], zmq.DONTWAIT)
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def _await_anybody(self) -> dict[Any, int]:
@@ -197,20 +202,6 @@ class Connection:
         """An error that says why there is no connection; a simulator that ends closes it a moment before."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
-
-    def _reject(self, stranger: bytes) -> None:
-        answer = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
-        with suppress(zmq.ZMQError):
-            self._socket.send_multipart([stranger, answer], zmq.DONTWAIT)
-
-
-def make_identities_unpredictable() -> None:
-    """Draws from where libzmq begins to number the peers.
-
-    It takes the number from C's `rand`, which nobody has seeded, and ends the process when the next number is an
-    identity that another peer has claimed. So a stranger who knew the number could end the run.
-    """
-    ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
