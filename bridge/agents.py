@@ -11,6 +11,9 @@ packages which roambus itself imports.
 
 Which code a name stands for can be said before any of it is run: its files, and a hash of them. For that, modules are
 looked for as an import would look for them, but nothing is imported.
+
+`announce` is told before any code of the user's is run, with a hash: who is handed a folder of results by somebody sees
+what is about to run, and whether it is still what the results were made with (docs/trust.md).
 """
 
 from __future__ import annotations

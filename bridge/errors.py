@@ -6,6 +6,10 @@ and ends with the exit code of its class. So a script can tell a mistake of the 
 
 Processes that we start (a simulator, Java) end in ways of their own. The commonest one that nobody expects is the
 kernel's: it kills a process when the machine has no memory left, and only its counters tell so afterwards.
+
+An error is made where its cause is known, and gets its place where that is known: `mistakes_at` puts file and line
+before what the reader of a value says. None is caught only to be logged: what has no message for a person is a mistake
+of ours, and its traceback is wanted.
 """
 
 from __future__ import annotations

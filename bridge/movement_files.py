@@ -19,6 +19,9 @@ at t seconds, and goes straight to its next way-point; a pause is the same place
 
 From 2 s on node 0 goes straight to (90.4, 44.9) at 1.4 m/s, from wherever it is then; it rests where it arrives. At
 speed 0 it rests where it is. What a file says of distances (`$god_`) is left out: it follows from the movement.
+
+Why nothing is repaired: a node that leaves the field by a centimetre could be put back, and one that starts too late
+could be placed, but then the run is no longer that of the file, and no figure would show it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,10 @@ Whatever ends a process, it leaves nothing behind and harms nothing that is the 
 - Who looks at somebody's results often does so from within that folder. Some libraries read settings from the working
   folder when they are imported: Matplotlib `matplotlibrc`, which can have LaTeX run, and Numba `.numba_config.yaml`,
   which can say from where compiled code is loaded. So they are imported elsewhere.
+
+Interruption is the hard part, since it can come between any two instructions. Three ways of bearing it, by what a block
+needs: to be ended at once (`termination_interrupts`), to be whole (`interrupts_postponed`), or to end in good order
+(`interrupts_noticed`).
 """
 
 from __future__ import annotations

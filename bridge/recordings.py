@@ -18,6 +18,9 @@ another one has heard, or should have. The format is that of the public "dense c
 4. A missing row is not taken for silence: on Grenoble's testbed links that deliver above 0.95 lack 15 % of their rows.
    Whatever the recording does not say of the links and of the time that a run plays is named (`gaps`), and nothing is
    filled in silence.
+
+Columns are read by Arrow and checked by NumPy, for a loop in Python over 300,000 lines takes seconds. Everything is
+read as floating-point numbers, for some writers have 11.0 where others have 11.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ Levels are least:resolution:most. Each line of the body is a distribution: first
 at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
 one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
 not understood: a model that is read otherwise than it was meant shows in no figure.
+
+Heads come first, since they say which times and levels there are; distributions can come in any order, for each names
+its own. How the model is run, way by way and frame by frame, is in `roambus.bridge.backends.radio.medium`.
 """
 
 from __future__ import annotations

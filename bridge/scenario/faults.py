@@ -45,9 +45,18 @@ def check_sequence(faults: Iterable[Fault]) -> None:
     for fault in faults:
         if fault.at < now:
             raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; mind the order of time")
-        if (state := last.get(fault.node, FaultKind.RECOVER)) not in _POSSIBLE_AFTER[fault.kind]:
-            raise ValueError(f"{_what(fault)}: it {_STATES[state]}")
+        if state := wrong_state(last.get(fault.node), fault.kind):
+            raise ValueError(f"{_what(fault)}: it {state}")
         last[fault.node], now = fault.kind, fault.at
+
+
+def wrong_state(last: FaultKind | None, kind: FaultKind) -> str:
+    """The state, after its last fault if it had any, in which a node cannot have this fault; empty if it can.
+
+    One that is frozen can crash, but not the other way round: what has crashed holds nothing that could be kept.
+    """
+    last = last or FaultKind.RECOVER
+    return "" if last in _POSSIBLE_AFTER[kind] else _STATES[last]
 
 
 def check_faults(faults: Sequence[Fault], starts: Sequence[SimTime]) -> None:

@@ -36,12 +36,12 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
             if change.parent is not None and Role.BROKER not in roles[change.parent]:
                 raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
             changed.append(change.node)
-        if any(_circle(node, parents) for node in changed):  # a new circle leads through a change
-            circle = next(filter(None, (_circle(node, parents) for node in parents)))
+        if any(circle_from(node, parents) for node in changed):  # a new circle leads through a change
+            circle = next(filter(None, (circle_from(node, parents) for node in parents)))
             raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
 
 
-def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
+def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
     """The way from `node` up to itself, which is empty if it ends anywhere else."""
     way = [node]
     while (parent := parents.get(way[-1])) is not None and parent not in way:

@@ -2,6 +2,10 @@
 
 Each key begins with `roambus.`. Texts stand as they are, all else as JSON. The same run has the same metadata wherever
 and whenever it is made: they hold no time, no name of a machine, and no folder.
+
+A reader can come from another version: keys that are not known are passed over, and without all that are known nothing
+is said at all, in place of half. `settings` has every variable, also those with their defaults: defaults change with
+versions.
 """
 
 from __future__ import annotations

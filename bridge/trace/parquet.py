@@ -10,6 +10,10 @@ effect.
 
 Rows are collected in memory, packed as Arrow batches, and written at the end. A file that grew with the run would have
 to be told from a whole one when the run is killed, and could not be sorted.
+
+Rows become Arrow batches 2,048 at a time. With 100,000 at a time, as it once was, adding a row took twice as long,
+since the tuples had left the cache before they were packed. With zstd a row of the thesis' runs takes some eight bytes
+(995 MiB for 135.7 million rows).
 """
 
 from __future__ import annotations

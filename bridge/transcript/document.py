@@ -9,6 +9,10 @@ The papers' figures call them so, and a line of a figure can be compared with a 
 
 Whoever finds something wrong with a line raises ValueError, without knowing of the file: `Document.at` puts file and
 line before it. So the readers of times, names and drawings serve the explorer and the viewer, too.
+
+A name that was never defined is defined when it is first read (f7 is `topic = 7`), so that a reader of names and a
+reader of what is written out are one. Lines keep their numbers through everything: they are how outputs find their
+commands.
 """
 
 from __future__ import annotations

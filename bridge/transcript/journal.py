@@ -7,6 +7,10 @@ the slot ends, and the last line says how many are.
 
 A line must read alike in every run, so nothing of the machine is in it: no address of an object, and no time unless the
 author asks for times. What is only for metrics (`ALWAYS_HIDDEN`) has no line.
+
+Agents are watched by a subclass that is made for the transcript, and not by the trace: a row of the trace has no fields
+of messages, and the host need not know that somebody watches. So what is shown is what the agent was told and has
+answered, whatever becomes of it.
 """
 
 from __future__ import annotations

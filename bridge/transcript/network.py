@@ -10,6 +10,9 @@ a command sends them, at one speed.
 Tree, links, sites and field exclude each other, for each of them alone says who is linked to whom. Processes of one
 node share its radio and its agent: a message between them is none, and so a node has the roles of all its processes,
 and one broker at most.
+
+The numbers of nodes follow from their names alone because agents break ties by them: a drawing says b1 before b2, and a
+reader expects b1 to win. A position in the file would change with every line that is put in before.
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@ simulates anything: a transcript shows what an agent does and not what somebody 
 
 The same file can be run with another agent. Then the parameters and the `hide` lines of the file are left out, which
 name what only its own agent has; and a listing that the other agent does not have is no mistake, but empty.
+
+The order in `follow` is that of what can be refused: head and commands before the agent is loaded, names that hide
+nothing before the run, and listings after it.
 """
 
 from __future__ import annotations

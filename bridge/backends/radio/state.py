@@ -10,6 +10,10 @@
    node hears, and then what belongs to sending.
 5. A frame is a row, whose number is used again. It counts who holds it: the MAC's queue, and radio and receivers for
    each copy of it. When all have let go of it, Python is told by a row in `done`, with a reason if it was refused.
+
+Arrays of records and not objects: the compiled loop reaches a field by an offset, Python reads a whole column at the
+end of a run, and all of it can grow by being copied. Types are spelled out where a field is declared, since Numba
+compiles for them.
 """
 
 from __future__ import annotations
