@@ -182,7 +182,7 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
 
 
 def _refuse_hidden_methods(reference: str, file: Path) -> None:
-    """Raises UserError for two methods of one name in a class, of which Python keeps the last without a word.
+    """Raises UserError for two methods of one name in a class, of which Python keeps the last and says nothing.
 
     Those that belong together are no mistake, such as a property's, or what `typing.overload` stands over: all of them
     but one have a decorator other than `on` and `on_timer`.
@@ -241,7 +241,7 @@ def import_file(what: str, path: Path) -> ModuleType:
 
 @contextmanager
 def _whatever_it_raises(what: str) -> Iterator[None]:
-    """Makes a UserError of it, but for Ctrl-C, and of a change of the working folder, by which files are named."""
+    """Makes a UserError of it, except for Ctrl-C, and of a change of the working folder, by which files are named."""
     folder = Path.cwd()
     try:
         yield
@@ -344,7 +344,7 @@ def find_code(reference: str) -> AgentCode:
 
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
-    """Tells what is about to be run, but for what needs no word: an agent that is installed, or that is not there.
+    """Tells what is about to be run; an agent that is installed, or that is not there, needs no announcement.
 
     With `recorded`, which is as in `AgentCode.announce`, an installed agent is told, too: it may have changed since.
     Raises OSError.

@@ -88,10 +88,10 @@ _SHELL = 128
 """A shell, and Java, end with this more than the number of the signal that ended them."""
 _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
 _FOR_WANT_OF_MEMORY = (
-    ", and the kernel has ended a process for want of memory meanwhile: give it more, or fewer workers"
+    ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
 )
 _BY_SOMEBODY = (
-    ", not by the kernel for want of memory as far as it says: somebody, or a limit of this machine's, sent it"
+    ", not by the kernel for lack of memory as far as it says: somebody, or a limit of this machine's, sent it"
 )
 
 
@@ -111,7 +111,7 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
 
 
 def memory_kills() -> int:
-    """How many processes the kernel has ended for want of memory so far, as far as it tells.
+    """How many processes the kernel has ended for lack of memory so far, as far as it tells.
 
     The counters of the machine, of its container, and of our own group are not the same ones, and which of them can be
     read depends on the machine; so all that can be read are summed, of which only the growth matters.

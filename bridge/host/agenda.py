@@ -138,7 +138,11 @@ class _Planned(NamedTuple):
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
-    """Every command that is carried out before the time limit, with the time at which it falls due, and its node."""
+    """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
+
+    That both times are kept, due and carried out, has its reason in frozen nodes: the command falls due while the node
+    is frozen, and waits there on the agenda like anything else that falls due.
+    """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
     planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
@@ -171,7 +175,7 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
 
 def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterable[SimTime]:
     """When a publisher publishes: at its interval from its start on, or from its node's boot."""
-    # Publishers that all start at once would collide for ever: a phase of their own keeps them apart.
+    # Publishers that all start at once would collide forever: a phase of their own keeps them apart.
     phase = Random(f"publications/{scenario.seed}/{publications.node}").randrange(publications.interval)
     first = max(publications.start, boot) + phase
     return range(first, min(publications.until, scenario.time_limit), publications.interval)

@@ -132,6 +132,9 @@ def describe_failure(
     """What to raise for what came out of an agent: its author is told in one line where, and on what.
 
     `actions` is what it had answered. An interruption by a signal stays one, and tells what it has interrupted.
+
+    It is an AgentError whatever was raised, SystemExit included: what an agent does ends its run, and no more than
+    that.
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
@@ -184,7 +187,11 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
 
 
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
-    """Tells whether a file is one of the agent's, whose lines can be to blame for an error."""
+    """Tells whether a file is one of the agent's, whose lines can be to blame for an error.
+
+    Of our own agents a line in python_protocol counts, but none in what drives them; of a user's agent no line of ours
+    does, so that the author sees the last of their own lines above it.
+    """
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 
     def is_theirs(file: Path) -> bool:

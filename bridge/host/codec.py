@@ -51,7 +51,11 @@ class CodecCheck:
         self._kept: deque[tuple[Message, bytes]] = deque()
 
     def compared_size(self, message: Message) -> int:
-        """The size of a message that is sent and whose turn it is to be compared; raises CodecError, ValueError."""
+        """The size of a message that is sent and whose turn it is to be compared; raises CodecError, ValueError.
+
+        The sample is taken by counting and not by chance: the run must not depend on a generator of the host's, and a
+        mistake must show in each repetition.
+        """
         data, kind = message.encode(), type(message)
         number = self._numbers.get(kind, 0)
         following = number + 1 if number + 1 < FIRST else (number // self._every + 1) * self._every

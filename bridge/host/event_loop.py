@@ -107,7 +107,10 @@ class Host:
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
-        """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case."""
+        """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case.
+
+        `fail` comes before `close`, so that a simulator can still be told why, and a record can end with the reason.
+        """
         try:
             with collector_paused():
                 end = self._run_steps()

@@ -85,7 +85,7 @@ _NODES = settings_of(NetworkSettings)["nodes"]
 class Lookup:
     """The values of an ini's keys, typed, with Castalia's defaults. Every method raises UserError.
 
-    The files that the ini names lie in `folder`, but for those that lie where `elsewhere` says.
+    The files that the ini names lie in `folder`, except for those that lie where `elsewhere` says.
     """
 
     def __init__(self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None) -> None:
@@ -96,7 +96,11 @@ class Lookup:
         self._values: dict[tuple[str, str], Any] = {}
 
     def value(self, key: Setting, node: NodeId | None = None) -> Any:
-        """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share."""
+        """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share.
+
+        A key that must be the same on all nodes is checked here and not by its reader, since only who asks without a
+        node needs that.
+        """
         if EVERY_NODE not in key.name:
             return self._value(key, key.name)
         if node is not None:
@@ -108,7 +112,11 @@ class Lookup:
         return first
 
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
-        """An instance of a settings class: `given` fields as they are, the others from the keys that they declare."""
+        """An instance of a settings class: `given` fields as they are, the others from the keys that they declare.
+
+        `given` fields are those that no key says, or that a file says: they take part like any other, and nothing
+        checks them here.
+        """
         keys = settings_of(settings).items()
         return settings(**given, **{name: self.value(key, node) for name, key in keys if name not in given})
 

@@ -181,7 +181,10 @@ _ONE_OF_TWO = "leave one of the two out"
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
-    """The tree of SN.tree, which clients leave and come back to; raises UserError."""
+    """The tree of SN.tree, which clients leave and come back to; raises UserError.
+
+    Absences change the tree, so a tree is read with them: what is checked is the tree as it will be.
+    """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
     with keys.told(_TREE):

@@ -128,7 +128,7 @@ def read_scenario(path: Path) -> Scenario:
 def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None) -> Scenario:
     """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
 
-    `files` says where those lie that are elsewhere, but for the radio parameters file.
+    `files` says where those lie that are elsewhere, except for the radio parameters file.
     """
     keys = Lookup(parse_ini(text, path), folder, files)
     keys.check()
@@ -163,7 +163,7 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
 
 
 def file_names(text: str, path: Path) -> list[str]:
-    """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
+    """The files that the text of the ini file `path` names, except for the radio parameters file; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
     return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
 

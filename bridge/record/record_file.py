@@ -71,7 +71,11 @@ class Frame:
 
 
 class RecordWriter(UnfinishedFile):
-    """Writes a record under a temporary name; all methods raise OSError."""
+    """Writes a record under a temporary name; all methods raise OSError.
+
+    The checksum covers the kind, too. It finds damage, and protects against nobody: who can change the file can change
+    both.
+    """
 
     def __init__(self, path: Path, header: Header) -> None:
         """Begins with the header."""

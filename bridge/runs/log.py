@@ -86,7 +86,11 @@ def version_of_code() -> str:
 
 
 def _commit(folder: Path) -> str:
-    """The commit that is checked out in a folder, read from git's own files; empty if there is none."""
+    """The commit that is checked out in a folder, read from git's own files; empty if there is none.
+
+    A worktree's folder is named in a file, and a branch may be packed: both are git's documented layout of a
+    repository.
+    """
     try:
         place = folder / ".git"
         if place.is_file():  # of a further worktree: it names the folder

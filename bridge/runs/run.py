@@ -187,7 +187,11 @@ class TraceState(Enum):
 
 
 def trace_state(folder: Path, key: str) -> TraceState:
-    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere.
+
+    A footer that says the right key is not enough: a disk that was full, or a copy that broke off, damages pages before
+    it.
+    """
     trace = folder / TRACE_FILE
     if not os.path.lexists(trace):
         return TraceState.MISSING

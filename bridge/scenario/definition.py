@@ -78,7 +78,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that makes a run, but for the code of the agents."""
+    """Everything that makes a run, except for the code of the agents."""
 
     seed: int
     time_limit: SimTime

@@ -44,7 +44,7 @@ def check_sequence(faults: Iterable[Fault]) -> None:
     now: SimTime = 0
     for fault in faults:
         if fault.at < now:
-            raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; mind the order of time")
+            raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; keep the order of time")
         if state := wrong_state(last.get(fault.node), fault.kind):
             raise ValueError(f"{_what(fault)}: it {state}")
         last[fault.node], now = fault.kind, fault.at
@@ -77,7 +77,7 @@ def _what(fault: Fault) -> str:
 
 
 class Outage(NamedTuple):
-    """A node is down from `start` until before `end`, or for ever if that is None; it `crashed`, or was frozen only."""
+    """A node is down from `start` until before `end`, or forever if that is None; it `crashed`, or was frozen only."""
 
     start: SimTime
     end: SimTime | None
@@ -102,7 +102,10 @@ def outages(faults: Iterable[Fault]) -> Outages:
 
 
 def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
-    """The outage in which `node` is down at `at`, if there is one."""
+    """The outage in which `node` is down at `at`, if there is one.
+
+    A node is up again at the very instant of its recovery: what is planned for that instant is carried out.
+    """
     own = planned.get(node, ())
     return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
 

@@ -216,7 +216,11 @@ def absences(text: str) -> tuple[Away, ...]:
 
 
 def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
-    """The absences of one node that these words tell, in the order of time; raises ValueError."""
+    """The absences of one node that these words tell, in the order of time; raises ValueError.
+
+    Leaving and coming back take turns by themselves, so that the second `detach` in a row is a mistake with a place in
+    the text.
+    """
     found: list[Away] = []
     for at, words in timed:
         is_back = not found or found[-1][1] is not None

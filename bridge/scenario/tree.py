@@ -50,7 +50,10 @@ def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
 
 
 def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
-    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays."""
+    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays.
+
+    An edge that comes and goes at one instant is none: the ends would otherwise lose what is under way for no reason.
+    """
     parents: Parents = {}
     changes: list[LinkChange] = []
     for at, together in groupby(tree, key=lambda one: one.at):
@@ -77,10 +80,10 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     if not scenario.tree:
         return
     places = _Places(scenario)
-    happenings: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
-    happenings.sort(key=lambda one: one.at)
+    plan: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
+    plan.sort(key=lambda one: one.at)
     told: Iterable[NodeId] = range(len(scenario.nodes))
-    for at, together in groupby(happenings, key=lambda one: one.at):
+    for at, together in groupby(plan, key=lambda one: one.at):
         concerned = {node for one in together for node in places.apply(one)}
         for node, place in places.news(sorted({*told, *concerned})):
             yield at, node, place
@@ -98,16 +101,16 @@ class _Places:
         self._down: set[NodeId] = set()
         self._known: dict[NodeId, Rewired] = {}
 
-    def apply(self, happening: ParentChange | Fault) -> Iterator[NodeId]:
+    def apply(self, item: ParentChange | Fault) -> Iterator[NodeId]:
         """Does what happens, and returns the nodes whose place may be another one now."""
-        node = happening.node
+        node = item.node
         yield from self._near(node)
-        if isinstance(happening, ParentChange):
-            self._move(node, happening.parent)
-        elif happening.kind is FaultKind.CRASH:
+        if isinstance(item, ParentChange):
+            self._move(node, item.parent)
+        elif item.kind is FaultKind.CRASH:
             self._down.add(node)
             self._known.pop(node, None)
-        elif happening.kind is FaultKind.RECOVER:
+        elif item.kind is FaultKind.RECOVER:
             self._down.discard(node)
         yield from self._near(node)
 

@@ -58,7 +58,10 @@ class TraceLevel(Enum):
 
 
 class TraceWriter:
-    """Collects rows; `write` puts them on disk in the order of time, then of occurrence."""
+    """Collects rows; `write` puts them on disk in the order of time, then of occurrence.
+
+    A row is a tuple from the arguments on, and a column of a batch after that: no object stands for a row at any time.
+    """
 
     def __init__(self, level: TraceLevel = TraceLevel.APP) -> None:
         self.receives = level is TraceLevel.FULL

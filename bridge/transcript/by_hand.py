@@ -184,7 +184,7 @@ class Hands:
         self._is_by_hand = False
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
-        """What the node does, but for what it asks of timers that are worked by hand."""
+        """What the node does, except for what it asks of timers that are worked by hand."""
         if isinstance(event, Picks):
             self.chance.script.extend(event.numbers)
             return []

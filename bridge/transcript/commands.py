@@ -189,7 +189,11 @@ _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": 
 
 
 class CommandReader:
-    """Reads commands about one network."""
+    """Reads commands about one network.
+
+    Patterns are tried in their order, and the first that fits counts: none fits what another is meant for, but for
+    `moves to`, which means a walk on a field and a new parent in a tree.
+    """
 
     def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
         self._network = network

@@ -123,7 +123,7 @@ class NetworkNames(Names):
         return self._filters.get(one) or super().filter(one)
 
     def notification(self, one: Notification) -> str:
-        """The name of the event; an event of no command, such as a subscription that travels as one, is spelt out."""
+        """The name of the event; an event of no command, such as a subscription that travels as one, is written out."""
         return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
@@ -188,7 +188,11 @@ Outputs = dict[int, list[str]]
 
 
 class OutputWriter:
-    """Gives each slot's command what happened in it."""
+    """Gives each slot's command what happened in it.
+
+    An entry belongs to the slot in which it happens, and not to the command that caused it: nobody knows causes from
+    outside.
+    """
 
     def __init__(self, slots: Sequence[Slot], wording: Wording, delay: SimTime, hidden: Collection[str]) -> None:
         """`hidden` are types of messages and names of notes; a message is under way for `delay`."""

@@ -117,7 +117,10 @@ class Timeline:
         self._called: Counter[str] = Counter()
 
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
-        """Takes a line of commands: its first comes when the line before has had its time, unless it says when."""
+        """Takes a line of commands: its first comes when the line before has had its time, unless it says when.
+
+        Of several commands in a line each counts from the one before; the slot is as long as the longest of them takes.
+        """
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
             if len(self.slots) > 1 or number is None or others:

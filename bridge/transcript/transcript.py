@@ -136,7 +136,7 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
-    """What is not shown; raises UserError for a name that hides nothing, which is a slip of the pen."""
+    """What is not shown; raises UserError for a name that hides nothing, which is mistyped."""
     head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     known = NOTES | {one for one in told if isinstance(one, str)}

@@ -119,7 +119,10 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 
 
 class StepReader:
-    """Reads the Steps of one run, each checked against those before it."""
+    """Reads the Steps of one run, each checked against those before it.
+
+    It knows the last Step only: its time, whether more was announced, and from when on the next may tell of something.
+    """
 
     def __init__(self, hello: Hello, messages: MessageSet) -> None:
         """`messages` are those of the run's agents, which decode the payloads."""

@@ -222,6 +222,7 @@ DEADLINE_S = 30.0
 class CastaliaFactory:
     """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
 
+    # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True

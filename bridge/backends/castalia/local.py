@@ -41,7 +41,10 @@ def framed(message: bytes) -> bytes:
 
 
 class FrameReader:
-    """Takes whole messages out of the bytes that have come."""
+    """Takes whole messages out of the bytes that have come.
+
+    A stranger gets a smaller limit than the simulator (`most_bytes`), which is raised when it has said hello.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes

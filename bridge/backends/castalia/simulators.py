@@ -243,6 +243,9 @@ class Child:
         """Waits a moment for its own end, then kills it, frozen or not.
 
         Raises BackendError if it was to end in order, and did not, or with another status than 0.
+
+        A frozen simulator would not end by SIGTERM either, so it gets SIGKILL at once; what it has still to write is of
+        no use by then, since the record and the trace are the host's.
         """
         within_s = self._deadline_s if in_order else GRACE_S
         try:
@@ -294,7 +297,10 @@ def run_directory(
 
 @contextmanager
 def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
-    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end."""
+    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end.
+
+    What a killed run left there is removed first: an old session would lead a simulator to a host that is gone.
+    """
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(mode=0o700)

@@ -312,7 +312,10 @@ class Guard:
 
 
 class Admission:
-    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator."""
+    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator.
+
+    The key is made for one run, so to know it is to be the run's simulator; addresses and names are not looked at.
+    """
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:
         self.questions = context.socket(zmq.REP)

@@ -31,7 +31,7 @@ SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 """In each row."""
 
 EVENTS_AT_ONCE = 8
-"""More than follow from one, but for those at the nodes at which a frame arrives."""
+"""More than follow from one, except for those at the nodes at which a frame arrives."""
 
 FAR, NEAR = 12, 6
 """So many links before its turn a node's record is asked for, and then what the record tells the place of."""
