@@ -39,8 +39,8 @@ from roambus.bridge.backends.interface import Backend, BackendFactory
 from roambus.bridge.host import event_loop
 from roambus.bridge.ini import reader
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.metadata import NO_TEMPLATE
 from roambus.bridge.trace.parquet import TraceLevel
+from roambus.bridge.trace.schema import NO_TEMPLATE
 
 PACKAGE = "roambus"
 ROOMS = {

@@ -49,8 +49,8 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
+from roambus.bridge.trace.schema import RUN_KEY, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND

@@ -34,8 +34,7 @@ import pyarrow.parquet as pq
 from roambus.bridge.errors import AgentError, UserError, mistakes_at
 from roambus.bridge.files import UnfinishedFile, check_writable
 from roambus.bridge.limits import TRACE_ROWS
-from roambus.bridge.trace.metadata import About, read_metadata
-from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA
+from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, read_metadata
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 GREATEST_NODE = 65535
