@@ -191,7 +191,7 @@ _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": 
 class CommandReader:
     """Reads commands about one network.
 
-    Patterns are tried in their order, and the first that fits counts: none fits what another is meant for, but for
+    Patterns are tried in their order, and the first that fits counts: none fits what another is meant for, except for
     `moves to`, which means a walk on a field and a new parent in a tree.
     """
 
