@@ -92,9 +92,7 @@ class Connection:
             self._resources = stack.pop_all()
 
     def _open(self, stack: ExitStack, endpoint: Endpoint) -> None:
-        # libzmq numbers the peers from what C's `rand` says, which nobody has seeded, and ends the process when the
-        # next number is an identity that another peer has claimed. So a stranger who knew the number could end the run.
-        ctypes.CDLL(None).srand(secrets.randbits(32))
+        make_identities_unpredictable()
         context = stack.enter_context(zmq.Context(1))
         self._socket = stack.enter_context(context.socket(zmq.ROUTER))
         _configure(self._socket, self._deadline_s)
@@ -202,6 +200,15 @@ class Connection:
         """An error that says why there is no connection; a simulator that ends closes it a moment before."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
+
+
+def make_identities_unpredictable() -> None:
+    """Draws from where libzmq begins to number the peers.
+
+    It takes the number from C's `rand`, which nobody has seeded, and ends the process when the next number is an
+    identity that another peer has claimed. So a stranger who knew the number could end the run.
+    """
+    ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
