@@ -21,8 +21,8 @@ import pyarrow as pa
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import schema
-from roambus.bridge.trace.metadata import RUN_KEY
 from roambus.bridge.trace.parquet import write_trace
+from roambus.bridge.trace.schema import RUN_KEY
 
 SECONDS, PUBLISHING_S = 700.0, 500.0
 """How long a run takes and how long its publishers publish (the thesis, section 4.5.2)."""

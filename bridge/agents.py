@@ -11,6 +11,9 @@ packages which roambus itself imports.
 
 Which code a name stands for can be said before any of it is run: its files, and a hash of them. For that, modules are
 looked for as an import would look for them, but nothing is imported.
+
+`announce` is told before any code of the user's is run, with a hash: who is handed a folder of results by somebody sees
+what is about to run, and whether it is still what the results were made with (docs/trust.md).
 """
 
 from __future__ import annotations
@@ -179,7 +182,7 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
 
 
 def _refuse_hidden_methods(reference: str, file: Path) -> None:
-    """Raises UserError for two methods of one name in a class, of which Python keeps the last without a word.
+    """Raises UserError for two methods of one name in a class, of which Python keeps the last and says nothing.
 
     Those that belong together are no mistake, such as a property's, or what `typing.overload` stands over: all of them
     but one have a decorator other than `on` and `on_timer`.
@@ -238,7 +241,7 @@ def import_file(what: str, path: Path) -> ModuleType:
 
 @contextmanager
 def _whatever_it_raises(what: str) -> Iterator[None]:
-    """Makes a UserError of it, but for Ctrl-C, and of a change of the working folder, by which files are named."""
+    """Makes a UserError of it, except for Ctrl-C, and of a change of the working folder, by which files are named."""
     folder = Path.cwd()
     try:
         yield
@@ -320,13 +323,11 @@ class AgentCode:
         """
         place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
-        since = ""
-        if recorded == "":
-            since = "; the record does not say what it was in the run"
-        elif recorded == self.hash:
-            since = ", unchanged since the run"
-        elif recorded is not None:
-            since = f"; CHANGED since the run: {recorded[:_SHOWN_OF_HASH]}"
+        since = {
+            None: "",
+            "": "; the record does not say what it was in the run",
+            self.hash: ", unchanged since the run",
+        }.get(recorded, f"; CHANGED since the run: {(recorded or '')[:_SHOWN_OF_HASH]}")
         return f"runs agent {self.reference} {place}{more} (sha256 {self.hash[:_SHOWN_OF_HASH]}{since})"
 
 
@@ -343,7 +344,7 @@ def find_code(reference: str) -> AgentCode:
 
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
-    """Tells what is about to be run, but for what needs no word: an agent that is installed, or that is not there.
+    """Tells what is about to be run; an agent that is installed, or that is not there, needs no announcement.
 
     With `recorded`, which is as in `AgentCode.announce`, an installed agent is told, too: it may have changed since.
     Raises OSError.

@@ -6,13 +6,18 @@ and ends with the exit code of its class. So a script can tell a mistake of the 
 
 Processes that we start (a simulator, Java) end in ways of their own. The commonest one that nobody expects is the
 kernel's: it kills a process when the machine has no memory left, and only its counters tell so afterwards.
+
+An error is made where its cause is known, and gets its place where that is known: `mistakes_at` puts file and line
+before what the reader of a value says. None is caught only to be logged: what has no message for a person is a mistake
+of ours, and its traceback is wanted.
 """
 
 from __future__ import annotations
 
 import resource
 import signal
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roambus.python_protocol.vocabulary import NodeId, SimTime
@@ -60,6 +65,19 @@ class ConductError(RoambusError):
     exit_code = AgentError.exit_code
 
 
+@contextmanager
+def mistakes_at(place: object) -> Iterator[None]:
+    """Makes a UserError of a ValueError in the block, and puts the place before its message: a file, a line, an agent.
+
+    What reads a single value raises ValueError, without knowing where the value stands. So the same readers serve
+    files, the command line and tests, and only who knows the place has to say it.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(f"{place}: {error}") from None
+
+
 class InterruptionError(RoambusError):
     """Somebody pressed Ctrl-C, or told the process to end."""
 
@@ -70,10 +88,10 @@ _SHELL = 128
 """A shell, and Java, end with this more than the number of the signal that ended them."""
 _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
 _FOR_WANT_OF_MEMORY = (
-    ", and the kernel has ended a process for want of memory meanwhile: give it more, or fewer workers"
+    ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
 )
 _BY_SOMEBODY = (
-    ", not by the kernel for want of memory as far as it says: somebody, or a limit of this machine's, sent it"
+    ", not by the kernel for lack of memory as far as it says: somebody, or a limit of this machine's, sent it"
 )
 
 
@@ -93,7 +111,7 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
 
 
 def memory_kills() -> int:
-    """How many processes the kernel has ended for want of memory so far, as far as it tells.
+    """How many processes the kernel has ended for lack of memory so far, as far as it tells.
 
     The counters of the machine, of its container, and of our own group are not the same ones, and which of them can be
     read depends on the machine; so all that can be read are summed, of which only the growth matters.

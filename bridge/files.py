@@ -9,6 +9,10 @@ results folder can lie on a disk that several machines share.
 
 A results folder can come from a stranger, who has put something else where a file of ours is to be. A link under the
 hidden name is removed and never followed. What is no regular file, such as a device or a folder, is never replaced.
+
+The hidden name has the number of the process, and not a random one: so a process finds its own file of an earlier
+attempt, and others can ask whether its maker lives. A number says nothing about another machine; there the lock
+decides, as far as the disk has locks.
 """
 
 from __future__ import annotations

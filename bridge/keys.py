@@ -13,6 +13,9 @@ truth values are true or false alone. Castalia's own parameters are plain number
 such as ms; OMNeT++ refuses a unit there, and so do these kinds. Parameters of our own modules, and OMNeT++'s options,
 are written with their unit. A number is refused if it is not finite, and a time if it is longer than a simulation can
 last, so that nothing behind the reader has to think of either.
+
+Readers of texts say what a text should look like, by an example, because most who read the message have not read the
+declaration. They know no key and no file: who calls them does, and puts both before the message.
 """
 
 from __future__ import annotations
@@ -86,6 +89,14 @@ class Uniform(NamedTuple):
 
     low: float
     high: float
+
+
+def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
+    """The text, taken apart; raises ValueError, which says that it is no `what`, for one of another form."""
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no {what}")
+    return match
 
 
 def integer(text: str) -> int:

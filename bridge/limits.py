@@ -2,9 +2,16 @@
 
 A value beyond a limit is refused before anything is made of it, by a message that says the limit and how to raise it.
 Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
-hold more. A limit is no estimate of what this machine can do: it is there for slips of the pen, such as seeds 0..10^9,
+hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
 and for templates and sweeps that come from somebody else. Sizes of files and messages have their limits where they are
 read; the page of the docs lists them, too.
+
+Where a number was measured, its reason says what with. A limit is checked by whoever first knows the value, most often
+the reader of a key, so that the message can name file and line; the check itself raises ValueError like any reader of a
+value.
+
+The environment raises a limit for one user or one command. An option of each command would have to be passed through
+every layer down to the readers, and a file of settings would let results of a stranger's raise them.
 """
 
 from __future__ import annotations
@@ -38,10 +45,21 @@ class Limit:
     def most(self) -> float:
         """The limit as it is in this process; raises UserError if the environment has no number for it."""
         text = os.environ.get(self.variable)
-        return self.usual if text is None else min(self._read(text), self.ceiling)
+        if text is None:
+            return self.usual
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not value > 0:
+            raise UserError(f"{self.variable}: {text!r} is no number above 0")
+        return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
-        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all."""
+        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all.
+
+        NaN is above every limit: it compares as neither, and nobody can have meant it.
+        """
         if not value <= self.most:
             limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
@@ -54,18 +72,10 @@ class Limit:
             return "more is not possible"
         return f"to raise it, set the environment variable {self.variable}"
 
-    def _read(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not value > 0:
-            raise UserError(f"{self.variable}: {text!r} is no number above 0")
-        return value
-
 
 def _number(value: float) -> str:
     """A number as a person reads it; one that has thousands of digits is not written out."""
+    # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"
     return f"{value:,}" if isinstance(value, int) or (value.is_integer() and value < 1e15) else f"{value:g}"

@@ -19,6 +19,9 @@ at t seconds, and goes straight to its next way-point; a pause is the same place
 
 From 2 s on node 0 goes straight to (90.4, 44.9) at 1.4 m/s, from wherever it is then; it rests where it arrives. At
 speed 0 it rests where it is. What a file says of distances (`$god_`) is left out: it follows from the movement.
+
+Why nothing is repaired: a node that leaves the field by a centimetre could be put back, and one that starts too late
+could be placed, but then the run is no longer that of the file, and no figure would show it.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import unpacked
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.trace.schema import LATEST_S
@@ -65,18 +68,14 @@ def read_movement(path: Path, extent: Extent) -> Ways:
         if reader is None and line:
             reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
         if reader is not None:
-            try:
+            with mistakes_at(f"{path}:{position}"):
                 reader.take(line)
-            except ValueError as error:
-                raise UserError(f"{path}:{position}: {error}") from None
     if reader is None:
         raise UserError(
             f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
         )
-    try:
+    with mistakes_at(path):
         ways = reader.ways()
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from None
     if isinstance(reader, BonnMotion) and (params := params_file(path)):
         check_params(params, extent, len(ways))
     return ways
@@ -127,19 +126,6 @@ class Extent:
         if not 0 <= value <= limit:
             raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
         return value
-
-    def check_side(self, axis: str, metres: float) -> None:
-        """Raises ValueError if nodes on a field that is so large along `axis`, x or y, could leave the scenario's."""
-        limit = self.field_m["xy".index(axis)]
-        if metres > limit:
-            raise ValueError(f"its field has {metres:g} m, more than the {limit:g} m of SN.field_{axis}")
-
-    def check_lasting(self, seconds: float) -> None:
-        """Raises ValueError if a movement of this duration ends before the run does."""
-        if seconds * SECOND < self.time_limit:
-            raise ValueError(
-                f"it ends at {seconds:g} s, before the run at {self.time_limit / SECOND:g} s (sim-time-limit)"
-            )
 
 
 def number(text: str) -> float:
@@ -222,22 +208,25 @@ def check_params(path: Path, extent: Extent, lines: int) -> None:
     """Raises UserError, naming file and line, unless the trace is whole and fits; `lines` is how many nodes it has."""
     for position, line in read_lines(path):
         name, equals, value = (part.strip() for part in line.partition("="))
-        try:
-            if equals:
+        if equals:
+            with mistakes_at(f"{path}:{position}: {name}"):
                 _check(name, value, extent, lines)
-        except ValueError as error:
-            raise UserError(f"{path}:{position}: {name}: {error}") from None
 
 
 def _check(name: str, value: str, extent: Extent, lines: int) -> None:
+    """A field that is larger than the scenario's is refused whatever is in it, for nodes on it could leave that one."""
     match name:
         case "nn":
             if number(value) != lines:
                 raise ValueError(f"there should be {value[:20]} nodes, but the trace has {lines} lines: one is cut off")
         case "x" | "y":
-            extent.check_side(name, number(value))
+            metres, most = number(value), extent.field_m["xy".index(name)]
+            if metres > most:
+                raise ValueError(f"its field has {metres:g} m, more than the {most:g} m of SN.field_{name}")
         case "duration":
-            extent.check_lasting(number(value))
+            seconds, least = number(value), extent.time_limit / SECOND
+            if seconds < least:
+                raise ValueError(f"it ends at {seconds:g} s, before the run at {least:g} s (sim-time-limit)")
         case "J" if value != "2D":
             raise ValueError(f"{value[:20]} is not 2D: movement has two dimensions here")
 
@@ -271,10 +260,10 @@ class SetDest:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
     def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """The way of each node; raises ValueError for one that moves, but starts nowhere."""
-        for node in self._orders:
+        """The way of each node; raises ValueError for one that starts nowhere, whether it moves or not."""
+        for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():
-                raise ValueError(f"node {node} moves, but has no X_ and Y_ to start at")
+                raise ValueError(f"node {node} has no X_ and Y_ to start at")
         return {node: self._way(node, start) for node, start in self._starts.items()}
 
     def _start(self, node: NodeId, axis: str, text: str) -> None:
@@ -284,8 +273,6 @@ class SetDest:
         place[axis] = self._extent.coordinate(axis.lower(), text)
 
     def _way(self, node: NodeId, start: dict[str, float]) -> tuple[WayPoint, ...]:
-        if not {"X", "Y"} <= start.keys():
-            raise ValueError(f"node {node} has no X_ and Y_ to start at")
         way = [WayPoint(0.0, start["X"], start["Y"])]
         for order in sorted(self._orders.get(node, ()), key=attrgetter("time_s")):
             _follow(way, order)

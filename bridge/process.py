@@ -11,6 +11,10 @@ Whatever ends a process, it leaves nothing behind and harms nothing that is the 
 - Who looks at somebody's results often does so from within that folder. Some libraries read settings from the working
   folder when they are imported: Matplotlib `matplotlibrc`, which can have LaTeX run, and Numba `.numba_config.yaml`,
   which can say from where compiled code is loaded. So they are imported elsewhere.
+
+Interruption is the hard part, since it can come between any two instructions. Three ways of bearing it, by what a block
+needs: to be ended at once (`termination_interrupts`), to be whole (`interrupts_postponed`), or to end in good order
+(`interrupts_noticed`).
 """
 
 from __future__ import annotations
@@ -189,22 +193,19 @@ _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def import_elsewhere(name: str) -> ModuleType:
-    """The module of that name, imported while another folder is the working folder, unless it is imported already."""
+    """The module of that name, imported while another folder is the working folder, unless it is imported already.
+
+    That folder is the one of this file, in which there are no settings of anybody's. `contextlib.chdir` would not do:
+    it goes back by the name of the working folder, and fails in one that was removed or may not be read.
+    """
     if name in sys.modules:
         return sys.modules[name]
-    with _elsewhere():
-        return import_module(name)
-
-
-@contextmanager
-def _elsewhere() -> Iterator[None]:
-    """Makes the folder of this file the working folder in the block; it holds no settings of anybody's."""
     before = None
     with suppress(OSError):  # the working folder may have been removed
         before = os.open(".", _OPEN)
     os.chdir(Path(__file__).parent)
     try:
-        yield
+        return import_module(name)
     finally:
         if before is not None:
             os.fchdir(before)

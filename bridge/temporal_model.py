@@ -21,6 +21,9 @@ Levels are least:resolution:most. Each line of the body is a distribution: first
 at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
 one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
 not understood: a model that is read otherwise than it was meant shows in no figure.
+
+Heads come first, since they say which times and levels there are; distributions can come in any order, for each names
+its own. How the model is run, way by way and frame by frame, is in `roambus.bridge.backends.radio.medium`.
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import mistakes_at
 from roambus.bridge.files import read_text
 from roambus.python_protocol.settings import read_number
 from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
@@ -61,11 +65,6 @@ class TemporalModel:
     distributions: tuple[Distribution, ...]
     """That of the coherence time, and then those of each correlation time, in the order of levels."""
 
-    @property
-    def levels(self) -> int:
-        """How many levels there are."""
-        return levels_between(self.least_db, self.resolution_db, self.most_db)
-
 
 def levels_between(least_db: float, resolution_db: float, most_db: float) -> int:
     """How many levels there are in steps of the resolution, both ends included."""
@@ -86,14 +85,10 @@ def read_temporal_model(path: Path) -> TemporalModel:
     for position, line in enumerate(read_text(path).splitlines(), 1):
         text = line.strip()
         if text and not text.startswith("%"):
-            try:
+            with mistakes_at(f"{path}:{position}"):
                 reader.take(text)
-            except ValueError as error:
-                raise UserError(f"{path}:{position}: {error}") from None
-    try:
+    with mistakes_at(path):
         return reader.model()
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from None
 
 
 class _Reader:
@@ -105,8 +100,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self._heads: dict[str, list[float]] = {}
-        self._coherence: Distribution | None = None
-        self._found: dict[tuple[float, int], Distribution] = {}
+        self._found: dict[tuple[float, int] | None, Distribution] = {}
+        """By correlation time and level; that of the coherence time, which has no level, by None."""
         self._elements = 0
 
     def take(self, text: str) -> None:
@@ -127,19 +122,18 @@ class _Reader:
         self._heads[name] = numbers
 
     def _take_distribution(self, head: str, rest: str) -> None:
-        numbers = [read_number(part.strip()) for part in head.split(",")]
+        place = self._place([read_number(part.strip()) for part in head.split(",")])
         distribution = _read_distribution(rest)
         self._elements += sum(len(layer.values) + len(layer.onward) for layer in distribution)
         if self._elements > MOST_ELEMENTS:
             raise ValueError(f"there are more than {MOST_ELEMENTS} values")
-        if numbers == self._heads[COHERENCE]:
-            if self._coherence is not None:
-                raise ValueError("the coherence time has a distribution already")
-            self._coherence = distribution
-        else:
-            self._take_step(numbers, distribution)
+        if self._found.setdefault(place, distribution) is not distribution:
+            raise ValueError(f"{head.strip()} has a distribution already")
 
-    def _take_step(self, numbers: Sequence[float], distribution: Distribution) -> None:
+    def _place(self, numbers: list[float]) -> tuple[float, int] | None:
+        """Where the distribution that begins with these numbers belongs."""
+        if numbers == self._heads[COHERENCE]:
+            return None
         if len(numbers) != 2 or numbers[0] not in self._heads[CORRELATION]:
             raise ValueError("a distribution begins with a correlation time and a level, or with the coherence time")
         least, resolution, _ = self._heads[SIGNAL]
@@ -147,26 +141,22 @@ class _Reader:
         place = numbers[0], round(steps)
         if abs(steps - round(steps)) > 1e-6 or not 0 <= place[1] < levels_between(*self._heads[SIGNAL]):
             raise ValueError(f"{numbers[1]:g} dB is none of the levels")
-        if place in self._found:
-            raise ValueError(f"{numbers[0]:g},{numbers[1]:g} has a distribution already")
-        self._found[place] = distribution
+        return place
 
     def model(self) -> TemporalModel:
         missing = [name for name in HEADS if name not in self._heads]
         if missing:
             raise ValueError(f"there is no line {missing[0]!r}")
-        if self._coherence is None:
+        if None not in self._found:
             raise ValueError("the coherence time has no distribution")
         least, resolution, most = self._heads[SIGNAL]
-        distributions = [self._coherence]
-        for time in self._heads[CORRELATION]:
-            for level in range(levels_between(least, resolution, most)):
-                if (time, level) not in self._found:
-                    raise ValueError(f"there is no distribution {time:g},{least + level * resolution:g}")
-                distributions.append(self._found[time, level])
-        times = tuple(map(_from_ms, self._heads[CORRELATION]))
-        coherence = _from_ms(self._heads[COHERENCE][0])
-        return TemporalModel(least, resolution, most, times, coherence, tuple(distributions))
+        steps = list(product(self._heads[CORRELATION], range(levels_between(least, resolution, most))))
+        for time, level in steps:
+            if (time, level) not in self._found:
+                raise ValueError(f"there is no distribution {time:g},{least + level * resolution:g}")
+        *times, coherence = (round(ms * MILLISECOND) for name in HEADS[1:] for ms in self._heads[name])
+        found = tuple(self._found[place] for place in (None, *steps))
+        return TemporalModel(least, resolution, most, tuple(times), coherence, found)
 
 
 def _check_head(name: str, numbers: Sequence[float]) -> None:
@@ -186,10 +176,6 @@ def _check_head(name: str, numbers: Sequence[float]) -> None:
         raise ValueError(f"{CORRELATION} descend, and are at most {MOST_TIMES}")
     elif name == COHERENCE and len(numbers) != 1:
         raise ValueError(f"{COHERENCE} is one time")
-
-
-def _from_ms(ms: float) -> SimTime:
-    return round(ms * MILLISECOND)
 
 
 def _read_distribution(text: str) -> Distribution:
@@ -226,40 +212,3 @@ def _ends(layers: Distribution) -> Iterator[bool]:
     for _ in layers:
         ending |= {place for place, layer in enumerate(layers) if ending.intersection(layer.onward)}
     return (place in ending for place in range(len(layers)))
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def write_temporal_model(model: TemporalModel, comment: str = "") -> str:
-    """The text of the file; read again it is the same model, as far as eight digits say it."""
-    return "".join(f"{line}\n" for line in _lines(model, comment))
-
-
-def _lines(model: TemporalModel, comment: str) -> Iterator[str]:
-    yield from (f"% {line}" for line in comment.splitlines())
-    coherence = _number(model.coherence_time / MILLISECOND)
-    times = [_number(time / MILLISECOND) for time in model.correlation_times]
-    bounds = (model.least_db, model.resolution_db, model.most_db)
-    yield f"{SIGNAL}: {':'.join(map(_number, bounds))}"
-    yield f"{CORRELATION}: {','.join(times)}"
-    yield f"{COHERENCE}: {coherence}"
-    yield f"{coherence}:{_distribution(model.distributions[0])}"
-    levels = [_number(model.least_db + level * model.resolution_db) for level in range(model.levels)]
-    heads = [f"{time},{level}" for time in times for level in levels]
-    for head, distribution in zip(heads, model.distributions[1:], strict=True):
-        yield f"{head}:{_distribution(distribution)}"
-
-
-def _distribution(layers: Distribution) -> str:
-    if len(layers) == 1 and not layers[0].onward:
-        return _elements(layers[0])
-    return "; ".join(f"{_LETTERS[place]}= {_elements(layer)}" for place, layer in enumerate(layers))
-
-
-def _elements(layer: Layer) -> str:
-    return " ".join([*map(_number, layer.values), *(_LETTERS[place] for place in layer.onward)])
-
-
-def _number(value: float) -> str:
-    return f"{value:.8g}"

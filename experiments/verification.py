@@ -28,8 +28,8 @@ from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute_apart
-from roambus.bridge.trace.metadata import LIVE_RUNS
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about
+from roambus.bridge.trace.schema import LIVE_RUNS
 from roambus.spark.aggregation.traces import find_traces, read_footer
 
 Advance = Callable[[], None]

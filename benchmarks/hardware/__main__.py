@@ -19,9 +19,9 @@ from benchmarks.hardware.fitting import error_of, fit_receiver, temporal_model, 
 from benchmarks.hardware.report import error_line, print_quantities, print_tables
 from benchmarks.hardware.statistics import Curve, Estimate, Sample, curve_of, halves_in_time, quantities, sample_of
 from benchmarks.hardware.tables import CURVES, LINKS, read_curves, read_links
+from benchmarks.hardware.temporal_files import write_temporal_model
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.recordings import Recording, read_k7
-from roambus.bridge.temporal_model import write_temporal_model
 
 NODES, ROUNDS, PAUSE_S = 50, 3, 60.0
 LEARNT_FROM = "grenoble"

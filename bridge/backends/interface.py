@@ -13,6 +13,11 @@ one instant: deliveries by (receiving node, arrival order), failures, then the h
 A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes. What
 takes long is prepared once, before the workers start: the radio is compiled, Castalia is looked for. A factory is a few
 settings only, so that it can be pickled; what it makes cannot. Each stands with the back-end that it makes.
+
+Everything that passes here does so by the million, so these are tuples of Python's own, without checks: who makes one
+is a part of roambus, and what comes from outside is checked where it comes in (`roambus.bridge.wire`,
+`roambus.bridge.ini`). The host hands over messages with their times, and not at their times, so that a jittered
+broadcast costs no step.
 """
 
 from __future__ import annotations

@@ -11,6 +11,14 @@ application is gone, too; all other commands wait until it recovers, in their or
 A node that has crashed has no timers any more, and hears nothing of its transmissions; frames that its MAC had taken
 may still leave. What falls due at a frozen node waits until it recovers, and is handled at once then, in the order in
 which it fell due. What arrives at a node that is down is lost.
+
+A command goes through here from the scenario to the agent: `commands` plans it, the event loop puts it on the agenda
+when the run begins, and `Host._handle` writes its row and tells the agent when it falls due. A transcript's commands
+and those of an ini are the same from here on.
+
+Publications get their numbers, and their subscribers, before the run: `Publish` says who should get it, so that a
+metric need not guess from the trace who was subscribed at that instant, and no protocol can change what it is measured
+by.
 """
 
 from __future__ import annotations
@@ -130,7 +138,11 @@ class _Planned(NamedTuple):
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
-    """Every command that is carried out before the time limit, with the time at which it falls due, and its node."""
+    """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
+
+    That both times are kept, due and carried out, has its reason in frozen nodes: the command falls due while the node
+    is frozen, and waits there on the agenda like anything else that falls due.
+    """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
     planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
@@ -163,7 +175,7 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
 
 def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterable[SimTime]:
     """When a publisher publishes: at its interval from its start on, or from its node's boot."""
-    # Publishers that all start at once would collide for ever: a phase of their own keeps them apart.
+    # Publishers that all start at once would collide forever: a phase of their own keeps them apart.
     phase = Random(f"publications/{scenario.seed}/{publications.node}").randrange(publications.interval)
     first = max(publications.start, boot) + phase
     return range(first, min(publications.until, scenario.time_limit), publications.interval)
@@ -228,7 +240,10 @@ Handle = Callable[[NodeId, Event], None]
 
 
 class Outages:
-    """The faults to come, and the nodes that are down; `tell` and `handle` are what the host does with an event."""
+    """The faults to come, and the nodes that are down; `tell` and `handle` are what the host does with an event.
+
+    No delivery of a run without faults asks it anything: the event loop leaves it out there.
+    """
 
     def __init__(
         self, faults: Sequence[Fault], agenda: Agenda, trace: TraceWriter, tell: Handle, handle: Handle

@@ -7,6 +7,10 @@ its actions has stopped, or else the handler as a whole.
 
 To look at an agent whenever it is told something takes time, and so is left out of most runs: `checked` is for
 `--check`, and `announced` for a run that is made once more to find out where its process ends.
+
+An agent's constructor is the author's code, too, so whatever it raises is told as theirs. `perform(())` on each new
+agent finds a constructor that does not call that of its base, which would otherwise show as an AttributeError at the
+first event, far from its cause.
 """
 
 from __future__ import annotations
@@ -83,6 +87,8 @@ def handler_of(agent: Agent) -> Handle:
 
     def handle(event: Event, now: SimTime) -> Iterable[Action]:
         actions: Any = agent.handle(event, now)
+        # The look-up of a type comes first: this is on the way of each event, and `isinstance` with an abstract class
+        # takes longer.
         if type(actions) not in _ANSWERS and (not isinstance(actions, Iterable) or isinstance(actions, str | Mapping)):
             raise TypeError(f"handle has returned {actions!r}: return the actions, and () if there are none")
         return actions  # type: ignore[no-any-return]  # what it is was looked at
@@ -126,6 +132,9 @@ def describe_failure(
     """What to raise for what came out of an agent: its author is told in one line where, and on what.
 
     `actions` is what it had answered. An interruption by a signal stays one, and tells what it has interrupted.
+
+    It is an AgentError whatever was raised, SystemExit included: what an agent does ends its run, and no more than
+    that.
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
@@ -178,7 +187,11 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
 
 
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
-    """Tells whether a file is one of the agent's, whose lines can be to blame for an error."""
+    """Tells whether a file is one of the agent's, whose lines can be to blame for an error.
+
+    Of our own agents a line in python_protocol counts, but none in what drives them; of a user's agent no line of ours
+    does, so that the author sees the last of their own lines above it.
+    """
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 
     def is_theirs(file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 `syntax` splits a file into entries, and `lookup`, which knows the keys that there are, finds their values. `reader`
 puts the scenario together and reads its workload; `radio` reads radio and MAC, and `network` the nodes and who is
-linked to whom. `page` writes the page of the docs about the keys.
+linked to whom.
 """
 
 from roambus.bridge.ini.reader import file_names, parse_scenario, radio_file_name, read_scenario

@@ -11,6 +11,12 @@
    where it is known which nodes there are and what their roles are.
 5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is
    none that they can stand in for.
+
+Refusals name the key that a user would change, and the line if it is set. Where two keys contradict each other the one
+that is more particular is named, with "leave one of the two out": nobody but the user knows which was meant.
+
+Files are read once for all nodes that name them, and only after all keys were checked, so that a misspelt key is told
+at once, however long a file is.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from pathlib import Path
 
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.radio import RadioReader
-from roambus.bridge.keys import path_of
+from roambus.bridge.keys import matched, path_of
 from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
@@ -135,9 +141,7 @@ def place_nodes(text: str, nodes: int, field_m: tuple[float, float]) -> dict[Nod
     """The places of the nodes that `text` names; of several parts for one node the first counts. Raises ValueError."""
     places: dict[NodeId, Place] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
-        match = _PART.fullmatch(part)
-        if match is None:
-            raise ValueError(f'{part!r} is no deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
+        match = matched(_PART, part, 'deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
         members = _members(match, nodes)
         for node in members:
             places.setdefault(node, _place(match["how"], node - members[0], field_m))
@@ -177,7 +181,10 @@ _ONE_OF_TWO = "leave one of the two out"
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
-    """The tree of SN.tree, which clients leave and come back to; raises UserError."""
+    """The tree of SN.tree, which clients leave and come back to; raises UserError.
+
+    Absences change the tree, so a tree is read with them: what is checked is the tree as it will be.
+    """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
     with keys.told(_TREE):

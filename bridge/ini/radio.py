@@ -10,6 +10,10 @@ what is missing would run all the same, and its results would look like results.
 
 What the MAC is told of its radio (`phyDataRate`, `phyFrameOverhead`) must be what the radio is. They are keys of two
 modules, so that an ini can contradict itself, and a MAC that is wrong about its radio would wait for the wrong times.
+
+Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep
+levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
+errors of the CC2420's (PSK), and a mode with another is refused.
 """
 
 from __future__ import annotations
@@ -19,8 +23,9 @@ from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.scenario.radio import DATA_RATE, FILE, FRAME_OVERHEAD, MODE, TX_POWER, MacSettings, RadioSettings
@@ -40,16 +45,12 @@ class RadioReader:
     def radio(self) -> RadioSettings:
         """The settings of the radio, which all nodes have."""
         mode, file = self._mode, self._file
+        # Castalia charges a change by its direction. In CC2420.txt the two are equal, and one number is kept.
         two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
         self._keys.refuse(two_powers, FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
         return self._keys.build(
             RadioSettings,
-            data_rate_bps=mode.data_rate_bps,
-            bits_per_symbol=mode.bits_per_symbol,
-            noise_bandwidth_hz=mode.noise_bandwidth_hz,
-            noise_floor_dbm=mode.noise_floor_dbm,
-            sensitivity_dbm=mode.sensitivity_dbm,
-            rx_power_mw=mode.power_mw,
+            **mode.settings,
             tx_levels_mw=tuple(zip(file.tx_dbm, file.tx_mw, strict=True)),
             rx_to_tx=file.delays["RX", "TX"],
             tx_to_rx=file.delays["TX", "RX"],
@@ -66,13 +67,14 @@ class RadioReader:
     def mac(self) -> MacSettings:
         """The settings of the MAC, which must take the radio to be what it is."""
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
-        for key, radios in ((DATA_RATE, self._mode.data_rate_bps / 1000), (FRAME_OVERHEAD, overhead)):
+        for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
             value = self._keys.value(key)
             self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
         return self._keys.build(MacSettings)
 
     def tx_power_dbm(self, node: NodeId) -> float:
         """The power that a node sends with."""
+        # The first level is the strongest, as the reader of the file has seen to: Castalia takes it by default, too.
         levels = self._file.tx_dbm
         power: float | None = self._keys.value(TX_POWER, node)
         if power is not None and power not in levels:
@@ -103,17 +105,12 @@ STATES = ("RX", "TX", "SLEEP")
 
 @dataclass(frozen=True, slots=True)
 class RxMode:
-    """A mode in which the radio receives: rates are in bit/s, bandwidths in Hz, levels in dBm, power in mW."""
+    """A mode in which the radio receives."""
 
     name: str
-    data_rate_bps: int
     modulation: str
-    bits_per_symbol: int
-    bandwidth_hz: float
-    noise_bandwidth_hz: float
-    noise_floor_dbm: float
-    sensitivity_dbm: float
-    power_mw: float
+    settings: dict[str, Any]
+    """What the radio is set to in this mode, as `RadioSettings` calls it."""
 
 
 @dataclass(slots=True)
@@ -137,14 +134,12 @@ def read_radio_file(path: Path) -> RadioFile:
         if line in _SECTIONS:
             read_line = _SECTIONS[line]
         elif line:
-            try:
+            with mistakes_at(f"{path}:{number}"):
                 if read_line is None:
                     raise ValueError(
                         f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}"
                     )
                 read_line(radio, re.split(r"[,\s]+", line))
-            except ValueError as error:
-                raise UserError(f"{path}:{number}: {error}") from None
     _check_complete(path, radio)
     return radio
 
@@ -155,19 +150,16 @@ def _read_mode(radio: RadioFile, words: list[str]) -> None:
     name, rate, modulation, bits, bandwidth, noise_bandwidth, floor, sensitivity, power = words
     if any(mode.name == name for mode in radio.modes):
         raise ValueError(f"receive mode {name} stands here twice")
-    radio.modes.append(
-        RxMode(
-            name=name,
-            data_rate_bps=round(read_number(rate) * 1e3),
-            modulation=modulation,
-            bits_per_symbol=round(read_number(bits)),
-            bandwidth_hz=read_number(bandwidth) * 1e6,
-            noise_bandwidth_hz=read_number(noise_bandwidth) * 1e3,
-            noise_floor_dbm=read_number(floor),
-            sensitivity_dbm=read_number(sensitivity),
-            power_mw=read_number(power),
-        )
-    )
+    read_number(bandwidth)  # of the channel, which the model does not need: it is read for its form only
+    settings = {
+        "data_rate_bps": round(read_number(rate) * 1e3),
+        "bits_per_symbol": round(read_number(bits)),
+        "noise_bandwidth_hz": read_number(noise_bandwidth) * 1e3,
+        "noise_floor_dbm": read_number(floor),
+        "sensitivity_dbm": read_number(sensitivity),
+        "rx_power_mw": read_number(power),
+    }
+    radio.modes.append(RxMode(name, modulation, settings))
 
 
 def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:

@@ -8,12 +8,15 @@ The keys of a node say what its application does by itself, and SN.commands what
 What stands in both would be done twice: so a node that has an order to subscribe does not subscribe at
 Application.subscribeAt too, and its absences stand in one of the two places. A node needs the role for what it is
 ordered to do, because the trace tells roles at the start, and metrics take them from there.
+
+Except for coordinates that are written uniform(a, b), nothing is drawn here: the seed is one of the keys, and what is
+drawn from it (places, boot times, phases of publications) is drawn by those who use it, each from a generator of its
+own. So to read an ini twice gives equal scenarios.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -125,29 +128,14 @@ def read_scenario(path: Path) -> Scenario:
 def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None) -> Scenario:
     """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
 
-    `files` says where those lie that are elsewhere, but for the radio parameters file.
+    `files` says where those lie that are elsewhere, except for the radio parameters file.
     """
     keys = Lookup(parse_ini(text, path), folder, files)
     keys.check()
     radio = RadioReader(keys)
     nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))
+    # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
     measured = read_measured(keys, nodes)
-    return replace(_scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, measured))
-
-
-def file_names(text: str, path: Path) -> list[str]:
-    """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
-    keys = Lookup(parse_ini(text, path), path.parent)
-    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
-
-
-def radio_file_name(text: str, path: Path) -> str:
-    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
-    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
-    return name
-
-
-def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...]) -> Scenario:
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
     parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]
     return Scenario(
@@ -168,5 +156,19 @@ def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...])
         faults=read_faults(keys),
         ideal=read_ideal(keys),
         ns3=keys.build(Ns3Settings),
+        measured=measured,
+        temporal=read_temporal(keys, measured),
         warm_up=run.warm_up,
     )
+
+
+def file_names(text: str, path: Path) -> list[str]:
+    """The files that the text of the ini file `path` names, except for the radio parameters file; raises UserError."""
+    keys = Lookup(parse_ini(text, path), path.parent)
+    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
+
+
+def radio_file_name(text: str, path: Path) -> str:
+    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
+    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
+    return name

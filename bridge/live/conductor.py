@@ -48,8 +48,8 @@ from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
-from roambus.bridge.trace.metadata import LIVE_RUNS
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import LIVE_RUNS
 from roambus.python_protocol.actions import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime

@@ -7,6 +7,12 @@ be told from a run that failed.
 
 Whatever carries the messages of a run, the exchange is kept as if it had crossed the socket: the embedded radio leaves
 the same kind of record as Castalia, and both can be played again without a simulator.
+
+A record is for looking at a run again, and for telling what changed when a run no longer comes out as it did. So it
+holds all that the run was made of beside the agents: ini, radio parameters file, movements, the level of the trace, and
+a hash of the agent's code, by which `rerun` says whether the code is still the same.
+
+It is written as the run goes on, not at its end, for the runs that one wants to look at are those that do not end well.
 """
 
 from __future__ import annotations
@@ -40,6 +46,7 @@ from roambus.python_protocol.vocabulary import SimTime
 
 MAGIC = b"roambus record 1\n"
 _HEAD = Struct("!BII")
+# The order is the format: a kind is the place in this tuple.
 _KINDS: tuple[type[Header] | type[FromSimulator] | type[ToSimulator], ...] = (Header, FromSimulator, ToSimulator)
 """The first byte of an entry, which says what the entry is."""
 
@@ -64,7 +71,11 @@ class Frame:
 
 
 class RecordWriter(UnfinishedFile):
-    """Writes a record under a temporary name; all methods raise OSError."""
+    """Writes a record under a temporary name; all methods raise OSError.
+
+    The checksum covers the kind, too. It finds damage, and protects against nobody: who can change the file can change
+    both.
+    """
 
     def __init__(self, path: Path, header: Header) -> None:
         """Begins with the header."""
@@ -107,9 +118,13 @@ class Record:
         if not ended:
             raise UserError(f"{self.path}: cut off at byte {offset}: the end of the run is missing")
 
+    def damage(self, offset: int) -> str:
+        """The place of an entry that cannot be, as messages name it."""
+        return f"{self.path}: damaged at byte {offset}"
+
     def damaged(self, offset: int, what: str) -> UserError:
         """The error for an entry that cannot be."""
-        return UserError(f"{self.path}: damaged at byte {offset}: {what}")
+        return UserError(f"{self.damage(offset)}: {what}")
 
     def _read(self) -> Header | FromSimulator | ToSimulator | None:
         offset = self._file.tell()
@@ -190,6 +205,7 @@ class RecordingBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Has the back-end advance, and writes down what both sides say."""
+        # The answer goes first: if the back-end fails in this call, the record shows what it failed on.
         self._write(self._host.answer(transmissions, None if self._more else wake_up))
         step = self._backend.advance(transmissions, wake_up)
         if step is None:

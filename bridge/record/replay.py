@@ -10,6 +10,12 @@ only: what drives the agent is not what somebody wants to look at. That an answe
 which is too late to step through it: so the record is played once more, and the debugger opens before that frame.
 
 A record can be a stranger's. The files in it are written to a folder of their own, under names that lead nowhere else.
+
+Comparing frames and not traces finds the first cause: a trace differs in a thousand rows after one answer that differs.
+Whether two answers are equal is decided by their bytes; only the words for people are made by decoding them.
+
+The recorded Steps are those of the back-ends' interface (`record_file`), so the window of a processing delay is none
+here, and lookahead and batching, with which the run may have been made, do not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError
+from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError, mistakes_at
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -66,8 +72,10 @@ def rerun(
         replay = ReplayBackend(
             record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
         )
+        with mistakes_at(record.damage(0)):
+            level = TraceLevel(record.header.level)
         try:
-            Host(scenario, agent_class, replay, TraceWriter(_level_of(record))).run()
+            Host(scenario, agent_class, replay, TraceWriter(level)).run()
         except AgentError as error:
             place = "as recorded" if replay.raised_as_recorded else "though not in the record"
             text = f"{path}: frame {replay.frame}, {place}: {error}"
@@ -75,15 +83,12 @@ def rerun(
         return Rerun(replay.frame, replay.ending)
 
 
-def _level_of(record: Record) -> TraceLevel:
-    try:
-        return TraceLevel(record.header.level)
-    except ValueError as error:
-        raise record.damaged(0, str(error)) from None
-
-
 def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
-    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
+    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs.
+
+    The record is played a second time for a difference. That is safe, since agents are deterministic: they come to the
+    same place, or `roambus vet` has something to say about them.
+    """
     try:
         return rerun(path, agent, announce=announce)
     except AgentError as error:
@@ -107,11 +112,10 @@ def scenario_of(record: Record) -> Scenario:
     with TemporaryDirectory() as folder:
         for name, content in files:
             try:
-                file = Path(folder, file_beside(quote(name)))
+                with mistakes_at(record.damage(0)):
+                    file = Path(folder, file_beside(quote(name)))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
-            except ValueError as error:
-                raise record.damaged(0, str(error)) from None
             except OSError as error:  # names that are too long, or one of a file that is a folder to another
                 raise UserError(f"{record.path}: its file {name[:80]!r} cannot be written: {error.strerror}") from None
         return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))

@@ -3,12 +3,12 @@
 None of this is needed for a run to come out. It is for mistakes that people make in agents, and `run` reads without it.
 It is no protection against somebody who means harm: an agent is code of the user's own choice, and Python cannot hold
 code back that wants out (docs/trust.md). What it gives is a message that names the line, where there would otherwise be
-a sweep that ends without a word, or runs that differ from each other for no reason that anybody can see.
+a sweep that ends and says nothing, or runs that differ from each other for no reason that anybody can see.
 
 - A run is made in a process of its own (`apart`): whatever an agent does to its process ends with the run. The process
   is forked from one that has everything loaded, which takes hundredths of a second. What the run comes to is told
   through a pipe, as a value or as the error that ended it. A process that ends without telling was ended by the agent,
-  or by the system for want of memory: that is an error, and never taken for an end of the run. Forked processes end
+  or by the system for lack of memory: that is an error, and never taken for an end of the run. Forked processes end
   with the one that they were forked from, however that ends.
 - An agent has no I/O, no clock and no chance but its own generator. One that changes the working folder, the
   environment or a generator that all share would spoil what others do, and runs that cannot be repeated. What Python
@@ -16,7 +16,11 @@ a sweep that ends without a word, or runs that differ from each other for no rea
   (`watch`), which names node, event and line. The hooks stay as long as the process lives, which is that of one run.
 - What that does not notice is seen at the end of the run, by comparing the process with what it was (`conduct_seen`).
 
-Printing, and opening files, is let pass: they help to find mistakes, and change nothing.
+Printing, and opening files, is allowed: they help to find mistakes, and change nothing.
+
+Why a fork: a new interpreter for each run would import everything again, threads cannot be ended from outside, and in a
+subinterpreter there is no NumPy. A sandbox of the system's (seccomp, namespaces) needs rights that a container often
+has not, and would end an agent without saying what it did.
 """
 
 from __future__ import annotations
@@ -89,7 +93,7 @@ class EndedError(RoambusError):
 
     @property
     def was_killed(self) -> bool:
-        """Whether somebody else may have done it: the system, for want of memory."""
+        """Whether somebody else may have done it: the system, for lack of memory."""
         return self.status == -signal.SIGKILL
 
 
@@ -97,6 +101,8 @@ def apart(make: Callable[[], T]) -> T:
     """What `make` returns in a process of its own; raises what it raises, and EndedError.
 
     An interruption is passed on, and waited for: what the process has begun is gone then.
+
+    What comes through the pipe is unpickled, which is safe only because this process has forked the one that wrote it.
     """
     reading, writing = os.pipe()
     process, told = 0, b""
@@ -109,7 +115,11 @@ def apart(make: Callable[[], T]) -> T:
             os.close(writing)
         told = _read(reading)
     except KeyboardInterrupt as interruption:
-        outcome = _outcome(_end(process, reading)) if process else None
+        if process:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+            told = _read(reading)
+        outcome = _outcome(told)
         raise outcome if isinstance(outcome, KeyboardInterrupt) else interruption from None
     finally:
         os.close(reading)
@@ -156,6 +166,8 @@ def fork() -> int:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice
+    # A signal between the fork and the handlers of `termination_interrupts` would end the new process without a
+    # message.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
     process = -1
     try:
@@ -166,12 +178,6 @@ def fork() -> int:
         if process != 0:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return process
-
-
-def _end(process: int, reading: int) -> bytes:
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGTERM)
-    return _read(reading)
 
 
 def _read(reading: int) -> bytes:
@@ -185,6 +191,8 @@ def _outcome(told: bytes) -> Any:
 
 def _serve(make: Callable[[], Any], writing: int) -> None:
     """What the process does; it never returns. The agent has been refused `os._exit` when it ends, so it is kept."""
+    # Never by SystemExit: the parent's `finally` blocks and exit handlers are in this process, too, and are not its
+    # own.
     end = os._exit  # nothing of the parent's is to be cleaned up twice
     try:
         _belong_to_parent()
@@ -278,7 +286,11 @@ _refused: list[str] = []
 
 
 def watch() -> None:
-    """Has this process, which is that of one run, refuse to agents what they may not."""
+    """Has this process, which is that of one run, refuse to agents what they may not.
+
+    Hooks cannot be taken out again, which is why this is for a process that was forked for one run. They cost nothing
+    to speak of where no event of the table occurs, which is nearly everywhere.
+    """
     sys.addaudithook(_audit)
     for (owner, name), what in _FUNCTIONS.items():
         setattr(owner, name, _refusing(getattr(owner, name), f"{getattr(owner, '__name__', owner)}.{name}", what))
@@ -293,6 +305,7 @@ def unclosable(stream: Any) -> None:
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     what = _EVENTS.get(event)
+    # Opening is allowed except for the files that hold results: an agent that writes them could forge its own run.
     if event == "open" and Path(str(arguments[0])).name in _OURS and (arguments[2] or 0) & _WRITING:
         what = "write what roambus writes"
     if what:
@@ -319,6 +332,7 @@ def _refuse_agents(name: str, what: str, frame: FrameType | None) -> None:
 def _agent_at(frame: FrameType | None) -> FrameType | None:
     """The frame in which an agent does this; None if it is Python's import, or somebody else, such as a back-end."""
     acting = frame
+    # From the caller outwards: the host is found first if an agent acts, another part of the bridge if that does.
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_HOST):
@@ -357,7 +371,11 @@ def conduct_seen(name: str) -> Iterator[None]:
 
 
 def _state() -> dict[str, Any]:
-    """What agents leave as it is, by the words for an agent that does not."""
+    """What agents leave as it is, by the words for an agent that does not.
+
+    `random.getstate` is compared although `watch` refuses draws: a function that a module took from `random` when it
+    was imported is not the one that was replaced.
+    """
     return {
         "has changed the working folder from {was} to {now}": _working_folder(),
         "has changed the environment": dict(os.environ),

@@ -16,6 +16,9 @@ agent, and one that covered too much would have finished sweeps made again for n
    is from, and not to everything else that one can have from `roambus`.
 
 A run as it is planned (`RunPlan`) is all that is needed to make it, in any process and on any machine.
+
+A hash of whole files would have all sweeps made again for a corrected comment, and a version number that people raise
+by hand would be forgotten once, after which old traces would count as those of new code.
 """
 
 from __future__ import annotations
@@ -36,8 +39,8 @@ from roambus.bridge.backends.interface import Backend, BackendFactory
 from roambus.bridge.host import event_loop
 from roambus.bridge.ini import reader
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.metadata import NO_TEMPLATE
 from roambus.bridge.trace.parquet import TraceLevel
+from roambus.bridge.trace.schema import NO_TEMPLATE
 
 PACKAGE = "roambus"
 ROOMS = {
@@ -137,7 +140,11 @@ def _file_of(module: str) -> Path | None:
 
 
 def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:
-    """Adds words for the node and all below it, which are the same in every version of Python, and its imports."""
+    """Adds words for the node and all below it, which are the same in every version of Python, and its imports.
+
+    Python adds fields to its syntax tree from version to version; one that is absent or empty is left out, so that the
+    hash of a file does not depend on the version that reads it.
+    """
     if isinstance(node, ast.Import | ast.ImportFrom):
         add_import(node)
     add(type(node).__name__)
@@ -217,7 +224,10 @@ EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
 
 
 def run_key(plan: RunPlan, backend: BackendFactory) -> str:
-    """The key of a run; raises UserError, OSError."""
+    """The key of a run; raises UserError, OSError.
+
+    The order of the parts is fixed, and each is hashed by itself first, so that no two inputs can run into each other.
+    """
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"
     files = (file.read_bytes() for _, file in plan.files)

@@ -11,6 +11,10 @@ what a sweep writes, and nothing else. Results that an earlier version made lack
 
 What is written into results may not be possible, because a disk is full or the folder is somebody else's, and a link in
 results of a stranger's would lead out of them: both end with one message, which names the place and what to do.
+
+A level of folders is named `name=value`, as Hive and Spark have it, so that Spark finds agent, axes and seed of each
+trace from its path alone. The key of a run does not name its folder: two runs at one place are two versions of one run,
+of which the newer one replaces the older.
 """
 
 from __future__ import annotations
@@ -115,14 +119,6 @@ def _wrong(file: Path, problem: str) -> UserError:
     return UserError(f"{file}: {problem}: {_RESTORE}")
 
 
-def _is_seed(value: object) -> bool:
-    return type(value) is int and value >= 0  # truth values are integers to `isinstance`
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= MOST_RUNS.most
-
-
 _EACH = "each"
 _SCALAR = int | float | str
 _SHAPES: dict[str, Any] = {
@@ -132,13 +128,14 @@ _SHAPES: dict[str, Any] = {
     SET: {_EACH: _SCALAR},
     AXES: {_EACH: [_SCALAR]},
     AGENTS: {_EACH: [str, {_EACH: _SCALAR}]},
-    SEEDS: [_is_seed],
-    MORE_SEEDS: {_EACH: _is_count},
+    # Functions where a type does not say enough: seeds are not negative, and counts are within the limit on runs.
+    SEEDS: [lambda value: type(value) is int and value >= 0],
+    MORE_SEEDS: {_EACH: lambda value: type(value) is int and 0 <= value <= MOST_RUNS.most},
     PARAMETERS: {_EACH: [str]},
     PRECISION: str,
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
-says."""
+says. Numbers are told by `type`, for to `isinstance` truth values are integers."""
 
 
 def _fits(value: object, shape: Any) -> bool:

@@ -3,6 +3,10 @@
 What a run was made with is the version of roambus, where that was checked out, when, and on what kind of machine. It is
 no part of the run's identity, and the machine's name is left out. Remarks are about a recording that does not say how
 the links were. The log of a run that failed has its error instead.
+
+The commit is read from git's own files, for a run must not depend on a program that may not be there; it is the commit
+that was checked out, and says nothing of changes that nobody has committed. The run's key has a hash of the code
+itself.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.recordings import EVERY_CHANNEL, Recording, gaps
+from roambus.bridge.recordings import EVERY_CHANNEL, gaps
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.scenario.definition import Scenario
 
@@ -58,7 +62,9 @@ class Maker(NamedTuple):
 
 def maker_line() -> str:
     """The line for a run that ends now."""
-    return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {_machine()}"
+    machine = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    python = f"Python {platform.python_version()}"
+    return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {machine}, {python}"
 
 
 def maker_of(trace: Path) -> Maker | None:
@@ -80,7 +86,11 @@ def version_of_code() -> str:
 
 
 def _commit(folder: Path) -> str:
-    """The commit that is checked out in a folder, read from git's own files; empty if there is none."""
+    """The commit that is checked out in a folder, read from git's own files; empty if there is none.
+
+    A worktree's folder is named in a file, and a branch may be packed: both are git's documented layout of a
+    repository.
+    """
     try:
         place = folder / ".git"
         if place.is_file():  # of a further worktree: it names the folder
@@ -103,12 +113,6 @@ def _resolved(place: Path, reference: str) -> str:
     return found[0] if found else ""
 
 
-@cache
-def _machine() -> str:
-    system, cores = f"{platform.system()} {platform.machine()}", len(os.sched_getaffinity(0))
-    return f"{system}, {cores} cores, Python {platform.python_version()}"
-
-
 # Remarks
 
 
@@ -122,12 +126,10 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     channel = int(choice.rows["channel"][0])
     named = "the mean over all channels" if channel == EVERY_CHANNEL else f"channel {channel}"
     yield f"{name}: the links are those of {named}"
-    yield from (f"{name}: {gap}" for gap in (*_left_out(links.recording), *gaps(choice)))
-
-
-def _left_out(recording: Recording) -> Iterator[str]:
-    if lines := recording.left_out:
-        yield f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}: they are left out"
+    if lines := links.recording.left_out:
+        told = f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}"
+        yield f"{name}: {told}: they are left out"
+    yield from (f"{name}: {gap}" for gap in gaps(choice))
 
 
 def remarks_in(log: str) -> list[str]:

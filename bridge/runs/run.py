@@ -6,6 +6,10 @@
    was never made, and from one that failed before its agent was corrected.
 3. A run that was interrupted, or whose folder could not be written, has not failed: it leaves nothing.
 4. The folder is the user's. What earlier runs left in it is removed by name, and no file is written through a link.
+
+The order in `_run` is that of what can fail: the ini is read before the agent is loaded, and the agent before a
+simulator is started. Time and CPU are taken over all of it, with the writing of the trace left out, which is the last
+thing.
 """
 
 from __future__ import annotations
@@ -45,8 +49,8 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
+from roambus.bridge.trace.schema import RUN_KEY, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
@@ -102,7 +106,7 @@ def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, driv
 
 
 def _prepare(plan: RunPlan) -> None:
-    plan.folder.mkdir(parents=True, exist_ok=True)
+    # First of all, so that whatever fails from here on leaves no trace of an earlier run in the folder.
     discard_files(plan.folder)
     write_inputs(plan, plan.folder)
 
@@ -183,7 +187,11 @@ class TraceState(Enum):
 
 
 def trace_state(folder: Path, key: str) -> TraceState:
-    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere.
+
+    A footer that says the right key is not enough: a disk that was full, or a copy that broke off, damages pages before
+    it.
+    """
     trace = folder / TRACE_FILE
     if not os.path.lexists(trace):
         return TraceState.MISSING

@@ -7,6 +7,13 @@ A fault comes over a node; the absence of a client is announced. The agent is to
 client leaves its place in a given tree a moment later, so that the agent can say goodbye. It takes a place again at the
 instant at which it attaches, and the agent is told of the place (`Rewired`) before it is told to `Attach`. Without a
 given tree, and for the client on a broker's node, the links are what they are, and the agent is told the same.
+
+The same rules serve the reader of the ini, which can name the key, and the host, which learns only from the back-end
+when nodes boot: so they raise ValueError where the key is known, and UserError where it is not. What a fault does to a
+running node is the host's (`roambus.bridge.host.agenda`).
+
+A broker keeps its place in a given tree even while its client is away, for others are connected through it. A real node
+would fall silent as a whole; that is a fault, and is planned as one.
 """
 
 from __future__ import annotations
@@ -37,10 +44,19 @@ def check_sequence(faults: Iterable[Fault]) -> None:
     now: SimTime = 0
     for fault in faults:
         if fault.at < now:
-            raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; mind the order of time")
-        if (state := last.get(fault.node, FaultKind.RECOVER)) not in _POSSIBLE_AFTER[fault.kind]:
-            raise ValueError(f"{_what(fault)}: it {_STATES[state]}")
+            raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; keep the order of time")
+        if state := wrong_state(last.get(fault.node), fault.kind):
+            raise ValueError(f"{_what(fault)}: it {state}")
         last[fault.node], now = fault.kind, fault.at
+
+
+def wrong_state(last: FaultKind | None, kind: FaultKind) -> str:
+    """The state, after its last fault if it had any, in which a node cannot have this fault; empty if it can.
+
+    One that is frozen can crash, but not the other way round: what has crashed holds nothing that could be kept.
+    """
+    last = last or FaultKind.RECOVER
+    return "" if last in _POSSIBLE_AFTER[kind] else _STATES[last]
 
 
 def check_faults(faults: Sequence[Fault], starts: Sequence[SimTime]) -> None:
@@ -61,7 +77,7 @@ def _what(fault: Fault) -> str:
 
 
 class Outage(NamedTuple):
-    """A node is down from `start` until before `end`, or for ever if that is None; it `crashed`, or was frozen only."""
+    """A node is down from `start` until before `end`, or forever if that is None; it `crashed`, or was frozen only."""
 
     start: SimTime
     end: SimTime | None
@@ -86,7 +102,10 @@ def outages(faults: Iterable[Fault]) -> Outages:
 
 
 def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
-    """The outage in which `node` is down at `at`, if there is one."""
+    """The outage in which `node` is down at `at`, if there is one.
+
+    A node is up again at the very instant of its recovery: what is planned for that instant is carried out.
+    """
     own = planned.get(node, ())
     return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
 

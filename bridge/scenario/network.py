@@ -1,4 +1,12 @@
-"""The run and its network as a whole: how long it lasts, its seed, its field, and the plans that concern many nodes."""
+"""The run and its network as a whole: how long it lasts, its seed, its field, and the plans that concern many nodes.
+
+A plan for many nodes stands in one key of the network (`SN.tree`, `SN.sites`, `SN.commands`), and not in a key of each
+node: who reads it sees the order of what happens between the nodes. Castalia declares none of these parameters and
+never asks for them, which OMNeT++ allows, so that one ini serves both back-ends.
+
+Number of nodes and duration have limits besides their ranges (`roambus.bridge.limits`): a range says what is possible
+at all, and a limit what somebody most likely mistyped.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +50,7 @@ class RunSettings:
     time_limit: SimTime = key(
         "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
     )
+    # OMNeT++'s own option: Castalia's statistics leave that time out, too, and the trace keeps it for the metrics.
     warm_up: SimTime = key(
         "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
     )
@@ -78,6 +87,7 @@ class NetworkSettings:
         '""',
         'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia never asks for it',
     )
+    # Long enough for a goodbye over several hops of the ideal links (1 ms each), and short against any heartbeat.
     departure: SimTime = key(
         _NETWORK + "departure",
         TIME,
@@ -90,6 +100,7 @@ class NetworkSettings:
 KEYS = (
     Setting("network", WORD, None, "the network of Castalia", choices=("SN",)),
     *keys_of(RunSettings),
+    # Castalia's is ps, with which 64 bits last 106 days; ns last for 292 years, and the wire counts in them.
     Setting("simtime-resolution", WORD, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
     Setting("num-rngs", WHOLE, "1", "streams of random numbers in OMNeT++, which have no effect here"),
     *keys_of(NetworkSettings),

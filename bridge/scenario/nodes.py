@@ -6,6 +6,14 @@
    the host, from the ini itself, and not by Castalia.
 3. An agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`) is told so as if it were a
    command of its application. So that is declared here, too, though no ini can say it.
+
+A node that leaves a key out has the default of the NED file that declares it: Castalia's for what its modules have, and
+ours for the application and for the two managers of mobility that come with roambus. Some of them are ours alone
+(`faults`, `absences`, `roles`), which only the host reads.
+
+How often the channel looks where a node is differs between the managers: 100 ms for random waypoint and given ways, and
+1 s for lines, as Castalia's own line manager has it. At the thesis' 8 m/s a node goes 0.8 m in 100 ms, a sixth of a
+cell.
 """
 
 from __future__ import annotations
@@ -241,6 +249,7 @@ class NodeSettings:
         APPLICATION + "roles", quoted("roles", keys.roles), '""', "any of publisher, subscriber and broker"
     )
     start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_FROM_0)
+    # Castalia's 50 ms. Nodes that boot at one instant would send their first messages at one instant, and all collide.
     start_spread: SimTime = key(
         _NODE + "startupRandomization",
         SECONDS,
@@ -248,6 +257,7 @@ class NodeSettings:
         "bound of a random time by which it boots later",
         within=_FROM_0,
     )
+    # 30 ppm, as crystals of sensor nodes have: at the end of 700 s the clock of a node is off by some 20 ms.
     clock_drift_sigma: float = key(
         _RESOURCES + "sigmaCPUClockDrift",
         NUMBER,
@@ -255,9 +265,12 @@ class NodeSettings:
         "standard deviation of the drift of the node's clock",
         within=Range(0, 0.1),
     )
+    # What Castalia's ResourceManager has for a node's processor and sensors.
     baseline_power_mw: float = key(
         _RESOURCES + "baselineNodePower", NUMBER, "6", "what the node draws beside its radio", "mW", Range(0, 1e9)
     )
+    # Two AA cells. At 68 mW, in RX all the time, they last for more than three days: no run ends by it unless it is
+    # set.
     initial_energy_j: float = key(
         _RESOURCES + "initialEnergy",
         NUMBER,
@@ -266,6 +279,7 @@ class NodeSettings:
         "J",
         Range(above=0, at_most=1e9),
     )
+    # A battery is found empty up to so much later than it is; to look more often costs an event each time.
     energy_interval: SimTime = key(
         _RESOURCES + "periodicEnergyCalculationInterval",
         MILLISECONDS,

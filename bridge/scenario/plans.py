@@ -5,6 +5,12 @@ a plan sees the order of what happens, and a time that is mistyped is found. Ite
 
 Each reader takes the text of a key, in quotes, and raises ValueError. It knows neither how many nodes there are nor
 what their roles are; what depends on these is for the reader of the ini. Times are SimTime.
+
+That times never fall is checked rather than repaired by sorting: a plan out of order is most often one with a wrong
+number in it. Single readers are small, and each has an example of its syntax in its docstring, which its error repeats.
+
+A few characters can ask for any number of nodes ("0..999999999"). So ranges are counted before they are written out,
+and a plan that names more than `MOST_NAMED` is refused by its text alone.
 """
 
 from __future__ import annotations
@@ -210,7 +216,11 @@ def absences(text: str) -> tuple[Away, ...]:
 
 
 def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
-    """The absences of one node that these words tell, in the order of time; raises ValueError."""
+    """The absences of one node that these words tell, in the order of time; raises ValueError.
+
+    Leaving and coming back take turns by themselves, so that the second `detach` in a row is a mistake with a place in
+    the text.
+    """
     found: list[Away] = []
     for at, words in timed:
         is_back = not found or found[-1][1] is not None
@@ -262,9 +272,7 @@ def _pair(word: str) -> Pair:
 
 def _way(word: str) -> tuple[NodeId, NodeId, bool]:
     """Reads "0-1", or "0>1" for one way only."""
-    match = _PAIR.fullmatch(word)
-    if match is None:
-        raise ValueError(f"{word!r} is no link such as 0-1")
+    match = keys.matched(_PAIR, word, "link such as 0-1")
     a, b = int(match[1]), int(match[3])
     if a == b:
         raise ValueError(f"{word} links node {a} to itself")
@@ -272,16 +280,15 @@ def _way(word: str) -> tuple[NodeId, NodeId, bool]:
 
 
 def _parent(at: SimTime, word: str) -> ParentChange:
-    match = _PARENT.fullmatch(word)
-    if match is None:
-        raise ValueError(f"{word!r} gives no parent; write 3:1 for node 3 and its parent 1, 3:- for none")
-    return ParentChange(at, int(match[1]), None if match[2] == "-" else int(match[2]))
+    node, parent = keys.matched(_PARENT, word, "node with its parent such as 3:1, or 3:- for none").groups()
+    return ParentChange(at, int(node), None if parent == "-" else int(parent))
 
 
 def _partition(at: SimTime, words: list[str]) -> Partition:
     if words == ["merge"]:
         return Partition(at)
-    groups = tuple(_group(group) for group in " ".join(words).split("|"))
+    example = '"12s 0..2 | 3 4", or "20s merge"'
+    groups = tuple(frozenset(_members(group, example)) for group in " ".join(words).split("|"))
     if sum(map(len, groups)) > len(frozenset[NodeId]().union(*groups)):
         raise ValueError(f"{' '.join(words)!r} has a node in two groups")
     return Partition(at, groups)
@@ -290,10 +297,6 @@ def _partition(at: SimTime, words: list[str]) -> Partition:
 def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]:
     brokers, clients = (tuple(_members(part, "a: 0..2 | 6")) for part in (line.brokers, line.clients))
     return line.name, line.parent, brokers, clients
-
-
-def _group(text: str) -> frozenset[NodeId]:
-    return frozenset(_members(text, '"12s 0..2 | 3 4", or "20s merge"'))
 
 
 def _check_ranges(text: str) -> None:
@@ -308,8 +311,6 @@ def _check_ranges(text: str) -> None:
 def _members(text: str, example: str) -> list[NodeId]:
     found: list[NodeId] = []
     for word in text.split():
-        match = _MEMBERS.fullmatch(word)
-        if match is None:
-            raise ValueError(f"{word!r} is no node; write groups as in {example}")
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+        first, last = keys.matched(_MEMBERS, word, f"node; write groups as in {example}").groups()
+        found += range(int(first), int(last or first) + 1)
     return found

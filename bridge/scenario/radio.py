@@ -7,6 +7,14 @@
 
 All keys of these modules stand here, also those that have no effect, or can have one value only, in the embedded radio:
 so an ini that Castalia takes is read, and what the embedded radio does not know is refused and not passed over.
+
+The defaults are those of the NED files of Castalia's own modules (Radio.ned, TunableMAC.ned, WirelessChannel.ned);
+tests compare them, so that a key left out means the same on both. Templates set some of them otherwise. What has no key
+is read from the radio parameters file; where a field has a default in spite of that, it is the CC2420's, for tests that
+make a radio without a file.
+
+docs/radio.md has the meaning of every number in equations; the ranges here keep them finite, and no more: a range is no
+advice on what is sensible.
 """
 
 from __future__ import annotations
@@ -63,12 +71,15 @@ class RadioSettings:
     buffer_size: int = key(
         RADIO + "bufferSize", WHOLE, "16", "frames that the radio has room for", "frames", Range(1, MOST_FRAMES)
     )
+    # Castalia's own default; a real CC2420 takes 127 bytes.
     max_frame_bytes: int = key(
         RADIO + "maxPhyFrameSize", WHOLE, "1024", "longest frame; 0 means no limit", "bytes", Range(0, MOST_BYTES)
     )
     frame_overhead_bytes: int = key(
         RADIO + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
     )
+    # Castalia's other models leave interference out, or take every overlap for a collision; 2 is the one that it
+    # recommends and that papers use.
     collision_model: int = key(
         RADIO + "collisionModel", WHOLE, "2", "how signals disturb each other; 2 adds their powers up", choices=(2,)
     )
@@ -121,6 +132,7 @@ class MacSettings:
     backoff_base: SimTime = key(
         MAC + "backoffBaseValue", MILLISECONDS, "16", "base of the bound of a back-off", within=Range(above=0)
     )
+    # The templates set 2: with 1, Castalia's default, the bound stays as it is however busy the channel is.
     backoff_type: int = key(
         MAC + "backoffType",
         WHOLE,
@@ -128,6 +140,7 @@ class MacSettings:
         "bound of a back-off: 0 and 1 the base, 2 the base times the busy results in a row, 3 doubled by each",
         choices=(0, 1, 2, 3),
     )
+    # 0 by default, so two nodes that act at one instant into a quiet channel collide: agents need jitter of their own.
     random_tx_offset: SimTime = key(
         MAC + "randomTxOffset", MILLISECONDS, "0.0", "bound of the random wait before the first sensing", within=_WAIT
     )
@@ -151,6 +164,8 @@ class MacSettings:
         "persistence of the CSMA: 0 backs off from a busy channel, else it senses on, and sends with this probability",
         within=Range(0, 1),
     )
+    # While a queue is drained nobody else finds the channel clear for long: throughput goes before fairness, as in
+    # Castalia.
     sends_all: bool = key(
         MAC + "txAllPacketsInFreeChannel", TRUTH, "true", "a clear channel is used for all packets, and not for one"
     )
@@ -161,6 +176,7 @@ class MacSettings:
     listen_interval: SimTime = key(
         MAC + "listenInterval", MILLISECONDS, "10", "how long it listens before it sleeps again", within=Range(above=0)
     )
+    # Below 1 a sleeper can miss a packet, which saves the sender's energy: a trade-off to be studied, and so no error.
     preamble_share: float = key(
         MAC + "beaconIntervalFraction",
         NUMBER,
@@ -178,6 +194,7 @@ class MacSettings:
     @property
     def sleep_interval(self) -> SimTime:
         """How long an idle node sleeps before it listens again; 0 without a duty cycle."""
+        # TunableMAC takes both ends for no duty cycle at all: at 0 a node would otherwise never listen.
         if not 0 < self.duty_cycle < 1:
             return 0
         return round(self.listen_interval * (1 - self.duty_cycle) / self.duty_cycle)
@@ -213,6 +230,7 @@ TEMPORAL_FILE = Setting(
     "the parameters of Castalia's temporal model, by which links vary in time; without a file they stand still",
 )
 
+# A cell of a centimetre is finer than any movement step; a smaller one would only use up memory.
 _CELL = Range(at_least=0.01, at_most=1e6)
 _LEVEL = Range(at_least=-300, at_most=300)
 _DEVIATION = Range(at_least=0, at_most=100)
@@ -244,6 +262,7 @@ class ChannelSettings:
     signal_delivery_threshold_dbm: float = key(
         CHANNEL + "signalDeliveryThreshold", NUMBER, "-100", "weakest signal that reaches a radio", "dBm", _LEVEL
     )
+    # No key, for Castalia has none: its channel takes 0 dBm, which is the highest level of the CC2420.
     max_tx_power_dbm: float = 0.0
     """Castalia computes the reach of the channel with this power, whatever the radios send with."""
 

@@ -7,6 +7,10 @@ Changes of one time are one change: whoever swaps two nodes writes two changes, 
 that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
 
 A tree, like sites, must go together with the roles of the nodes: only brokers have others below them.
+
+That agents are told of their place, and do not find it out, is the assumption of the papers which describe brokers on a
+tree that somebody else keeps. What keeps it is not modelled: a crashed broker's neighbours are told at the instant of
+the crash, which is the best that any protocol below could do.
 """
 
 from __future__ import annotations
@@ -32,12 +36,12 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
             if change.parent is not None and Role.BROKER not in roles[change.parent]:
                 raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
             changed.append(change.node)
-        if any(_circle(node, parents) for node in changed):  # a new circle leads through a change
-            circle = next(filter(None, (_circle(node, parents) for node in parents)))
+        if any(circle_from(node, parents) for node in changed):  # a new circle leads through a change
+            circle = next(filter(None, (circle_from(node, parents) for node in parents)))
             raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
 
 
-def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
+def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
     """The way from `node` up to itself, which is empty if it ends anywhere else."""
     way = [node]
     while (parent := parents.get(way[-1])) is not None and parent not in way:
@@ -46,7 +50,10 @@ def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
 
 
 def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
-    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays."""
+    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays.
+
+    An edge that comes and goes at one instant is none: the ends would otherwise lose what is under way for no reason.
+    """
     parents: Parents = {}
     changes: list[LinkChange] = []
     for at, together in groupby(tree, key=lambda one: one.at):
@@ -73,10 +80,10 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     if not scenario.tree:
         return
     places = _Places(scenario)
-    happenings: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
-    happenings.sort(key=lambda one: one.at)
+    plan: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
+    plan.sort(key=lambda one: one.at)
     told: Iterable[NodeId] = range(len(scenario.nodes))
-    for at, together in groupby(happenings, key=lambda one: one.at):
+    for at, together in groupby(plan, key=lambda one: one.at):
         concerned = {node for one in together for node in places.apply(one)}
         for node, place in places.news(sorted({*told, *concerned})):
             yield at, node, place
@@ -94,16 +101,16 @@ class _Places:
         self._down: set[NodeId] = set()
         self._known: dict[NodeId, Rewired] = {}
 
-    def apply(self, happening: ParentChange | Fault) -> Iterator[NodeId]:
+    def apply(self, item: ParentChange | Fault) -> Iterator[NodeId]:
         """Does what happens, and returns the nodes whose place may be another one now."""
-        node = happening.node
+        node = item.node
         yield from self._near(node)
-        if isinstance(happening, ParentChange):
-            self._move(node, happening.parent)
-        elif happening.kind is FaultKind.CRASH:
+        if isinstance(item, ParentChange):
+            self._move(node, item.parent)
+        elif item.kind is FaultKind.CRASH:
             self._down.add(node)
             self._known.pop(node, None)
-        elif happening.kind is FaultKind.RECOVER:
+        elif item.kind is FaultKind.RECOVER:
             self._down.discard(node)
         yield from self._near(node)
 

@@ -1,6 +1,5 @@
 """The trace of a run, from which everything that is measured is computed.
 
-- `schema`: the columns, and the names of what can happen.
-- `metadata`: what a trace says of itself, so that the file alone can be read in a year.
+- `schema`: the columns, the names of what can happen, and what a trace says of itself.
 - `parquet`: the file, how it is written and read, and how two of them differ.
 """

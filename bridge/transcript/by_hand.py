@@ -12,6 +12,10 @@ unless `Draw` has said otherwise. A shuffle and a sample are a draw for each pla
 Of ranges, representatives are not all values. A protocol that waits for a random time is usually decided by which of
 two nodes waits longer, and the ends of the ranges show both orders; but an agent that does something else at a value in
 between is not seen to. So what was left out is kept in words (`narrowed`), which an exploration adds to its verdicts.
+
+Why the ends of a range, and not some values within it: a protocol compares times with each other far more often than
+with a number, and with two nodes at the two ends each of them is first once. More representatives multiply the states
+of an exploration by as many for each draw.
 """
 
 from __future__ import annotations
@@ -180,7 +184,7 @@ class Hands:
         self._is_by_hand = False
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
-        """What the node does, but for what it asks of timers that are worked by hand."""
+        """What the node does, except for what it asks of timers that are worked by hand."""
         if isinstance(event, Picks):
             self.chance.script.extend(event.numbers)
             return []

@@ -10,6 +10,13 @@ counterexample sentences again.
 A command says who does it: "s1 detaches" and "b1 crashes" are about the client and about the node, also where the two
 are on one node (b1/s1). So commands about clients refuse the name of a broker and say which name is meant, for the
 other one would mean something else.
+
+How a command becomes an event: `CommandReader.read` makes values of a line here, `timeline.Timeline.add` gives them
+times and makes commands of the scenario of them, and `roambus.bridge.host.agenda` puts these on the agenda of the run,
+from where the agent is told.
+
+One pattern for each sentence, tried in their order, and no grammar: a line is one sentence, which says who does what.
+The examples in `SYNTAX` are the documentation of the patterns; a test reads each of them.
 """
 
 from __future__ import annotations
@@ -182,7 +189,11 @@ _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": 
 
 
 class CommandReader:
-    """Reads commands about one network."""
+    """Reads commands about one network.
+
+    Patterns are tried in their order, and the first that fits counts: none fits what another is meant for, except for
+    `moves to`, which means a walk on a field and a new parent in a tree.
+    """
 
     def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
         self._network = network
@@ -199,7 +210,10 @@ class CommandReader:
                 (r"link\s+([^\s-]+->?[^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
                 (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
-                (r"(\S+)\s+publishes\s+(.+)", self._publish),
+                (
+                    r"(\S+)\s+publishes\s+(.+)",
+                    lambda match: PublishEvent(self._client(match[1]), match[2], vocabulary.events.read(match[2])),
+                ),
                 (r"(\S+)\s+detaches", lambda match: Leave(self._client(match[1]))),
                 (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
@@ -239,9 +253,6 @@ class CommandReader:
 
     def _apply(self, match: re.Match[str], kind: Callable[[Filter], Subscribe | Unsubscribe]) -> Command:
         return Apply(self._client(match[1]), kind(self._vocabulary.filters.read(match[2])))
-
-    def _publish(self, match: re.Match[str]) -> Command:
-        return PublishEvent(self._client(match[1]), match[2], self._vocabulary.events.read(match[2]))
 
     def _move(self, match: re.Match[str]) -> Command:
         """On a field nodes walk to places, in a tree they get another parent."""

@@ -9,6 +9,10 @@ The papers' figures call them so, and a line of a figure can be compared with a 
 
 Whoever finds something wrong with a line raises ValueError, without knowing of the file: `Document.at` puts file and
 line before it. So the readers of times, names and drawings serve the explorer and the viewer, too.
+
+A name that was never defined is defined when it is first read (f7 is `topic = 7`), so that a reader of names and a
+reader of what is written out are one. Lines keep their numbers through everything: they are how outputs find their
+commands.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.limits import DURATION
 from roambus.python_protocol.filters import Filter, Value, parse_filter, parse_value
@@ -41,11 +45,6 @@ class Line:
     def is_command(self) -> bool:
         """Whether something is to happen here."""
         return self.text.startswith(PROMPT)
-
-    @property
-    def is_indented(self) -> bool:
-        """Whether the line belongs to a keyword above it."""
-        return self.text.startswith((" ", "\t"))
 
     @property
     def is_empty(self) -> bool:
@@ -92,10 +91,8 @@ def parse_document(path: Path, text: str) -> Document:
     """Reads the text of the file `path`, and forgets its outputs; raises UserError."""
     lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     for line in lines:
-        try:
-            check_writable(line.text)
-        except ValueError as error:  # no file has that, but what somebody asks of a page can
-            raise UserError(f"{path}:{line.number}: {error}") from None
+        with mistakes_at(f"{path}:{line.number}"):
+            check_writable(line.text)  # no file has a half character, but what somebody asks of a page can
     first = next((index for index, line in enumerate(lines) if line.is_command), None)
     if first is None:
         raise UserError(f"{path}:{len(lines) or 1}: there is no command; write one such as > s1 subscribes f1")

@@ -8,6 +8,10 @@ Lines can come in any order, so a network is complete only when the last line is
 as the numbers of the nodes, or whether there is a field for a range to be about, is looked at then. A keyword that is
 not known is refused, with the one that it is most like; a head that passed over a misspelt `hide` would show everything
 and say nothing.
+
+A head is read with no look-ahead and in one pass. Errors come in the order of the lines, as a person corrects them;
+only what no single line is to blame for is told at the end, with the line of the first command or of the keyword
+concerned.
 """
 
 from __future__ import annotations
@@ -102,7 +106,7 @@ class _HeadReader:
         keyword, _, rest = line.text.partition(" ")
         if line.is_empty:
             return
-        if line.is_indented:
+        if line.text.startswith((" ", "\t")):
             self._read_indented(line)
         elif keyword in BLOCKS:
             self._block = keyword

@@ -7,6 +7,10 @@ the slot ends, and the last line says how many are.
 
 A line must read alike in every run, so nothing of the machine is in it: no address of an object, and no time unless the
 author asks for times. What is only for metrics (`ALWAYS_HIDDEN`) has no line.
+
+Agents are watched by a subclass that is made for the transcript, and not by the trace: a row of the trace has no fields
+of messages, and the host need not know that somebody watches. So what is shown is what the agent was told and has
+answered, whatever becomes of it.
 """
 
 from __future__ import annotations
@@ -119,7 +123,7 @@ class NetworkNames(Names):
         return self._filters.get(one) or super().filter(one)
 
     def notification(self, one: Notification) -> str:
-        """The name of the event; an event of no command, such as a subscription that travels as one, is spelt out."""
+        """The name of the event; an event of no command, such as a subscription that travels as one, is written out."""
         return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
@@ -138,7 +142,9 @@ class Wording:
             DROP: lambda node, note: f"{node} drops {self._subject(note)} ({note.detail})",
             CACHE: lambda node, note: f"{node} caches {self._subject(note)}",
             FORGET: lambda node, note: f"{node} forgets {self._subject(note)} ({note.detail})",
-            MIGRATE: self._migrate,
+            MIGRATE: lambda node, note: (
+                f"{node} has no parent" if note.peer is None else f"{node} migrates to {names.node(note.peer)}"
+            ),
         }
 
     def line(self, entry: Entry) -> str:
@@ -165,10 +171,6 @@ class Wording:
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())
 
-    def _migrate(self, node: str, note: Note) -> str:
-        """A node without a parent has migrated to nobody."""
-        return f"{node} has no parent" if note.peer is None else f"{node} migrates to {self._names.node(note.peer)}"
-
     def _subject(self, note: Note) -> str:
         """The notification, or the type of message, that a note is about."""
         identifier = note.notification_id
@@ -186,7 +188,11 @@ Outputs = dict[int, list[str]]
 
 
 class OutputWriter:
-    """Gives each slot's command what happened in it."""
+    """Gives each slot's command what happened in it.
+
+    An entry belongs to the slot in which it happens, and not to the command that caused it: nobody knows causes from
+    outside.
+    """
 
     def __init__(self, slots: Sequence[Slot], wording: Wording, delay: SimTime, hidden: Collection[str]) -> None:
         """`hidden` are types of messages and names of notes; a message is under way for `delay`."""

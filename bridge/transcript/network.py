@@ -10,6 +10,9 @@ a command sends them, at one speed.
 Tree, links, sites and field exclude each other, for each of them alone says who is linked to whom. Processes of one
 node share its radio and its agent: a message between them is none, and so a node has the roles of all its processes,
 and one broker at most.
+
+The numbers of nodes follow from their names alone because agents break ties by them: a drawing says b1 before b2, and a
+reader expects b1 to win. A position in the file would change with every line that is put in before.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from math import dist
 from operator import or_
 from typing import NamedTuple
 
+from roambus.bridge.keys import matched
 from roambus.bridge.limits import NODES
-from roambus.bridge.scenario.nodes import GivenWay, WayPoint
+from roambus.bridge.scenario.nodes import GivenWay, Mobility, Static, WayPoint
 from roambus.python_protocol.events import SiteLine, Sites, make_sites, split_line
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
@@ -165,8 +169,7 @@ class Drawing:
         """Adds a node by the names of its processes, the broker's first; returns the first of them."""
         names = tuple(text.split(PROCESSES))
         for name in names:
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{name!r} is no name such as b1 (broker), s1 (subscriber), p1 (publisher) or n1")
+            matched(_NAME, name, "name such as b1 (broker), s1 (subscriber), p1 (publisher) or n1")
             if name in self._nodes:
                 raise ValueError(f"{name} occurs twice")
         if sorted(names, key=_order) != list(names) or len([name for name in names if name.startswith("b")]) > 1:
@@ -212,10 +215,7 @@ class Place(NamedTuple):
 
 def parse_place(text: str) -> Place:
     """Reads a place such as 20,7.5; raises ValueError."""
-    match = _PLACE.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is no place such as 20,7.5 (metres)")
-    return Place(float(match[1]), float(match[2]))
+    return Place(*map(float, matched(_PLACE, text, "place such as 20,7.5 (metres)").groups()))
 
 
 def parse_measure(text: str, unit: str) -> float:
@@ -257,6 +257,6 @@ class Ways:
         points = [point for way in self._points.values() for point in way]
         return max(point.x for point in points) + margin_m, max(point.y for point in points) + margin_m
 
-    def way(self, node: NodeId) -> GivenWay:
-        """The way of a node, as a scenario has it."""
-        return GivenWay(tuple(self._points[node]))
+    def mobility(self, node: NodeId) -> Mobility:
+        """The way of a node, as a scenario has it; where there is no field, nodes stay where they are."""
+        return GivenWay(tuple(self._points[node])) if node in self._points else Static()

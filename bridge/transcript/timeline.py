@@ -9,6 +9,12 @@ the timeline follows the tree, who is away, and who is down, as they will be whe
 
 Roles follow from what nodes do, too: a node that is called s1 and publishes is a publisher. The trace tells roles at
 the start, and they are known only when all commands are read; so the settings of the nodes are made last.
+
+Time goes on by slots and not by what happens, so that the output of a command stands below it even if a message comes
+late: the last line then says how many are under way. To wait until all is quiet would be no choice, because agents with
+heartbeats never are.
+
+`_do` says how long what follows from a command may take: the head's slot, longer where a node walks or leaves.
 """
 
 from __future__ import annotations
@@ -20,12 +26,13 @@ from typing import Any
 
 from roambus.bridge.backends.ideal.backend import Arrival
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
-from roambus.bridge.scenario.faults import Outage, outage_at, outages
+from roambus.bridge.scenario.faults import outage_at, outages, wrong_state
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Picks, Ring
-from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, ParentChange
+from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.tree import circle_from
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
@@ -110,7 +117,10 @@ class Timeline:
         self._called: Counter[str] = Counter()
 
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
-        """Takes a line of commands: its first comes when the line before has had its time, unless it says when."""
+        """Takes a line of commands: its first comes when the line before has had its time, unless it says when.
+
+        Of several commands in a line each counts from the one before; the slot is as long as the longest of them takes.
+        """
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
             if len(self.slots) > 1 or number is None or others:
@@ -157,7 +167,8 @@ class Timeline:
     @property
     def down(self) -> set[NodeId]:
         """The nodes that are crashed or frozen after the last command."""
-        return {node for node in self._roles if self._outage(node)}
+        planned = outages(self._faults)
+        return {node for node in planned if outage_at(planned, node, self.now)}
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """The scenario of all lines, up to the end of the last slot."""
@@ -169,7 +180,10 @@ class Timeline:
             channel=ChannelSettings(),
             radio=NO_RADIO,
             mac=MacSettings(),
-            nodes=tuple(self._settings(node) for node in self._roles),
+            nodes=tuple(
+                NodeSettings(self.network.places.get(node), self._ways.mobility(node), roles=roles)
+                for node, roles in self._roles.items()
+            ),
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,
             agent_parameters=parameters,
@@ -186,11 +200,6 @@ class Timeline:
                 range_m=range_m,
             ),
         )
-
-    def _settings(self, node: NodeId) -> NodeSettings:
-        if node not in self.network.places:
-            return NodeSettings(roles=self._roles[node])
-        return NodeSettings(self.network.places[node], self._ways.way(node), roles=self._roles[node])
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         """Returns how long what follows may take."""
@@ -214,7 +223,7 @@ class Timeline:
     def _publish(self, publish: PublishEvent) -> None:
         """The event is called by its name, and from the second time on by its number, too: e1, e1#2."""
         node, name = publish.node, publish.name
-        if self._outage(node):
+        if node in self.down:
             raise ValueError(f"{self.network.subscriber_name(node)} is down, so it cannot publish")
         self._roles[node] |= Role.PUBLISHER
         self._commands.append(Command(self.now, node, Publication(publish.attributes)))
@@ -233,19 +242,12 @@ class Timeline:
             raise ValueError(f"{name} is {at_old}; write 'moves to' instead of 'joins'")
         if old == move.parent:
             raise ValueError(f"{name} already is {at_old}")
-        self._refuse_cycle(move.node, move.parent)
-        self.parents[move.node] = move.parent
+        parents = self.parents | {move.node: move.parent}
+        if circle_from(move.node, parents):  # the brokers in it would forward without end
+            onto = self.network.node_name(move.parent or 0)
+            raise ValueError(f"{name} cannot connect to {onto}, which is below it: that makes a cycle")
+        self.parents = parents
         self._tree.append(ParentChange(self.now, move.node, move.parent))
-
-    def _refuse_cycle(self, node: NodeId, parent: NodeId | None) -> None:
-        """A given tree with a cycle is none: the brokers in it would forward for ever."""
-        above, name = parent, self.network.node_name
-        while above is not None and above != node:
-            above = self.parents[above]
-        if above is not None:
-            raise ValueError(
-                f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
-            )
 
     def _leave(self, leave: Leave) -> None:
         """A client that detaches can still say so to its broker, and leaves its place in the tree after that."""
@@ -285,21 +287,11 @@ class Timeline:
                 self._commands.append(Command(self.now, node, Picks(picks)))
 
     def _fail(self, fail: Fail) -> None:
-        """Raises ValueError for what the node cannot do: one that is frozen can crash, but not the other way round."""
-        outage = self._outage(fail.node)
-        possible = {
-            FaultKind.CRASH: outage is None or not outage.crashed,
-            FaultKind.FREEZE: outage is None,
-            FaultKind.RECOVER: outage is not None,
-        }[fail.kind]
-        state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
-        if not possible:
+        """Raises ValueError for what cannot happen to the node in the state in which it is."""
+        last = next((one.kind for one in reversed(self._faults) if one.node == fail.node), None)
+        if state := wrong_state(last, fail.kind):
             raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
         self._faults.append(Fault(self.now, fail.node, fail.kind))
-
-    def _outage(self, node: NodeId) -> Outage | None:
-        """What is wrong with the node now; None if it is up."""
-        return outage_at(outages(self._faults), node, self.now)
 
 
 # Commands that can be refused, or do more than one thing.

@@ -6,6 +6,9 @@ simulates anything: a transcript shows what an agent does and not what somebody 
 
 The same file can be run with another agent. Then the parameters and the `hide` lines of the file are left out, which
 name what only its own agent has; and a listing that the other agent does not have is no mistake, but empty.
+
+The order in `follow` is that of what can be refused: head and commands before the agent is loaded, names that hide
+nothing before the run, and listings after it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
@@ -127,15 +130,13 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
         own = {one.name for one in fields(agent.parameters_type)}
         given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
         parameters = {**given, **head.parameters, **overrides.parameters}
-        try:
+        with mistakes_at(f"agent {head.agent}"):
             parse_parameters(agent.parameters_type, parameters)
-        except ValueError as error:
-            raise UserError(f"agent {head.agent}: {error}") from None
     return agent, timeline.scenario(head.agent, parameters)
 
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
-    """What is not shown; raises UserError for a name that hides nothing, which is a slip of the pen."""
+    """What is not shown; raises UserError for a name that hides nothing, which is mistyped."""
     head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     known = NOTES | {one for one in told if isinstance(one, str)}

@@ -8,6 +8,13 @@ those who play a record.
 A Step of the wire can cover a window of instants, none of which the host has to be asked about; `StepReader` takes it
 apart into one Step for each. The window is as long as the processing delay: what the host answers to its first instant
 cannot leave a node before the window is over.
+
+Two rules of speed hold here, for every Step passes: a message of the wire is filled in where it stands and not copied,
+which saves 5 % of the host's time, and an arrival is decoded once for all who hear it. Reading Steps and writing
+Replies is three fifths of what the host's Python takes of an exchange (docs/performance.md, "The bridge").
+
+Rules are checked in the order in which they explain most: of a Hello the version first, of a Step its time before its
+events.
 """
 
 from __future__ import annotations
@@ -112,7 +119,10 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 
 
 class StepReader:
-    """Reads the Steps of one run, each checked against those before it."""
+    """Reads the Steps of one run, each checked against those before it.
+
+    It knows the last Step only: its time, whether more was announced, and from when on the next may tell of something.
+    """
 
     def __init__(self, hello: Hello, messages: MessageSet) -> None:
         """`messages` are those of the run's agents, which decode the payloads."""

@@ -43,9 +43,8 @@ from roambus.bridge.runs.layout import (
     read_asked,
 )
 from roambus.bridge.trace import parquet
-from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP
 from roambus.bridge.trace.parquet import DamagedTraceError
-from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA
+from roambus.bridge.trace.schema import RUN_KEY, TIME_S, TRACE_SCHEMA, WARM_UP
 from roambus.spark.engine.session import is_remote
 from roambus.spark.metrics.run_metrics import EARLY, RUN
 

@@ -26,5 +26,5 @@ def test_ends_are_told(status: int, said: str) -> None:
 def test_want_of_memory_is_told_if_the_kernel_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts the processes that it has ended for that; otherwise nobody knows who sent SIGKILL."""
     monkeypatch.setattr(errors, "memory_kills", lambda: 5)
-    assert "for want of memory meanwhile" in describe_end(-9, 4)
-    assert "not by the kernel for want of memory" in describe_end(-9, 5)
+    assert "for lack of memory meanwhile" in describe_end(-9, 4)
+    assert "not by the kernel for lack of memory" in describe_end(-9, 5)

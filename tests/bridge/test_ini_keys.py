@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.ini_keys_page import page
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.ini.lookup import KEYS, PER_MANAGER, PER_NODE, SHARED
-from roambus.bridge.ini.page import page
 from roambus.python_protocol.settings import Setting
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +70,7 @@ def check(ned: Path, keys: tuple[Setting, ...]) -> None:
 
 
 def test_the_page_of_the_docs_is_made_from_the_declarations() -> None:
-    """After a change of a key: python -m roambus.bridge.ini.page docs/ini-keys.md."""
+    """After a change of a key: python -m benchmarks.ini_keys_page docs/ini-keys.md."""
     assert (ROOT / "docs" / "ini-keys.md").read_text(encoding="utf-8") == page()
 
 

@@ -203,7 +203,7 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
         ("SN.tree", '"1:4"', "node 4 is no broker, so it cannot be the parent of node 1"),
         ("SN.tree", '"5:0"', "there is no node 5; they are 0 to 4"),
         ("SN.tree", '"1-0"', "1-0 is not a time"),
-        ("SN.tree", '"1:0 2-0"', "'2-0' gives no parent"),
+        ("SN.tree", '"1:0 2-0"', "'2-0' is no node with its parent such as 3:1"),
         ("SN.tree", '"1:0, 12s"', "'12s' does not say what happens then"),
         ("SN.tree", '"1:0, 12s 1:-, 11s 1:0"', "11s comes after 12s; put them in the order of time"),
         ("SN.tree", "1:0", "1:0 is not a string in double quotes"),

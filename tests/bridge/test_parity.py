@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.ini_keys_page import MODELLED, PARTS, WHY, name_of, verdict, why
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
-from roambus.bridge.ini.page import MODELLED, PARTS, WHY, name_of, verdict, why
 from roambus.bridge.keys import keys_of
 from roambus.bridge.scenario.radio import MacSettings
 from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE

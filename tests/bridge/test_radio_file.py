@@ -28,7 +28,9 @@ def refused(tmp_path: Path, old: str, new: str, message: str) -> None:
 def test_our_cc2420_has_the_values_of_the_design() -> None:
     """250 kbit/s, PSK, -95 dBm, eight levels, 10 us between RX and TX, 194 us out of sleep and 50 us into it."""
     radio = read_radio_file(TEMPLATES / "CC2420.txt")
-    assert radio.modes == [RxMode("normal", 250_000, "PSK", 4, 20e6, 194e3, -100, -95, 62)]
+    settings = {"data_rate_bps": 250_000, "bits_per_symbol": 4, "noise_bandwidth_hz": 194e3, "noise_floor_dbm": -100}
+    settings |= {"sensitivity_dbm": -95, "rx_power_mw": 62}
+    assert radio.modes == [RxMode("normal", "PSK", settings)]
     assert radio.tx_dbm == [0, -1, -3, -5, -7, -10, -15, -25]
     assert radio.tx_mw[0] == 57.42
     assert (radio.delays["RX", "TX"], radio.delays["TX", "RX"]) == (10_000, 10_000)

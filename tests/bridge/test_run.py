@@ -13,8 +13,8 @@ import pytest
 from roambus.bridge.errors import AgentError
 from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.run import execute, has_failed, is_complete
-from roambus.bridge.trace.metadata import RUN_KEY, About
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_footer
+from roambus.bridge.trace.schema import RUN_KEY, About
 from roambus.experiments.shipped import TEMPLATES
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody

@@ -18,9 +18,8 @@ from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.log import version_of_code
 from roambus.bridge.runs.run import execute
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.metadata import LONGEST, RUN_KEY, About
 from roambus.bridge.trace.parquet import DamagedTraceError, read_about, read_footer, write_trace
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.schema import LONGEST, RUN_KEY, TRACE_SCHEMA, About
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template

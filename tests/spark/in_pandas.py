@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from roambus.bridge.trace.metadata import WARM_UP
+from roambus.bridge.trace.schema import WARM_UP
 from roambus.spark.metrics import catalogue as c
 
 UPKEEP = ["PUB", "REP", "HEARTBEAT", "ACK"]

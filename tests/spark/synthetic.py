@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
-from roambus.bridge.trace.metadata import WARM_UP
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.schema import TRACE_SCHEMA, WARM_UP
 from roambus.python_protocol.actions import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND
 
 Row = dict[str, object]

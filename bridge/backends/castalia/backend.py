@@ -8,6 +8,13 @@ each turn costs a round trip; so two things save some of them, which both sides 
 - *Lookahead.* With a Step the simulator says until when nothing arrives by itself. Until then the host may handle what
   is due without asking. But every packet that it sends meanwhile can arrive itself, after its time on the air, and be
   refused if the queue of its node may be full: so each one brings that time nearer.
+
+What a round trip costs is on docs/performance.md, "The bridge": 93 us over the local transport, of which the host's
+Python takes half. With AODV both together leave 256 of 1,260 exchanges (`benchmarks.bridge_equality`). Neither of the
+two changes a trace: tests compare whole traces of runs with both, either and none.
+
+An error of the simulator's is told with the run, the time, and the last lines of its log, for whoever reads it has to
+look in the simulator and not here.
 """
 
 from __future__ import annotations
@@ -34,7 +41,11 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
-    """Knows the last instant at which nothing can happen that the host has not been told of."""
+    """Knows the last instant at which nothing can happen that the host has not been told of.
+
+    docs/bridge.md, "Lookahead", has the rule. `until` only comes nearer between two Steps: each packet that the host
+    sends can arrive after its time on the air at the earliest, and the host must ask again from there on.
+    """
 
     def __init__(self, hello: Opening) -> None:
         self.until: SimTime = -1
@@ -64,6 +75,7 @@ class Lookahead:
         for node, at, _, _, size in transmissions:
             self._packets[node] += 1
             last = at + self._least_delay + self._delay_per_byte * size - 1
+            # One that may not fit can be refused at the instant at which it is sent, which is before anything arrives.
             if self._packets[node] > self._room or size > self._most_bytes:
                 last = min(last, at - self._refused_first)
             self.until = max(self._now, min(self.until, last))
@@ -126,6 +138,8 @@ class CastaliaBackend:
     def _next(self, wake_up: SimTime | None) -> Step | None:
         """The next Step that the host has not been given; asks the simulator only if none is known."""
         while self._totals is None:
+            # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
+            # not know of.
             if self._instants and (wake_up is None or self._instants[0].now <= wake_up or self._more):
                 return self._instants.popleft()
             if wake_up is not None and wake_up <= self._lookahead.until and not self._more:
@@ -183,6 +197,8 @@ class CastaliaBackend:
                 self.round_trips += 1
             case "finished":
                 self._totals = steps.finish(message.finished, self._host.sends)
+                # Only now, when the totals were read: if they break a rule the simulator is told of that in place of
+                # goodbye.
                 connection.send(ToSimulator(goodbye=Goodbye()))
             case _:
                 raise BackendError(f"the simulator gave up: {message.failed.reason}")
@@ -206,6 +222,7 @@ DEADLINE_S = 30.0
 class CastaliaFactory:
     """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
 
+    # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True

@@ -4,6 +4,10 @@ A simulator on this machine comes by a Unix socket in a folder that only the use
 comes by TCP, which every user of both machines reaches: so a run has CURVE keys of its own, made for it alone, so that
 nobody has to keep any. Both must also say the run's token, because a socket that is left over from another run would
 else speak with the wrong host.
+
+The folder is made anew for each run and removed with it. Names of abstract sockets would need no folder, but every user
+of the machine could connect to them. A name in place of a number is refused for TCP: it could lead to another machine,
+or to an address on which the host does not listen.
 """
 
 from __future__ import annotations
@@ -64,15 +68,11 @@ class Endpoint:
         """A socket in a new folder that only the user can enter."""
         temporary = tempfile.gettempdir()
         if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
+            # A temporary folder of the user's own can have so long a path that no socket can be bound below it.
             temporary = "/tmp"  # noqa: S108  # mkdtemp follows
         resources = ExitStack()
         folder = resources.enter_context(private_folder(BRIDGE, Path(temporary)))
         return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is a plain Unix socket."""
-        return self.address.startswith(SCHEMES["local"])
 
     @property
     def path(self) -> str:

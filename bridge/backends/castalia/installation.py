@@ -5,6 +5,10 @@ with the package, in its folder `omnet`; make compiles them into one library. Wh
 a checkout, the library goes to `build` in it. A folder of installed packages is not ours to write to: then it goes to
 the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia. For a library that was
 built with another OMNeT++ than the one that loads it fails in ways that nobody understands, if at all.
+
+The library says in its own bytes with which OMNeT++ it was built, and is read for that before the simulator is started.
+The dynamic linker would find a library of another release, too, and then end with a missing symbol or, worse, not at
+all. A release that nobody has tried is no error: it may well work, and `roambus doctor` says that it was not tried.
 """
 
 from __future__ import annotations
@@ -141,6 +145,8 @@ def find_modules() -> Modules:
     sources = Path(named) if named else PACKAGED
     if named or (os.access(sources, os.W_OK) and INSTALLED.isdisjoint(sources.parts)):
         return Modules(sources, sources / "build")
+    # Both roots are in the key, also if they are not set: a build for another OMNeT++ beside it must not be
+    # overwritten.
     roots = [str(Path(os.environ.get(name, "")).resolve()) for name in (OMNETPP_ROOT, CASTALIA_ROOT)]
     key = sha256("\0".join(roots).encode()).hexdigest()[:12]
     return Modules(sources, user_cache() / "castalia" / f"{version('roambus')}-{key}")
@@ -153,6 +159,7 @@ def build_modules(modules: Modules, target: str = "castalia", **variables: Path)
     """
     if not (modules.sources / "Makefile").is_file():
         raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
+    # make splits names at blanks, and no quoting helps.
     if any(character.isspace() for character in str(modules.build)):
         raise UserError(f"make cannot build in {modules.build}: let XDG_CACHE_HOME name a folder without blanks")
     modules.build.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,12 @@ in a debugger or on another machine, is not ours to kill.
 
 Host and child take turns: one computes while the other waits. So both are kept on one core of the machine, on which the
 turn passes in a third of the time that it takes to wake another core.
+
+What is in `.roambus` is secret (the token, and with TCP the client's key), so that the session is written by its owner
+alone from the first byte on, and not made private after it was written.
+
+The core is claimed by a lock on a file, so that parallel runs of a sweep take different cores, and a killed run leaves
+nothing claimed.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
+from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.local import LocalConnection
 from roambus.bridge.backends.castalia.zeromq import Connection
@@ -34,7 +40,6 @@ from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, WayPoint
-from roambus.bridge.wire.wire_pb2 import ToSimulator
 from roambus.python_protocol.vocabulary import NodeId
 
 LAST_LINES = 5
@@ -91,30 +96,15 @@ class Simulator(Protocol):
         """
 
 
-class Channel(Protocol):
-    """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
-
-    token: str
-
-    def receive_hello(self, within_s: float) -> bytes:
-        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
-
-    def receive(self) -> bytes:
-        """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
-
-    def send(self, message: ToSimulator) -> None:
-        """Hands a message to the peer's connection; raises BackendError if that is lost."""
-
-    def wait_until_left(self, within_s: float) -> None:
-        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
-
-    def close(self) -> None:
-        """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
+Channel = Connection | LocalConnection
+"""Bound at once, and from Hello on the way to the one peer that has the run's token; both have the same methods."""
 
 
 def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
     """Listens at the endpoint; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
-    return (LocalConnection if endpoint.is_local else Connection)(endpoint, deadline_s, ended)
+    return (LocalConnection if endpoint.address.startswith(SCHEMES["local"]) else Connection)(
+        endpoint, deadline_s, ended
+    )
 
 
 class _SimulatorOfRun:
@@ -155,6 +145,7 @@ class StartedSimulator(_SimulatorOfRun):
 
     def connect(self) -> Channel:
         """Listens, and starts the simulator; raises UserError, BackendError."""
+        # The order matters: core, then address, then child, which inherits the core and finds the session written.
         with interrupts_postponed():  # else what was just made might not be known to `end`
             self._resources.enter_context(core_of_our_own())
             channel = self._listen(
@@ -252,6 +243,9 @@ class Child:
         """Waits a moment for its own end, then kills it, frozen or not.
 
         Raises BackendError if it was to end in order, and did not, or with another status than 0.
+
+        A frozen simulator would not end by SIGTERM either, so it gets SIGKILL at once; what it has still to write is of
+        no use by then, since the record and the trace are the host's.
         """
         within_s = self._deadline_s if in_order else GRACE_S
         try:
@@ -303,7 +297,10 @@ def run_directory(
 
 @contextmanager
 def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
-    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end."""
+    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end.
+
+    What a killed run left there is removed first: an old session would lead a simulator to a host that is gone.
+    """
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(mode=0o700)

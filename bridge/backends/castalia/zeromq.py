@@ -14,6 +14,10 @@ shows out whoever is not the run's simulator, and nobody can use anything up:
 
 Over TCP, CURVE lets only the run's own simulator connect, and nobody on the way can read along or change anything.
 libzmq asks about each client that has proved to have the secret of its key, by the protocol ZAP (ZeroMQ's RFC 27).
+
+Two of pyzmq's ways are not taken: `send_multipart` and `recv_multipart` cost more than reading a Step, so frames go one
+by one; and frames that are not copied swallow Ctrl-C now and then, so that they are taken as bytes. Without the guard a
+stranger who connects again and again would use up the descriptors of the process, until none is left for the simulator.
 """
 
 from __future__ import annotations
@@ -66,6 +70,8 @@ MAX_HELLO_BYTES = 4 * 2**20
 """A Hello of as many nodes as there are addresses has this length. Parsed, a message can take 40 times of it."""
 
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
+REJECTION = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
+"""What whoever lacks the token is answered with."""
 
 MORE = int(zmq.SNDMORE)
 """A plain number is used, and frames one by one: send_multipart and recv_multipart cost more than reading a Step."""
@@ -118,7 +124,8 @@ class Connection:
                 self._guard.keep_only(descriptor)
                 self._peer = identity
                 return hello
-            self._reject(identity)
+            with suppress(zmq.ZMQError):
+                self._socket.send_multipart([identity, REJECTION], zmq.DONTWAIT)
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def _await_anybody(self) -> dict[Any, int]:
@@ -194,11 +201,6 @@ class Connection:
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
-    def _reject(self, stranger: bytes) -> None:
-        answer = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
-        with suppress(zmq.ZMQError):
-            self._socket.send_multipart([stranger, answer], zmq.DONTWAIT)
-
 
 def make_identities_unpredictable() -> None:
     """Draws from where libzmq begins to number the peers.
@@ -233,7 +235,11 @@ def token_in(frame: bytes) -> bytes:
 
 
 class Guard:
-    """Knows the connections of a socket by its monitor; made before the socket is bound."""
+    """Knows the connections of a socket by its monitor; made before the socket is bound.
+
+    libzmq's own limits do not do: a socket has an option for how long its backlog is, and none for how many connections
+    it holds, nor for how much memory their unfinished messages take.
+    """
 
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
         """At `most` so many may wait; by itself, as many as their share of the file descriptors."""
@@ -313,7 +319,10 @@ class Guard:
 
 
 class Admission:
-    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator."""
+    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator.
+
+    The key is made for one run, so to know it is to be the run's simulator; addresses and names are not looked at.
+    """
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:
         self.questions = context.socket(zmq.REP)

@@ -9,6 +9,11 @@
 
 This is on the way of every message, so it is written for speed: arrays are reached through their memory, which Python
 writes faster than through NumPy.
+
+Python's side of the back-end takes some 15 % of a run of the thesis' largest networks, twice what the compiled loop
+takes (docs/performance.md, "Where a run's time goes"). To read deliveries row by row where there are few was tried, and
+made no difference; to compile this module was not worth it, since what it calls are agents in plain Python
+(docs/performance.md).
 """
 
 from __future__ import annotations
@@ -73,6 +78,7 @@ class RadioBackend:
         """Raises UserError for a scenario that this radio does not model."""
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
+        # Frames that the loop has of its own come first, so that a number alone tells whose a frame is.
         own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
         self._scenario = scenario
         self._paths = paths_of(scenario)
@@ -80,10 +86,6 @@ class RadioBackend:
         self._run = bind(self._state)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
         self._free = list(range(own_frames, own_frames + FRAMES))
-        self._frames: memoryview
-        self._inbox: memoryview
-        self._told: list[NDArray[Any]]
-        self._released: NDArray[np.int64]
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
@@ -120,6 +122,7 @@ class RadioBackend:
         """Runs the loop, makes room as often as it lacks some, and says what it has put into the outbox."""
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
+        # `GOING_ON` in place of the number of frames: the inbox was emptied before the loop stopped.
         while lacking != ENOUGH:
             self._state = make_room(self._state, lacking)
             self._take_memory()
@@ -163,8 +166,8 @@ class RadioBackend:
         """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
-        self._released = state.done["frame"]
-        self._told = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
+        self._released: NDArray[np.int64] = state.done["frame"]
+        self._told: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
         """Twice as many frames can be under way. What is in the inbox already stays there."""
@@ -181,6 +184,7 @@ class RadioBackend:
             sender, _, _, message, _ = self._transmission(frame)
             return [Delivery(receiver, sender, message, rssi, lqi)]
         receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._told]
+        # The commonest step of all: one broadcast, heard by many. Its deliveries are sorted already.
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
             return make_deliveries(zip(receivers, repeat(sender), repeat(message), rssis, lqis, strict=False))

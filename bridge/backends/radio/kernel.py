@@ -6,6 +6,9 @@
    lists by time, and no events, for a node moves whether or not somebody sends.
 3. Before an event, too, it is made sure that all that follows from it has room (`memory`). If not the loop returns and
    says what is lacking; Python makes room, and the loop goes on with the same event. So no event is ever half done.
+
+One call of the loop crosses from Python to compiled code once, whatever happens in between. To cross for each event
+would cost more than the event: most of them are timers of MACs and ends of frames of which no agent hears.
 """
 
 from __future__ import annotations
@@ -66,6 +69,7 @@ def _advance(s: State, frames: int, until: SimTime) -> Reached:
         run.now = time
         apply_moves(s, time)
         apply_changes(s, time)
+        # The event is looked at where it is, and taken off only when everything has room: else it is looked at again.
         short = _prepare(s, s.heap[0, engine.CODE], time)
         if short == ENOUGH:
             code = engine.pop(s.heap, run)

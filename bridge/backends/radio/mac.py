@@ -16,6 +16,10 @@
 
 Two of TunableMAC's ways are kept that lose packets, for the reference has them: who has got one packet sleeps, and
 misses others that follow the same preambles; and what comes from above while a MAC waits for a packet may be dropped.
+
+The order of draws is part of what a seed means: for the chance of a try (only below 1), the wait before it, the bound
+of a back-off, and the persistence. A draw that would come to 0 is made all the same where another value of a key would
+make it, so that runs which differ in one key share what they can.
 """
 
 from __future__ import annotations
@@ -278,6 +282,7 @@ def _send_one(s: State, sender: int, now: int) -> None:
     if node.mac == DEAD_MAC:
         return
     node.mac = PAUSING
+    # The MAC knows when its frame has left only by computing it: Castalia's radio does not tell it either.
     wait = float(s.frames[frame].airtime)
     if node.tries > 0:
         wait += float(mac.retransmission_interval)

@@ -13,6 +13,10 @@ docs/radio.md, "Path loss", "Variation in time" and "Measured links", has the mo
    deviation. The walk is made up for when a frame uses the way, over the time since it was last used, in steps of the
    model's correlation times. All nodes in one place see the same deviation.
 5. Measured links change when the recording says so, and lose the recorded share of the frames.
+
+Where nodes move, to search anew after any move looks wasteful, for most moves change few links. But links that are kept
+up to date would cost something at each move of each node, whether it sends before the next one or not; searching when
+somebody sends takes 28 % of the loop with 10,000 mobile nodes (docs/performance.md), and less with fewer.
 """
 
 from __future__ import annotations
@@ -85,6 +89,7 @@ def apply_changes(s: State, now: int) -> None:
         change = changes[run.changes]
         s.loss_db[change.way] = change.loss_db
         s.measured.delivery[change.way] = change.delivery
+        # With measured links each node is a place, so that a way's number tells its sender.
         s.nodes[change.way // len(s.nodes)].moves_seen = -1
         run.changes += 1
 

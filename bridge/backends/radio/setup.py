@@ -8,6 +8,10 @@
    times at which nodes are seen in new ones; or it is what a testbed recorded.
 4. A node boots at its offset and a uniform draw, with a clock whose rate is off by a normal draw, cut off at three
    standard deviations.
+
+Generators are spawned in a fixed order, and a new purpose comes last: so a seed goes on to mean the same places and
+shadowing from version to version. What is drawn is drawn for all nodes, also for those that need none of it: a node
+with a given place, or without drift, changes no other node's draw.
 """
 
 from __future__ import annotations
@@ -151,6 +155,7 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE), measured)
     loudest = max(node.tx_power_dbm for node in scenario.nodes)
     if scenario.temporal is not None:  # links that vary can be better than on average, for any transmitter
+        # Ways that only a deviation makes audible must be there from the start, for they are never added.
         loudest = scenario.channel.max_tx_power_dbm
     if scenario.channel.only_static_nodes:
         losses = path_loss(starts, scenario.channel, loudest, random)

@@ -10,6 +10,10 @@
    node hears, and then what belongs to sending.
 5. A frame is a row, whose number is used again. It counts who holds it: the MAC's queue, and radio and receivers for
    each copy of it. When all have let go of it, Python is told by a row in `done`, with a reason if it was refused.
+
+Arrays of records and not objects: the compiled loop reaches a field by an offset, Python reads a whole column at the
+end of a run, and all of it can grow by being copied. Types are spelled out where a field is declared, since Numba
+compiles for them.
 """
 
 from __future__ import annotations
@@ -160,15 +164,12 @@ _SENDING = [
 ]
 
 
-def _in_lines(fields: list[tuple[str, str]]) -> np.dtype[np.void]:
-    """The type of a record of 64-bit fields, as long as whole lines."""
-    names, formats = zip(*fields, strict=True)
-    room = -(-8 * len(fields) // LINE) * LINE
-    return np.dtype({"names": names, "formats": formats, "offsets": range(0, 8 * len(fields), 8), "itemsize": room})
-
-
-NODE = _in_lines([*_RECEIVING, *_SENDING])
-"""A node's radio, place and MAC; what is used for every signal that it hears comes first."""
+_NAMES, _FORMATS = zip(*_RECEIVING, *_SENDING, strict=True)
+_BYTES = 8 * len(_NAMES)
+NODE = np.dtype({
+    "names": _NAMES, "formats": _FORMATS, "offsets": range(0, _BYTES, 8), "itemsize": -(-_BYTES // LINE) * LINE,
+})  # fmt: skip
+"""A node's radio, place and MAC, as long as whole lines; what is used for every signal that it hears comes first."""
 
 
 def zero_nodes(count: int) -> NDArray[Any]:

@@ -12,10 +12,11 @@ from benchmarks.hardware.bursts import FRAMES, INTERVAL, Plan, record
 from benchmarks.hardware.fitting import Receiver, deviations, error_of, fit_receiver, temporal_model, with_own_air
 from benchmarks.hardware.statistics import Curve, crossings, curve_of, halves_in_time, quantities, sample_of
 from benchmarks.hardware.tables import read_curves, read_links
+from benchmarks.hardware.temporal_files import write_temporal_model
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.recordings import ROW, Recording
-from roambus.bridge.temporal_model import read_temporal_model, write_temporal_model
+from roambus.bridge.temporal_model import read_temporal_model
 
 Row = tuple[int, int, int, int, float, float, int]
 

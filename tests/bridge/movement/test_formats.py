@@ -127,7 +127,7 @@ def test_a_node_is_at_its_first_place_from_the_start(folder: Path) -> None:
         (NS2 + '$ns_ at 1 "$node_(0) set X_ 3"', "movements:4: .* neither sets"),
         (NS2 + "$node_(0) set X_ 3", "movements:4: node 0 has an X_ already"),
         (NS2 + "$node_(1) set Z_ 3", "movements:4: z = 3 is out of the field, 0 to 0 m"),
-        (NS2 + '$ns_ at 1 "$node_(1) setdest 1 2 3"', "walk.movements: node 1 moves, but has no X_ and Y_ to start at"),
+        (NS2 + '$ns_ at 1 "$node_(1) setdest 1 2 3"', "walk.movements: node 1 has no X_ and Y_ to start at"),
         ("$node_(1) set X_ 3", "walk.movements: node 1 has no X_ and Y_"),
         (b"0 1 \xff\n", "movements:1: this is no text"),
         (gzip.compress(b"0 1 2\n", mtime=0)[:-6], "walk.movements: its gzip is damaged"),

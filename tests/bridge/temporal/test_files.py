@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.hardware.temporal_files import write_temporal_model
 from roambus.bridge.errors import UserError
-from roambus.bridge.temporal_model import Layer, TemporalModel, read_temporal_model, write_temporal_model
+from roambus.bridge.temporal_model import Layer, TemporalModel, read_temporal_model
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 TEXT = """\

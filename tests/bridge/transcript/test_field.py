@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roambus.bridge.scenario.nodes import GivenWay
 from roambus.bridge.transcript.network import Place, Ways, parse_measure, parse_place
 from roambus.python_protocol.vocabulary import SECOND
 
@@ -46,7 +47,9 @@ def test_who_walks_is_never_faster_than_told_and_arrives(start: Place, walks: li
     for pause, place in walks:
         now += pause * SECOND
         end = now + ways.walk(0, place, now)
-    points = ways.way(0).points
+    way = ways.mobility(0)
+    assert isinstance(way, GivenWay)
+    points = way.points
     assert points[0].time_s == 0
     assert points[0][1:] == start
     for behind, ahead in pairwise(points):

@@ -30,7 +30,7 @@ print("tick")
 
 
 KILL = "import ctypes; ctypes.CDLL(None).kill(__import__('os').getpid(), 9)"
-"""What the system does to a process for want of memory."""
+"""What the system does to a process for lack of memory."""
 
 
 def sweep_of(agent: Path, *, seeds: int = 1, time_limit: int = 3) -> Sweep:

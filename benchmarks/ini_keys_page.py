@@ -1,7 +1,7 @@
 """The page of the docs about the keys of the ini, written from their declarations.
 
 It lists every key, and then says which of Castalia's the embedded radio does not know, or not wholly.
-`python -m roambus.bridge.ini.page docs/ini-keys.md` writes it; tests hold it to the declarations, and the keys to the
+`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes it; tests hold it to the declarations, and the keys to the
 modules of a Castalia that is there.
 """
 
@@ -31,7 +31,7 @@ cannot be read, is out of range, or is not known to the embedded radio.
   MAC, of the routing and of the radio except its transmit power, the agent and the processing delay are the same for
   all nodes.
 
-`python -m roambus.bridge.ini.page docs/ini-keys.md` writes this page from the declarations of the keys.
+`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes this page from the declarations of the keys.
 """
 _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
