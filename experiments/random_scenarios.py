@@ -1,7 +1,11 @@
 """What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
 
-What one study draws stands in the module `scenario` of its folder. Here are random trees of brokers, and where nodes
-are, and where they go, in the steady state of random waypoint movement.
+What one study draws stands in the module `scenario` of its folder. Here are random trees of brokers, who wants which
+topics, and where nodes are, and where they go, in the steady state of random waypoint movement.
+
+*Interest* is drawn for topics or for subscribers. Either each topic is wanted by the same share of the subscribers,
+drawn anew for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
+wanted by most.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
 longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
@@ -85,3 +89,25 @@ def random_tree(brokers: int, random: Random) -> Parents:
         if at:
             parents.setdefault(at, before)
     return parents
+
+
+def drawn_interests(  # noqa: PLR0913  # what a template says, by name
+    *, seed: int, subscribers: int, topics: int, share: float, each: int, exponent: float
+) -> list[str]:
+    """The filters of each subscriber, as the ini has them; an empty text for one who wants none of the topics.
+
+    Each topic is wanted by a `share` of the subscribers, or else each subscriber wants `each` topics, if that is not 0.
+    Raises ValueError.
+    """
+    if not 0 <= share <= 1 or not 0 <= each <= topics:
+        raise ValueError(f"interest is a share from 0 to 1, and a subscriber wants 0 to {topics} of {topics} topics")
+    random = Random(f"interest/{seed}/{subscribers}/{topics}")
+    weights = [(1 + number) ** -exponent for number in range(topics)]
+    wanted: list[set[int]] = [set() for _ in range(subscribers)]
+    for own in wanted:
+        while len(own) < each:
+            own.update(random.choices(range(topics), weights))
+    for topic in range(topics) if not each else ():
+        for subscriber in random.sample(range(subscribers), round(share * subscribers)):
+            wanted[subscriber].add(topic)
+    return ["; ".join(f"topic = 't{topic}'" for topic in sorted(own)) for own in wanted]

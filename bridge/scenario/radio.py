@@ -69,6 +69,22 @@ class RadioSettings:
     frame_overhead_bytes: int = key(
         RADIO + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
     )
+    rssi_offset_db: float = key(
+        RADIO + "rssiOffset",
+        NUMBER,
+        "0",
+        "bound of the error of all signal strengths that a node reads, drawn once for each; Castalia never asks for it",
+        "dB",
+        Range(0, 100),
+    )
+    rssi_noise_db: float = key(
+        RADIO + "rssiNoise",
+        NUMBER,
+        "0",
+        "standard deviation of the error from frame to frame; Castalia never asks for it",
+        "dB",
+        Range(0, 100),
+    )
     collision_model: int = key(
         RADIO + "collisionModel", WHOLE, "2", "how signals disturb each other; 2 adds their powers up", choices=(2,)
     )

@@ -2,9 +2,9 @@
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
 declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
-filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts`, and by the functions that
-their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of users' own can
-call those of all studies.
+filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
+the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
+users' own can call those of all studies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, Template
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
-from roambus.experiments.random_scenarios import steady_starts
+from roambus.experiments.random_scenarios import drawn_interests, steady_starts
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
@@ -166,7 +166,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
         "file_name": lambda value: Path(str(value)).name,
         "time": in_seconds,
     }
-    own = {one.__name__: one for one in (steady_starts, *functions_for(folder))}
+    own = {one.__name__: one for one in (drawn_interests, steady_starts, *functions_for(folder))}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 
