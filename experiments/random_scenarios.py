@@ -1,10 +1,14 @@
 """What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
 
 Here are where nodes are and where they go in the steady state of random waypoint movement, random trees of brokers in
-which brokers or clients migrate, and subscribers that publish, join, leave and crash. A template calls these functions
+which brokers or clients migrate, and who wants which topics. A template calls these functions
 by their names. What is a model of one paper, such as its population of clients, stands in the module `scenario` of the
 study's folder. Each function has a generator of its own, which it seeds with its name, the seed and its sizes: so what
 one draws does not depend on what else a template draws before.
+
+*Interest* is drawn for topics or for subscribers. Either each topic is wanted by the same share of the subscribers,
+drawn anew for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
+wanted by most.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
 longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
@@ -34,8 +38,6 @@ Place = tuple[float, float]
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3
 """The fewest brokers in a tree in which one migrates: two of them have one tree only."""
-INTERVAL_S = 2
-"""The time between two commands to subscribers."""
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
 """Of two uniform places in a square of side 1 (Ghosh, 1951), which is the mean length of a way: 0.5214."""
@@ -130,30 +132,27 @@ def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Ra
             return f"{node}:{parent}"
 
 
-def skip_ring_commands(  # noqa: PLR0913, PLR0917  # a template names them all
-    seed: int, subscribers: int, start: int, publications: int, operations: int, departing: bool = True
-) -> str:
-    """Publications by subscribers 1 to `subscribers`, then joins, and in turn with them as many departures.
+def drawn_interests(  # noqa: PLR0913  # what a template says, by name
+    *, seed: int, subscribers: int, topics: int, share: float, each: int, exponent: float
+) -> list[str]:
+    """The filters of each subscriber, as the ini has them; an empty text for one who wants none of the topics.
 
-    Without `departing` there are joins alone. Those that join are the nodes after `subscribers`; those that leave are
-    drawn among all that are there. Times are whole seconds from `start` on, `INTERVAL_S` apart.
+    Each topic is wanted by a `share` of the subscribers, or else each subscriber wants `each` topics, if that is not 0.
+    Raises ValueError.
     """
-    random = Random(f"skip ring/{seed}/{subscribers}")
-    there = list(range(1, subscribers + 1))
-    orders = [f"{random.choice(there)} publish" for _ in range(publications)]
-    for number in range(1, operations + 1):
-        there.append(subscribers + number)
-        orders.append(f"{subscribers + number} subscribe")
-        if departing:
-            orders.append(f"{there.pop(random.randrange(len(there)))} unsubscribe")
-    return ", ".join(f"{start + INTERVAL_S * place}s {order}" for place, order in enumerate(orders))
+    if not 0 <= share <= 1 or not 0 <= each <= topics:
+        raise ValueError(f"interest is a share from 0 to 1, and a subscriber wants 0 to {topics} of {topics} topics")
+    random = Random(f"interest/{seed}/{subscribers}/{topics}")
+    weights = [(1 + number) ** -exponent for number in range(topics)]
+    wanted: list[set[int]] = [set() for _ in range(subscribers)]
+    for own in wanted:
+        while len(own) < each:
+            own.update(random.choices(range(topics), weights))
+    for topic in range(topics) if not each else ():
+        for subscriber in random.sample(range(subscribers), round(share * subscribers)):
+            wanted[subscriber].add(topic)
+    return ["; ".join(f"topic = 't{topic}'" for topic in sorted(own)) for own in wanted]
 
 
-def skip_ring_crashes(seed: int, subscribers: int, share: float) -> list[int]:
-    """Which of the subscribers 1 to `subscribers` crash: a share of them, rounded up."""
-    number = math.ceil(share * subscribers)
-    return sorted(Random(f"skip ring crashes/{seed}/{subscribers}").sample(range(1, subscribers + 1), number))
-
-
-TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, skip_ring_commands, skip_ring_crashes)
+TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests)
 """What every template can call."""

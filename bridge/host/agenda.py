@@ -26,11 +26,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import accumulate
 from random import Random
 from typing import NamedTuple, cast
 
 from roambus.bridge.backends.interface import NodeInfo
-from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario
+from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
 from roambus.bridge.scenario.faults import Outages as PlannedOutages
 from roambus.bridge.scenario.faults import outage_at, outages
 from roambus.bridge.scenario.nodes import Handling
@@ -167,10 +168,23 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
     for entry in workload.subscriptions:
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
     for publications in workload.publications:
-        publication = Publication(publications.attributes, publications.payload)
+        drawn = _publications(publications, scenario.seed)
         for at in _times(publications, scenario, nodes[publications.node].start):
-            yield Command(at, publications.node, publication)
+            yield from (Command(at, publications.node, next(drawn)) for _ in range(publications.burst))
     yield from workload.commands
+
+
+def _publications(publications: Publications, seed: int) -> Iterator[Publication]:
+    """What a publisher publishes, one after the other, for ever; topics have a stream of their own."""
+    attributes, payload = dict(publications.attributes), publications.payload
+    made = [
+        Publication(tuple(sorted({**attributes, **drawn}.items())), payload)
+        for drawn in ([{TOPIC: f"t{number}"} for number in range(publications.topics)] or [{}])
+    ]
+    weights = list(accumulate((1 + number) ** -publications.popularity for number in range(len(made))))
+    random = Random(f"topics/{seed}/{publications.node}")
+    while True:
+        yield random.choices(made, cum_weights=weights)[0] if len(made) > 1 else made[0]
 
 
 def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterable[SimTime]:

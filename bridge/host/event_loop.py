@@ -38,6 +38,7 @@ from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agenda import Agenda, Outages, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
 from roambus.bridge.host.codec import CodecCheck, CodecError
+from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.tree import rewirings
@@ -62,7 +63,7 @@ from roambus.python_protocol.actions import (
 )
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
-from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -99,6 +100,7 @@ class Host:
             self._handlers = [checked(handler, self._codec) for handler in self._handlers]
         if tell is not None:
             self._handlers = [announced(*both, tell) for both in zip(self._handlers, self._agents, strict=True)]
+        self._fragments = Fragments(scenario, agent_class.messages, trace) if scenario.fragments else None
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
@@ -127,6 +129,8 @@ class Host:
         hello, down, with_faults = self._backend.open(), self._outages.down, bool(self._scenario.faults)
         self.simulator = hello.simulator
         self._performer = Performer(hello, self._agenda, self._trace, self._codec, down, with_faults=with_faults)
+        if self._fragments is not None:
+            self._performer.carry_in_fragments(self._fragments, self._scenario.room_bytes)
         self._schedule_workload(hello)
         advance, outgoing = self._backend.advance, self._performer.outgoing
         wake_up = self._next_due()
@@ -167,13 +171,18 @@ class Host:
         """Handles everything of one instant, or a part of it; returns when the next thing is due."""
         now = self._agenda.now = step.now
         deliveries = self._delivered(step.deliveries) if self._scenario.faults else step.deliveries
+        if self._fragments is not None:
+            deliveries = self._fragments.join(deliveries, now)
         if self._trace.receives:
             self._handle_traced(deliveries)
         elif deliveries:
             self._handle_deliveries(deliveries)
-        for node, destination, message, reason in step.failures:
+        for failure in step.failures:
+            node, destination, message, reason = failure
             self._trace.add(now, node, DROP, message.message_type, peer=destination, detail=reason)
-            self._outages.tell_failure(node, SendFailed(destination, message, reason))
+            told = failure if self._fragments is None else self._fragments.failed(failure)
+            if told is not None:
+                self._outages.tell_failure(node, SendFailed(destination, told.message, reason))
         timers, next_due = 0, self._next_due
         # What a wall clock has gone past is due, too; a simulator's never goes past anything.
         while (due := next_due()) is not None and due <= now and not step.more:
@@ -301,6 +310,9 @@ class Performer:
         self._codec = codec
         self._down = down
         self._with_faults = with_faults
+        self._fragments: Fragments | None = None
+        self._longest = MAX_MESSAGE_BYTES
+        """Bytes of a message that goes as it is."""
         self.performing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
             SetTimer: lambda node, it: agenda.set_timer(node, it.key, self._after(node, it.after)),
@@ -333,12 +345,26 @@ class Performer:
             size = message.encoded_size()
         else:
             size = codec.compared_size(message)
-        if size > MAX_MESSAGE_BYTES:
-            raise _unsendable(message, f"of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
-        if time < self._time_limit:
+        if size > self._longest:
+            self._send_long(node, destination, message, time, size)
+        elif time < self._time_limit:
             sent = (node, time + self._processing_delay, destination, message, size)
             self.outgoing.append(tuple.__new__(Transmission, sent))  # in a third of the time of the constructor
             self._trace.add(time, node, SEND, message.message_type, None, peer, size)
+
+    def carry_in_fragments(self, fragments: Fragments, longest: float) -> None:
+        """From now on messages of more than `longest` bytes go in fragments."""
+        self._fragments, self._longest = fragments, int(min(longest, MAX_MESSAGE_BYTES))
+
+    def _send_long(self, node: NodeId, destination: NodeId, message: Message, time: SimTime, size: int) -> None:
+        """Sends a message in fragments; raises ValueError for one that is too long even for that."""
+        if size > MAX_MESSAGE_BYTES or self._fragments is None:
+            raise _unsendable(message, f"of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
+        peer = None if destination == BROADCAST else destination
+        for piece in self._fragments.split(node, message) if time < self._time_limit else ():
+            sent = Transmission(node, time + self._processing_delay, destination, *piece)
+            self.outgoing.append(sent)
+            self._trace.add(time, node, SEND, Fragment.message_type, None, peer, piece.size)
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
         """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""

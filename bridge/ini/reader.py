@@ -72,7 +72,17 @@ def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
         Subscription(node, one.subscribe_at, addressed_to(node)) for node, one in applications.items() if one.unicast
     ]
     publications = tuple(
-        Publications(node, one.publish_start, one.publish_until, one.publish_interval, one.attributes, one.payload)
+        Publications(
+            node,
+            one.publish_start,
+            one.publish_until,
+            one.publish_interval,
+            one.attributes,
+            one.payload,
+            one.topics,
+            one.popularity,
+            one.burst,
+        )
         for node, one in applications.items()
         if Role.PUBLISHER in nodes[node].roles and one.publish_interval
     )
@@ -148,6 +158,7 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
         nodes=nodes,
         workload=read_workload(keys, nodes),
         processing_delay=agent.processing_delay,
+        fragments=agent.fragments,
         agent=agent.agent,
         agent_parameters=parameters[0],
         other_parameters={node: own for node, own in enumerate(parameters) if own != parameters[0]},

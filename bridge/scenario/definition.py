@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
@@ -40,7 +41,11 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """Node `node` publishes every `interval` from `start` (plus a random phase within one interval) to `until`."""
+    """Node `node` publishes every `interval` from `start` (plus a random phase within one interval) to `until`.
+
+    Each time it publishes a `burst` of notifications. With `topics` each of them has a topic of its own, drawn by
+    Zipf's law: the k-th, counted from 1, with a probability that goes with 1 / k to the power of `popularity`.
+    """
 
     node: NodeId
     start: SimTime
@@ -48,6 +53,13 @@ class Publications:
     interval: SimTime
     attributes: tuple[tuple[str, Value], ...]
     payload: int
+    topics: int = 0
+    popularity: float = 0.0
+    burst: int = 1
+
+
+TOPIC = "topic"
+"""The attribute that drawn topics are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,8 @@ class Scenario:
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0
+    fragments: bool = False
+    """Whether a message that is longer than a frame goes in several frames."""
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
     """Those of node 0, and of every node that has no others."""
@@ -108,3 +122,11 @@ class Scenario:
     """How links vary in time around the channel's path loss."""
     warm_up: SimTime = 0
     """Metrics leave out what happens before."""
+
+    @property
+    def room_bytes(self) -> float:
+        """The longest message that a frame has room for; infinite if neither radio nor MAC has a limit."""
+        mac, radio = self.mac, self.radio
+        of_mac = mac.max_packet_bytes or inf
+        of_radio = radio.max_frame_bytes - radio.frame_overhead_bytes if radio.max_frame_bytes else inf
+        return min(of_mac, of_radio) - mac.packet_overhead_bytes - mac.network_overhead_bytes

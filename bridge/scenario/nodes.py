@@ -149,6 +149,9 @@ class AgentSettings:
     processing_delay: SimTime = key(
         APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_FROM_0
     )
+    fragments: bool = key(
+        APPLICATION + "fragments", TRUTH, "false", "a message that is longer than a frame goes in several frames"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,23 @@ class ApplicationSettings:
         quoted("attributes", keys.attributes),
         '""',
         "attributes of each notification, such as \"topic = 'news' and price = 3\"",
+    )
+    topics: int = key(
+        APPLICATION + "topics",
+        WHOLE,
+        "0",
+        "how many topics there are: each notification has the attribute topic, drawn from 't0', 't1', ...; 0: none is",
+        within=Range(0, 65535),
+    )
+    popularity: float = key(
+        APPLICATION + "topicExponent",
+        NUMBER,
+        "0",
+        "exponent of Zipf's law, by which 't0' is drawn most often; 0: all topics are drawn alike",
+        within=Range(0, 10),
+    )
+    burst: int = key(
+        APPLICATION + "burst", WHOLE, "1", "notifications that are published at once", within=Range(1, 1000)
     )
     payload: int = key(
         APPLICATION + "payload",

@@ -78,6 +78,22 @@ class RadioSettings:
     frame_overhead_bytes: int = key(
         RADIO + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
     )
+    rssi_offset_db: float = key(
+        RADIO + "rssiOffset",
+        NUMBER,
+        "0",
+        "bound of the error of all signal strengths that a node reads, drawn once for each; Castalia never asks for it",
+        "dB",
+        Range(0, 100),
+    )
+    rssi_noise_db: float = key(
+        RADIO + "rssiNoise",
+        NUMBER,
+        "0",
+        "standard deviation of the error from frame to frame; Castalia never asks for it",
+        "dB",
+        Range(0, 100),
+    )
     # Castalia's other models leave interference out, or take every overlap for a collision; 2 is the one that it
     # recommends and that papers use.
     collision_model: int = key(

@@ -2,9 +2,9 @@
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
 declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
-filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts`, and by the functions that
-their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of users' own can
-call those of all studies.
+filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
+the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
+users' own can call those of all studies.
 """
 
 from __future__ import annotations

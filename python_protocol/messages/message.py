@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from roambus.python_protocol.messages.fields import FieldType, Names, bit
+from roambus.python_protocol.messages.fields import U16, FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
 from roambus.python_protocol.messages.names import OTHERS
 from roambus.python_protocol.messages.octets import DecodeError, Inner, Reader, Shape, Writer, misfit, shape_of
@@ -212,11 +212,12 @@ class MessageSet:
         return self._classes.get(getattr(cls, "tag", -1)) is cls
 
     def read(self, reader: Reader) -> Message:
-        """Reads one message off `reader`; raises DecodeError."""
+        """Reads one message off `reader`, or a fragment, which every protocol can have; raises DecodeError."""
         tag = reader.u8()
-        if tag not in self._classes:
+        cls = self._classes.get(tag, Fragment if tag == Fragment.tag else None)
+        if cls is None:
             raise DecodeError(f"no message has tag {tag}")
-        return self._classes[tag].read(reader)
+        return cls.read(reader)
 
     def decode(self, data: bytes) -> Message:
         """The message that `data` is; raises DecodeError for anything else, bytes left over included."""
@@ -224,3 +225,16 @@ class MessageSet:
         message = self.read(reader)
         reader.finish()
         return message
+
+
+class Fragment(Message, tag=0xFE, notation="{datagram}.{offset}/{size}"):
+    """A piece of a message that is longer than a frame; whoever runs the agents makes and joins them.
+
+    The bytes of a whole message are its `datagram`, which its sender numbers, as in RFC 4944, section 5.3.
+    """
+
+    datagram: U16
+    size: U16
+    """Bytes of the whole message."""
+    offset: U16
+    piece: bytes

@@ -77,3 +77,27 @@ def test_single_commands_come_at_their_times_and_are_numbered_by_publisher() -> 
         ("0.1", (1,)),
         ("0.2", ()),
     ]
+
+
+def topics_of(popularity: float = 0.0, burst: int = 1) -> list[tuple[int, str]]:
+    """When what topic is published, of four."""
+    own = Workload((), (Publications(0, 0, 500 * SECOND, SECOND, NEWS, 20, 4, popularity, burst),))
+    planned = commands(scenario([Role.NONE] * 3, own, time_limit=1000 * SECOND), NODES)
+    publishes = [(time, event.notification) for time, _, event in planned if isinstance(event, Publish)]
+    return [(time, str(dict(notification.attributes)["topic"])) for time, notification in publishes]
+
+
+def test_topics_are_drawn_alike_or_by_zipfs_law() -> None:
+    """With the exponent 1 the first of four topics has 1 / (1 + 1/2 + 1/3 + 1/4) = 0.48 of the notifications."""
+    for popularity, share in ((0.0, 0.25), (1.0, 0.48)):
+        drawn = [topic for _, topic in topics_of(popularity)]
+        assert set(drawn) == {"t0", "t1", "t2", "t3"}
+        assert abs(drawn.count("t0") / len(drawn) - share) < 0.06
+
+
+def test_a_burst_is_published_at_once() -> None:
+    """Each interval brings so many notifications, each of a topic of its own."""
+    times = [time for time, _ in topics_of(burst=3)]
+    assert len(times) == 1500
+    assert times[0] == times[2] < times[3]
+    assert len({topic for _, topic in topics_of(burst=3)[:12]}) > 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.mobility import path, positions
 from roambus.bridge.scenario.nodes import RandomWaypoint
-from roambus.experiments.random_scenarios import Start, steady_starts
+from roambus.experiments.random_scenarios import Start, drawn_interests, steady_starts
 from roambus.python_protocol.vocabulary import SECOND
 
 SIDE, SPEED, NODES = 110.0, 8.0, 3000
@@ -117,3 +117,36 @@ def test_what_has_no_steady_state_is_refused(side: float, speed: float, pause: f
     """Fields without extent, nodes without speed, and negative pauses."""
     with pytest.raises(ValueError, match="steady state: side"):
         steady_starts(1, 2, side, speed, pause)
+
+
+def interests(seed: int = 1, subscribers: int = 32, share: float = 1.0, each: int = 0) -> list[list[str]]:
+    """The topics of 16 that each subscriber wants; the first ones are wanted most if each wants so many."""
+    drawn = drawn_interests(
+        seed=seed, subscribers=subscribers, topics=16, share=share, each=each, exponent=1.0 if each else 0.0
+    )
+    return [wanted.split("; ") for wanted in drawn]
+
+
+def test_each_topic_is_wanted_by_its_share_of_the_subscribers() -> None:
+    """They are drawn anew for each topic, and somebody who wants none has an empty text."""
+    drawn = interests(share=1 / 16)
+    for topic in range(16):
+        assert sum(f"topic = 't{topic}'" in wanted for wanted in drawn) == 2
+    assert len(set(map(tuple, drawn))) > 8
+    assert [""] in drawn
+    assert drawn != interests(2, share=1 / 16)
+
+
+def test_each_subscriber_wants_its_number_of_topics() -> None:
+    """By Zipf's law more of them want the first topic than the last."""
+    drawn = interests(subscribers=200, each=3)
+    assert {len(set(wanted)) for wanted in drawn} == {3}
+    first, last = (sum(f"topic = 't{topic}'" in wanted for wanted in drawn) for topic in (0, 15))
+    assert first > 2 * last
+
+
+@pytest.mark.parametrize(("share", "each"), [(1.5, 0), (1, 17)])
+def test_interest_that_cannot_be_is_refused(share: float, each: int) -> None:
+    """Nobody wants more topics than there are."""
+    with pytest.raises(ValueError, match="interest is a share"):
+        interests(share=share, each=each)

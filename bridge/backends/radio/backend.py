@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
+from random import Random
 from struct import Struct
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,7 @@ class RadioBackend:
         self._last = scenario.time_limit - 1
         self._now: SimTime = 0
         self._handed_over = 0
+        self._readings = Readings.of(scenario)
         if sources:
             senders = setup.start_sources(self._state, scenario, sources, seeds)
             self._state.inbox[: len(senders)] = senders
@@ -129,7 +131,9 @@ class RadioBackend:
             self._now, deliveries, refusals, done, lacking = self._run(self._state, GOING_ON, until)
         self._handed_over = 0
         if deliveries or refusals:
-            told = self._deliveries(deliveries) if deliveries else ()
+            told = self._deliveries(deliveries) if deliveries else []
+            if self._readings is not None:
+                told = self._readings.misread(told)
             step = Step(self._now, told, self._failures(done) if refusals else ())
         elif wake_up is None or wake_up > self._last:
             return None
@@ -207,6 +211,29 @@ class RadioBackend:
         if transmission is None:
             raise BackendError(f"the radio reports frame {frame} at {self._now} ns, which it was never given")
         return transmission
+
+
+class Readings:
+    """How wrong nodes read the strength of signals; the signals themselves do what they do."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        random, bound = Random(f"rssi/{scenario.seed}"), scenario.radio.rssi_offset_db
+        self._offsets_db = [random.uniform(-bound, bound) for _ in scenario.nodes]
+        self._noise_db = scenario.radio.rssi_noise_db
+        self._random = random
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Self | None:
+        """Those of a scenario; None if all nodes read well."""
+        radio = scenario.radio
+        return cls(scenario) if radio.rssi_offset_db or radio.rssi_noise_db else None
+
+    def misread(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """The deliveries with what their receivers read."""
+        return [
+            one._replace(rssi_dbm=one.rssi_dbm + self._offsets_db[one.receiver] + self._random.gauss(0, self._noise_db))
+            for one in deliveries
+        ]
 
 
 @dataclass(frozen=True, slots=True)

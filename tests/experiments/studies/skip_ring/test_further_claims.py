@@ -14,7 +14,6 @@ from roambus.bridge.scenario.plans import FaultKind
 from roambus.experiments.claims import ClaimTest, Verdict, check
 from roambus.experiments.figures.figure import look_up
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.random_scenarios import skip_ring_crashes
 from roambus.experiments.studies.skip_ring import claims as f
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
 from roambus.experiments.studies.skip_ring.measurements import (
@@ -28,6 +27,7 @@ from roambus.experiments.studies.skip_ring.measurements import (
     TWO_CONSECUTIVE,
 )
 from roambus.experiments.studies.skip_ring.metrics import ANSWERS_PER_ROUND
+from roambus.experiments.studies.skip_ring.scenario import skip_ring_crashes
 from roambus.experiments.studies.skip_ring.study import STUDY
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import SECOND

@@ -13,11 +13,11 @@ from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.random_scenarios import skip_ring_commands
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
 from roambus.experiments.studies.skip_ring.measurements import BY_SUBSCRIBERS
+from roambus.experiments.studies.skip_ring.scenario import skip_ring_commands
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import SECOND, Role

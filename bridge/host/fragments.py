@@ -1,0 +1,121 @@
+"""Messages that are longer than a frame: they go in fragments, and their receivers join them (RFC 4944, section 5.3).
+
+Agents hand over whole messages and get whole messages, whatever a frame has room for. A scenario that sets
+Application.fragments has the host stand between agents and back-end as an adaptation layer does; otherwise the MAC or
+the radio refuses what is too long, and the trace says so. It is the same for all protocols and back-ends:
+
+- Each fragment is a frame of its own, with a row `send` of its own, and the headers of every frame. Its own header of
+  eight bytes tells the message that it is a piece of, that message's size, and where in it the piece begins.
+- Nothing is sent again here. A message of which a fragment is lost is lost, and a protocol that needs it has a link
+  layer. A receiver that hears the next message of a sender before it has the whole of the last one notes a `drop`.
+- Frames of one sender do not overtake each other, for a MAC has one queue. So a receiver needs room for one message of
+  each neighbour, and no time-out.
+- If the MAC has no room for a fragment, the agent is told that its message has failed, once. The others of its
+  fragments may have left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from roambus.bridge.backends.interface import Delivery, Failure
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import DROP
+from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
+from roambus.python_protocol.vocabulary import NodeId, SimTime
+
+_HEADER = Fragment(0, 0, 0, b"").encoded_size()
+_MOST = 255
+"""Bytes that a fragment has room for at most, whatever a frame has room for."""
+_DATAGRAMS = 1 << 16
+
+
+class Piece(NamedTuple):
+    """A fragment, and its size."""
+
+    message: Fragment
+    size: int
+
+
+@dataclass(slots=True)
+class _Partial:
+    """What a receiver has of a neighbour's message; the joined bytes begin where no fragment is missing before."""
+
+    datagram: int
+    data: bytearray = field(default_factory=bytearray)
+    is_over: bool = False
+    """Whether it is whole and handed up, or a fragment is missing."""
+
+
+class Fragments:
+    """The fragments of all nodes of a run."""
+
+    def __init__(self, scenario: Scenario, messages: MessageSet, trace: TraceWriter) -> None:
+        """Raises UserError if a frame has no room for a fragment, or a message of the agent's looks like one."""
+        room = min(scenario.room_bytes - _HEADER, _MOST)
+        if room < 1:
+            raise UserError(f"a frame of {scenario.radio.max_frame_bytes} bytes has no room for a fragment")
+        if any(cls.tag == Fragment.tag for cls in messages):
+            raise UserError(f"tag {Fragment.tag} is that of fragments: give the agent's message another one")
+        self._room, self._messages, self._trace = int(room), messages, trace
+        self._datagrams: dict[NodeId, int] = {}
+        self._sent: dict[tuple[NodeId, int], Message] = {}
+        """The messages that could still fail, by sender and number."""
+        self._partial: dict[tuple[NodeId, NodeId], _Partial] = {}
+        """The last message of each sender, as far as each receiver has it."""
+
+    def split(self, node: NodeId, message: Message) -> Iterator[Piece]:
+        """The pieces of a message of a node, in their order."""
+        data, datagram = message.encode(), self._datagrams.get(node, 0)
+        self._datagrams[node] = (datagram + 1) % _DATAGRAMS
+        self._sent[node, datagram] = message
+        self._sent.pop((node, (datagram - _MOST) % _DATAGRAMS), None)
+        for offset in range(0, len(data), self._room):
+            piece = data[offset : offset + self._room]
+            yield Piece(Fragment(datagram, len(data), offset, piece), _HEADER + len(piece))
+
+    def join(self, deliveries: Iterable[Delivery], now: SimTime) -> Sequence[Delivery]:
+        """The deliveries with each message in place of its last fragment, and without all others."""
+        whole = []
+        for delivery in deliveries:
+            if not isinstance(delivery.message, Fragment):
+                whole.append(delivery)
+            elif (message := self._take(delivery, delivery.message, now)) is not None:
+                whole.append(delivery._replace(message=message))
+        return whole
+
+    def _take(self, delivery: Delivery, fragment: Fragment, now: SimTime) -> Message | None:
+        """The whole message, if this was the last fragment of it that a receiver lacked."""
+        ends = delivery.receiver, delivery.sender
+        partial = self._partial.get(ends)
+        if partial is None or partial.datagram != fragment.datagram:
+            if partial is not None and not partial.is_over:
+                self._lose(delivery, partial, now)
+            partial = self._partial[ends] = _Partial(fragment.datagram)
+        if partial.is_over:
+            return None
+        if fragment.offset != len(partial.data):
+            self._lose(delivery, partial, now)
+            return None
+        partial.data += fragment.piece
+        if len(partial.data) < fragment.size:
+            return None
+        partial.is_over = True
+        return self._messages.decode(bytes(partial.data))
+
+    def _lose(self, delivery: Delivery, partial: _Partial, now: SimTime) -> None:
+        partial.is_over = True
+        self._trace.add(
+            now, delivery.receiver, DROP, Fragment.message_type, peer=delivery.sender, detail="a fragment is missing"
+        )
+
+    def failed(self, failure: Failure) -> Failure | None:
+        """What the agent is told of a failure: the whole message, the first time that a piece of it fails."""
+        if not isinstance(failure.message, Fragment):
+            return failure
+        message = self._sent.pop((failure.node, failure.message.datagram), None)
+        return None if message is None else failure._replace(message=message)
