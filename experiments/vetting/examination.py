@@ -140,7 +140,7 @@ def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[s
     job.folder.mkdir()
     process = processes.enter_context(
         subprocess.Popen(
-            [sys.executable, "-m", "roambus.experiments.vetting.examination"],
+            [sys.executable, "-P", "-m", "roambus.experiments.vetting.examination"],
             env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
