@@ -18,9 +18,18 @@ takes nothing but what agents are made of.
 
 from __future__ import annotations
 
+import signal
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # The command reads all of its modules first, which takes half a second. Ctrl-C then ends it at once and without a
+    # word, as there is nothing to be cleaned up; Python would show in what line of an import. `main` takes over.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+# isort: split
 from roambus.python_protocol.actions import (
     DROP,
     MIGRATE,

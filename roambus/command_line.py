@@ -9,6 +9,7 @@ codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 f
 from __future__ import annotations
 
 import io
+import signal
 import sys
 import traceback
 from importlib import import_module
@@ -70,6 +71,8 @@ def main() -> None:
 
 def _run(told: Telling) -> int:
     """Runs the command, and prints its document if there is to be one; returns the exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
         try:
             code = commands(prog_name="roambus", standalone_mode=False, obj=told)

@@ -46,6 +46,10 @@ BATCH_ROWS = 16384
 CHUNK_ROWS = 2048
 """Rows kept as Python objects before they become an Arrow batch: few enough to be in the processor's cache still."""
 
+TEXT_BYTES = 100
+"""So many bytes of text a row may have on average, in as many rows as the limit allows."""
+
+_TEXTS = [field.name for field in TRACE_SCHEMA if pa.types.is_string(field.type)]
 _ORDER = "order"
 
 
@@ -135,9 +139,13 @@ def read_trace(file: Path) -> pa.Table:
 
 def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
     """The rows in their order, batch by batch; raises DamagedTraceError."""
+    texts = 0
     with opened_trace(file) as trace:
         for batch in trace.iter_batches(BATCH_ROWS):
             batch.validate(full=True)
+            if (texts := texts + sum(map(_bytes_of_texts, batch.columns))) > TRACE_ROWS.most * TEXT_BYTES:
+                most = f"{TRACE_ROWS.most * TEXT_BYTES:,.0f} bytes of text, which few bytes of a file can stand for"
+                raise UserError(f"{file}: its rows hold more than {most}; {TRACE_ROWS.way_to_raise()}")
             _check_rows(file, batch)
             yield batch.replace_schema_metadata(None).cast(TRACE_SCHEMA)
 
@@ -150,8 +158,12 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
     """
     try:
         # By a file object, for Arrow knows no names that are not UTF-8.
-        with file.open("rb") as opened, pq.ParquetFile(opened, page_checksum_verification=True) as trace:
-            if not trace.schema_arrow.remove_metadata().equals(TRACE_SCHEMA):
+        # Texts stay what they are in the file, numbers of a list, until it is known how long all of them are together.
+        with (
+            file.open("rb") as opened,
+            pq.ParquetFile(opened, page_checksum_verification=True, read_dictionary=_TEXTS) as trace,
+        ):
+            if not trace.schema.to_arrow_schema().remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
             # Before any row is decoded; the footer says twice how many there are, and may contradict itself.
             groups = sum(trace.metadata.row_group(number).num_rows for number in range(trace.metadata.num_row_groups))
@@ -161,6 +173,13 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
     except (OSError, pa.ArrowException, ValueError, MemoryError, OverflowError) as error:
         problem = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
         raise DamagedTraceError(file, f"damaged ({problem})") from None
+
+
+def _bytes_of_texts(column: pa.Array) -> int:
+    """How many bytes a column's texts have; 0 for a column of numbers."""
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:

@@ -79,3 +79,17 @@ def test_more_rows_than_the_limit_are_refused_by_what_the_footer_says(
     monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", str(rows - 1))
     with pytest.raises(UserError, match=f"{file}: the number of rows of a trace is {rows}.*ROAMBUS_MAX_TRACE_ROWS"):
         read(file)
+
+
+def test_more_text_than_so_many_rows_have_is_refused_before_it_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long text that all rows have stands once in a small file."""
+    file, trace = tmp_path / "trace.parquet", TraceWriter()
+    for _ in range(10):
+        trace.add(SECOND, 1, "mine", detail="x" * 1000)
+    trace.write(file, {})
+    assert read_trace(file).num_rows == 10
+    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", "99")
+    with pytest.raises(UserError, match=f"{file}: its rows hold more than 9,900 bytes of text.*ROAMBUS_MAX_TRACE_ROWS"):
+        read_trace(file)

@@ -188,6 +188,17 @@ def test_a_handler_that_never_ends_is_named_when_it_is_interrupted(tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
+def test_ctrl_c_while_modules_are_read_ends_the_command_without_a_word() -> None:
+    """Nothing is there to be cleaned up, and Python's traceback would name a line of an import."""
+    program = (
+        "import sys, signal; sys.argv = ['/bin/roambus', '--version']; import roambus; "
+        "first = signal.getsignal(signal.SIGINT); from roambus.command_line import main; "
+        "import atexit; atexit.register(lambda: print(first == 0, signal.getsignal(2))); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True <built-in function default_int_handler>"
+
+
 def test_the_command_line_answers_before_slow_libraries_are_imported() -> None:
     """Neither what draws, nor what computes metrics, is imported before a command needs it."""
     program = (
