@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -77,6 +78,8 @@ def _text(file: Path) -> Path:
 
 MOST_NAMED = 1000
 """So many runs that are missing are named one by one."""
+_FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
+"""What a formula of a spreadsheet begins with, and what begins like one and is none."""
 _WARM_UP_S = "warm_up_s"
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
@@ -126,6 +129,7 @@ def read_footer(file: Path) -> Trace:
     """The trace without its rows; raises UserError if the file cannot be one."""
     try:
         run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Spark has not
+        _refuse_formulas(file)
         footer, status = parquet.read_footer(file), file.stat()
         warm_up_s = _warm_up_s(file, footer.metadata)
     except UnicodeEncodeError:
@@ -136,6 +140,13 @@ def read_footer(file: Path) -> Trace:
         raise UserError(f"{file}: {error.strerror or error}: {REMEDY}") from None
     key = footer.metadata.get(RUN_KEY, "")
     return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows, warm_up_s)
+
+
+def _refuse_formulas(file: Path) -> None:
+    """Raises UserError for a name or value in the run's place that a spreadsheet would compute, and not show."""
+    for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
+        if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text):
+            raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
 
 
 def _warm_up_s(file: Path, metadata: Mapping[str, str]) -> float:

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.traces import readable_names
+from roambus.spark.aggregation.traces import examine, readable_names
 from tests.spark.synthetic import random_trace, write_trace
 
 NAMES = [
-    *("run [1]", "a?b", "{a,b}", "*", "**", "a\\b", "a\\[b", "#", "%20", "a b", "new\nline", "-leading"),
+    *("run [1]", "a?b", "{a,b}", "*", "**", "a\\b", "a\\[b", "#", "%20", "a b", "new\nline", "leading-"),
     *("naïve", "日本語", ":", "a:b", "$\\frac{", "~", "'", '"', "`", "&", ";", "a,b", "file:", "\x7f"),
     *("e\u0301", "x" * 200, "_hidden", ".hidden", os.fsdecode(b"\xff\xfe")),
 ]
@@ -30,6 +30,23 @@ def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
     (problem,) = aggregate(results)
     assert problem.endswith("the name of a folder is not UTF-8: rename it")
     assert sorted(pd.read_csv(results / "metrics" / "runs.csv")["seed"]) == list(range(len(NAMES) - 1))
+
+
+@pytest.mark.parametrize(
+    ("place", "formula"),
+    [
+        ("agent=a/speed==HYPERLINK(1)/seed=0", "=HYPERLINK(1)"),
+        ("agent=@SUM(1)/seed=0", "@SUM(1)"),
+        ("agent=a/+x=2/seed=0", "+x"),
+        ("agent=a/speed=-1+cmd/seed=0", "-1+cmd"),
+        ("agent=a/speed=-1.5e-3/seed=0", ""),
+        ("agent=a/speed=+2/seed=0", ""),
+    ],
+)
+def test_a_name_that_a_spreadsheet_would_compute_is_refused(tmp_path: Path, place: str, formula: str) -> None:
+    """It would stand in the tables as CSV. A number is none, whatever its sign."""
+    _, problems = examine([write_trace(tmp_path, place, [])])
+    assert [formula in line and "would be a formula" in line for line in problems.values()] == [True] * bool(formula)
 
 
 @pytest.mark.slow
