@@ -185,14 +185,16 @@ def _refuse_hidden_methods(reference: str, file: Path) -> None:
     """Raises UserError for two methods of one name in a class, of which Python keeps the last and says nothing.
 
     Those that belong together are no mistake, such as a property's, or what `typing.overload` stands over: all of them
-    but one have a decorator other than `on` and `on_timer`.
+    but one have decorators, and neither `on` nor `on_timer` among them.
     """
     for cls in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(cls, ast.ClassDef):
             continue
         lines: dict[str, int] = {}
         for method in cls.body:
-            if not isinstance(method, ast.FunctionDef) or not all(map(_is_mark, method.decorator_list)):
+            if not isinstance(method, ast.FunctionDef):
+                continue
+            if method.decorator_list and not any(map(_is_mark, method.decorator_list)):
                 continue
             if (line := lines.setdefault(method.name, method.lineno)) != method.lineno:
                 raise UserError(

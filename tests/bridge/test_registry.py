@@ -178,6 +178,20 @@ def test_parameters_that_cannot_be_used_are_refused(folder: Path, definition: st
     refused("mine.py", message)
 
 
+def test_of_two_methods_of_one_name_none_is_dropped_in_silence(folder: Path) -> None:
+    """Also where a handler has another decorator, too; what a property consists of is no mistake."""
+    handler = "    @on(Started)\n    @same\n    def start(self, event, now):\n        pass\n"
+    head = "from roambus import Agent, Started, on\n\ndef same(method):\n    return method\n\nclass Mine(Agent):\n"
+    value = (
+        "    @property\n    def a(self):\n        return 1\n\n    @a.setter\n    def a(self, value):\n        pass\n"
+    )
+    (folder / "once.py").write_text(head + value + handler)
+    (folder / "twice.py").write_text(head + value + handler + handler)
+    assert load_agent(str(folder / "once.py")).__name__ == "Mine"
+    with pytest.raises(UserError, match=r"twice.py:20: class Mine has a method start at line 16 already"):
+        load_agent(str(folder / "twice.py"))
+
+
 def test_messages_that_cannot_be_decoded_are_refused(folder: Path) -> None:
     """Each must have a tag by which it is known."""
     (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    messages = [int]\n")
