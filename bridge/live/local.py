@@ -32,6 +32,7 @@ from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
+from roambus.bridge.live.connection import Peers
 from roambus.bridge.live.machines import open_sockets
 from roambus.bridge.live.node import LOST_S, LiveNode, code_of, take_precedence
 from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
@@ -65,7 +66,11 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
         if realtime:
             apart(take_precedence)  # so that it is told at once if the user may not
         code_of(agent)  # the nodes, which are asked for it, have it from here
-        with local_ensemble(len(scenario.nodes), journals, realtime) as ensemble, Conductor(ensemble) as conductor:
+        with (
+            local_ensemble(len(scenario.nodes), journals, realtime) as ensemble,
+            Peers(ensemble.endpoints, ensemble.keys) as peers,
+        ):
+            conductor = Conductor(ensemble, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
             remarks = conductor.collect(trace, scenario, partial(left_journal, journals))
         shutil.rmtree(journals, ignore_errors=True)

@@ -36,6 +36,7 @@ from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
 from roambus.bridge.live.air import Address, Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
+from roambus.bridge.live.connection import Peers, UnreachableError
 from roambus.bridge.live.node import LiveNode, take_precedence
 from roambus.bridge.runs.guard import watch
 from roambus.bridge.runs.identity import RunPlan
@@ -43,6 +44,7 @@ from roambus.bridge.runs.run import Drive, Driven
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.vocabulary import NodeId
 
 PORT = 7400
 _RECEIVE_BYTES = 2**20
@@ -192,11 +194,19 @@ def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         endpoints = [machines.endpoint(node) for node in range(len(machines.nodes))]
         ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere(), machines.group)
-        with Conductor(ensemble) as conductor:
+        with Peers(endpoints, machines.keys) as peers:
+            conductor = Conductor(ensemble, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
-            return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lambda _: b""))
+            return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lost_journal))
 
     return drive
+
+
+def lost_journal(node: NodeId) -> bytes:
+    """Raises UnreachableError: what a node on another machine has written is there, and nobody can get it."""
+    raise UnreachableError(
+        f"node {node} is gone, and what happened there is in its folder: start it again, or go there"
+    )
 
 
 def _bound(address: Address, own: Address) -> socket.socket:
