@@ -8,9 +8,10 @@ python -m benchmarks.backend_agreement results/radio results/castalia
 
 What else is compared is named: `--names ideal,live` for ideal links and live runs of the same seeds.
 
-The radio and Castalia draw places, ways and shadowing from generators of their own, so that only distributions can agree: for each metric
-the means over the seeds with their 95 % intervals, and the 95 % interval of the difference (Welch). A row is marked
-where they differ at the 5 % level, corrected for the number of rows (Holm). Ends with 1 if any row is.
+The radio and Castalia draw places, ways and shadowing from generators of their own, so that only distributions can
+agree: for each metric the means over the seeds with their 95 % intervals, and the 95 % interval of the difference
+(Welch). A row is marked where they differ at the 5 % level, corrected for the number of rows (Holm). Ends with 1 if any
+row is.
 """
 
 from __future__ import annotations

@@ -5,15 +5,25 @@ that moment or for a frame, whichever comes first, and tells what time it is. So
 simulated one, but for these:
 
 - A clock goes on. What is due at an instant is handled at it or a little after it, and the agent is told when it really
-  is. By how much timers are late is counted.
+  is. By how much timers are late is counted, also for frames that are to leave after a while.
 - What a radio tells and UDP does not is absent: RSSI and LQI are no numbers (NaN).
 - A socket that would block, and a datagram that the system refuses, is a `SendFailed`. So is a frame beyond the rate
-  that a node may send at, for an agent that has gone wild would keep everybody's processor busy.
+  that a node may send at, for an agent that has gone wild would keep everybody's processor busy. That a frame does not
+  arrive is never told: on an ideal link it can be, for a link layer would miss an acknowledgement.
+
+How a frame goes:
+
+1. What the agent sends waits until its time, as in every back-end. Then it is sealed, with the time at which it really
+   leaves, and goes to each address that its destination stands for.
+2. A receiver opens it, asks its links whether it would have arrived and when, and decodes it. Only what would arrive is
+   decoded: nobody pays for what is out of reach.
+3. It waits until its link would have brought it. If it has come later than that, because the machine was busy, it
+   arrives now.
 
 The one loop is in `advance`, and no thread stands beside it: who calls back in the middle of an agent's work would need
 locks, and asyncio would only wrap the same wait in a loop of its own, whose timers are as coarse as the selector's.
 `select` waits to the microsecond, where `epoll` waits in milliseconds. What else the process has to hear is one more
-file descriptor in that wait.
+file descriptor in that wait. Datagrams are read in bursts, between which timers have their turn.
 """
 
 from __future__ import annotations
@@ -122,10 +132,13 @@ class Air:
             *([sockets.group] if sockets.group else []),
             *attend.descriptors(),
         ]
+        # One for all datagrams: to have the system make one of this size for each takes longer than to copy what came.
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
         self._order = count()
         self._leaving: list[tuple[SimTime, int, Transmission]] = []
+        """What is to leave, the earliest first."""
         self._arriving: list[tuple[SimTime, int, Delivery]] = []
+        """What has come and has not arrived yet."""
         self._failures: list[Failure] = []
         self._sequence = count()
         self._allowance, self._allowed_at = float(MOST_FRAMES_A_SECOND), own.since
@@ -185,6 +198,7 @@ class Air:
             select.select(self._readers, (), (), min(seconds, LONGEST_WAIT_S))
 
     def _note_late(self, by: SimTime) -> None:
+        """Counts, and keeps no list: a node can be on the air for days."""
         self.lateness[by // LATE_STEP] += 1
 
     # Frames that come
@@ -222,6 +236,7 @@ class Air:
         heappush(self._arriving, (arrives, next(self._order), delivery))
 
     def _arrived_until(self, now: SimTime) -> list[Delivery]:
+        """Takes what has arrived, in the order in which the links bring it."""
         arrived = []
         while self._arriving and self._arriving[0][0] <= now:
             arrived.append(heappop(self._arriving)[2])
@@ -230,6 +245,7 @@ class Air:
     # Frames that leave
 
     def _send_until(self, now: SimTime) -> None:
+        """Sends what is to leave by now, and notes what was not taken."""
         while self._leaving and self._leaving[0][0] <= now:
             at, _, transmission = heappop(self._leaving)
             if at > self._last:

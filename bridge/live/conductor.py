@@ -94,8 +94,6 @@ class Ensemble(NamedTuple):
     addresses: Sequence[Address]
     keys: CurveKeys
     processes: Processes
-    group: Address | None = None
-    """Where broadcasts go, if they go by multicast."""
     is_local: bool = False
 
 
@@ -146,8 +144,7 @@ class Conductor:
 
     def _start(self, peers: Sequence[Peer]) -> None:
         """Tells these nodes when to start, each by its own clock; for one that comes back that has passed."""
-        addresses, group = self._ensemble.addresses, self._ensemble.group
-        common = {"run": self._run, "key": self._key, "addresses": addresses, "group": group}
+        common = {"run": self._run, "key": self._key, "addresses": self._ensemble.addresses}
         own = {
             peer.node: {**common, "start_ns": self._start_ns + peer.clock.offset, "incarnation": peer.incarnation}
             for peer in peers

@@ -27,8 +27,8 @@ import resource
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,32 +69,45 @@ def code_of(agent: type[Agent]) -> str:
     return code_hash([*ours, *agent_sources(agent)]).hex()
 
 
-def take_precedence() -> None:
-    """Has this process run before all ordinary ones, so that its timers are not late on a machine that is busy.
+@contextmanager
+def precedence(is_wanted: bool = True) -> Iterator[None]:
+    """Has this process run before all ordinary ones in the block, so that timers are on time on a busy machine.
 
-    It waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU, before it takes
-    the processor from everybody. Raises UserError where the user may not do that.
+    On the air it waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU before
+    it takes the processor from everybody. Raises UserError where the user may not do that.
     """
+    if not is_wanted:
+        yield
+        return
     resource.setrlimit(resource.RLIMIT_RTTIME, (WILD_US, WILD_US))
     try:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     except PermissionError:
         raise UserError("--realtime: only root, or who has CAP_SYS_NICE, may put processes before all others") from None
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def may_take_precedence() -> None:
+    """Raises UserError where the user may not have processes run before all others."""
+    with precedence():
+        pass
 
 
 class StoppedError(BackendError):
-    """The conductor has had the node leave the air."""
+    """The conductor has had the node leave the air: what happened until then stays in the journal."""
 
 
 class LostError(BackendError):
-    """The conductor is gone."""
+    """The conductor is gone, and nobody will ask what happened."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A run that a node could start."""
+    """A run that a node could start: everything that takes long is done."""
 
-    run: str
     scenario: Scenario
     agent: type[Agent]
     links: Links
@@ -102,30 +115,39 @@ class Prepared:
     level: TraceLevel
 
 
-class LiveNode:
-    """One node: `serve` does what conductors ask."""
+class LiveNode(Attend):
+    """One node: `serve` does what conductors ask, and between two events of its agent it hears them, too."""
 
-    def __init__(  # noqa: PLR0913  # the parts of a node
+    def __init__(  # noqa: PLR0913, PLR0917  # the parts of a node
         self,
         node: NodeId,
         endpoint: str,
         keys: CurveKeys,
         folder: Path,
         open_sockets: Callable[[], Sockets],
+        group: Address | None = None,
         *,
         for_one_run: bool = False,
+        realtime: bool = False,
     ) -> None:
-        """Journals are kept in `folder`. Raises UserError if the address cannot be had."""
+        """Journals are kept in `folder`; broadcasts go to the group, or to each node if there is none.
+
+        Raises UserError if the address cannot be had.
+        """
+        self._group, self._realtime = group, realtime
         self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
         self._ended_with: dict[str, Any] = {}
+        """What is told of a run that has ended: what was counted, or the error."""
         self._prepared: Prepared | None = None
         self._asked: dict[str, Any] | None = None
+        """What the start was asked for with, until the node is on the air."""
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
-        self._listener = Listener(endpoint, keys, self._answer)
         self._lost = ""
+        """What to announce of a conductor that is gone."""
+        self._listener = Listener(endpoint, keys, self._answer)
 
     def serve(self, announce: Callable[[str], None]) -> None:
         """Does what it is asked until it is told to end, or interrupted; nothing is left but journals."""
@@ -192,9 +214,7 @@ class LiveNode:
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
         links = links_of(fields["links"], scenario, self._node)
-        self._prepared = Prepared(
-            str(int(fields["run"], 16)), scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"])
-        )
+        self._prepared = Prepared(scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"]))
         self._state = PREPARED
         return {}, b""
 
@@ -267,16 +287,15 @@ class LiveNode:
         start_ns = int(fields["start_ns"])
         own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
-        group = fields["group"]
-        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], group and as_address(group))
+        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], self._group)
         self._air = air = Air(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
-            prepared.sockets, neighbours, prepared.links, Attention(self), journal.flush,
+            prepared.sockets, neighbours, prepared.links, self, journal.flush,
         )  # fmt: skip
-        with conduct_seen(prepared.scenario.agent):
+        with precedence(self._realtime), conduct_seen(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
 
-    def attend(self) -> None:
+    def hear(self) -> None:
         """Hears the conductor while it is on the air; raises StoppedError, LostError."""
         self._listener.hear()
         if self._is_stopped:
@@ -321,21 +340,6 @@ class LiveNode:
         self._lost = f"node {self._node}: {error}: it has left the air, and its trace is {file}"
         self._is_over = self._for_one_run
         self._drop()
-
-
-class Attention(Attend):
-    """What a node hears while it is on the air."""
-
-    def __init__(self, node: LiveNode) -> None:
-        self._node = node
-
-    def descriptors(self) -> Sequence[int]:
-        """The connection's."""
-        return self._node.descriptors()
-
-    def hear(self) -> None:
-        """Hears the conductor."""
-        self._node.attend()
 
 
 def as_address(fields: Sequence[Any]) -> Address:
