@@ -130,7 +130,8 @@ class Conductor:
 
     def _greet(self) -> None:
         """Learns who is there; raises UnreachableError, and UserError for a node that speaks otherwise."""
-        for node, (answer, _) in self._peers.ask_all("status", lambda _: {}, REACH_S, self._nodes).items():
+        within_s = PREPARE_S if self._ensemble.is_local else REACH_S  # processes of this machine have just been started
+        for node, (answer, _) in self._peers.ask_all("status", lambda _: {}, within_s, self._nodes).items():
             self._nodes[node].session = str(answer["session"])
             if answer.get("protocol") != PROTOCOL:
                 raise UserError(f"{self._nodes[node].name} has a version of roambus that speaks another protocol")
