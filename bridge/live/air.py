@@ -94,7 +94,7 @@ class Neighbours:
 
 
 class Attend:
-    """What the process has to hear beside frames; this one hears nothing."""
+    """What the process has to hear beside frames; this one hears nothing, as in a test of the air alone."""
 
     def descriptors(self) -> Sequence[int]:
         """What becomes readable when there is something to hear."""
@@ -183,7 +183,7 @@ class Air:
         """Does nothing: whoever started the run tells the others."""
 
     def close(self) -> Totals:
-        """Closes the sockets; what only a radio has is empty."""
+        """Closes the sockets. What only a radio has is empty, and the counts are for whoever asks the node."""
         self.counts.update(self._gate.dropped)
         self._sockets.close()
         return Totals()
@@ -255,7 +255,11 @@ class Air:
                 self._failures.append(Failure(self._own.node, destination, message, reason))
 
     def _send(self, transmission: Transmission, now: SimTime) -> str | None:
-        """Sends the frame to whom it is for; returns why it was not taken, by all or by some."""
+        """Sends the frame to whom it is for; returns why it was not taken, by all or by some.
+
+        A broadcast that some have got and others have not has failed: an agent that sends it again reaches all, and
+        whoever hears it twice is used to that from a radio.
+        """
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:
             return TOO_LONG

@@ -15,6 +15,15 @@
    for others may be among it: it was accepted, so somebody has to be told.
 
 The trace is that of a run, and nobody who reads it need know that it was live. What only a radio has is not there.
+
+The conductor decides nothing about the agents: nodes get the template's commands from the template itself, at the times
+of their own clocks, and would go on without it for a while. It is asked by nobody. Its one loop looks at all nodes in
+turn, and whatever takes long in it, such as a node that comes back, must not keep it from asking the others for their
+state; `Peers.ask_all` does that meanwhile.
+
+What ends a run before its time is an error of a node, with the exit code that it has in a simulation, or a node that
+cannot be reached when it is needed: at the start, and when its journal is to be collected. In between a node may be
+gone, for that is what crashes are.
 """
 
 from __future__ import annotations

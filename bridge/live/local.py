@@ -98,7 +98,11 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 @contextmanager
 def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
-    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`."""
+    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`.
+
+    Nodes are asked over sockets in a private folder, with keys that were made for this run: what is between conductor
+    and node is the same on one machine as on many.
+    """
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:
         keys = CurveKeys.fresh()
@@ -135,7 +139,10 @@ def announce(text: str) -> None:
 
 @contextmanager
 def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
-    """Forks it; at the end of the block it and all nodes are gone."""
+    """Forks it; at the end of the block it and all nodes are gone.
+
+    Ctrl-C is kept back where there is a process whose number nobody knows yet, and where it is waited for.
+    """
     ours, theirs = socket.socketpair()
     with interrupts_postponed():
         process = fork()
@@ -154,7 +161,11 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
 
 
 class Nursery:
-    """The command's end: a line for each thing that is told."""
+    """The command's end: a line for each thing that is told.
+
+    It also knows which deaths are to be followed by a new process, and when: that is no business of the nursery, which
+    does what it is told.
+    """
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._rest = line, b""

@@ -55,16 +55,19 @@ from roambus.python_protocol.vocabulary import NodeId
 
 PORT = 7400
 _RECEIVE_BYTES = 2**20
-"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones."""
+"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones. A system that
+allows less gives less, without a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What the file says."""
+    """What the file says, which is the same on every machine."""
 
     nodes: tuple[Address, ...]
+    """All of one version of IP, for a node sends by one socket."""
     keys: CurveKeys
     group: Address | None = None
+    """Without a number of an interface, which each machine has its own of."""
     interface: str = ""
 
     def endpoint(self, node: int) -> str:
@@ -79,7 +82,10 @@ def shown(address: Address) -> str:
 
 
 def write_machines(file: Path, nodes: Sequence[str]) -> None:
-    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError."""
+    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError.
+
+    A file that is there stays: nodes that were started with its keys would hear nobody any more.
+    """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
     listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
@@ -187,14 +193,18 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
 
 
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
-    """Is the node until interrupted; raises UserError."""
+    """Is the node until interrupted; raises UserError.
+
+    What cannot work here is told at once, to whoever starts the node, and not only to a conductor that comes later:
+    a number that the file does not have, an address of another machine, one in use, no multicast, no rights.
+    """
     if realtime:
         may_take_precedence()
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
     group = group_here(machines)
     open_own = partial(open_sockets, machines.nodes[node], group)
-    open_own().close()  # an address that is in use is told now, and not to the conductor only
+    open_own().close()
     watch()
     made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, group, realtime=realtime)
     made.serve(announce)
@@ -223,7 +233,10 @@ def lost_journal(node: NodeId) -> bytes:
 
 
 def _bound(address: Address, own: Address) -> socket.socket:
-    """A socket of a group is shared with other nodes of the same machine; a node's own address is its alone."""
+    """A socket that does not block. One of a group is shared with other nodes of the machine, a node's own is not.
+
+    Without sharing, a second process on the same address would take half of the first one's datagrams unseen.
+    """
     made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
     try:
         made.setblocking(False)

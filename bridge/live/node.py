@@ -15,9 +15,21 @@
 - A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file made of it, which
   every program reads that reads traces. It is idle then, or ends if it was started for one run.
 - What its agent may not do is refused in this process as in that of every run (`roambus.bridge.runs.guard`).
+- A question is answered in the state that the node is in, and changes it at most by one step. A node that does not
+  know what to do with a question says so, and stays what it was.
+
+A node on the air asks between two events of its agent whether it was asked anything. So an agent that is stuck in one
+event answers nobody, and is taken for dead: which it is, to everybody else. The start itself is not carried out where
+it is asked for, because the conductor waits for the answer; the node goes on the air from the loop in `serve`.
 
 The files of a run are somebody's who has the key of this node. They are written to a private folder, and to no other
 place, and are gone as soon as they are read. The agent is one that is installed here; it does not come from anywhere.
+Conductor and node compare a hash of the code that drives the agent, and of the agent: a run of two versions at once
+would be nobody's.
+
+A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
+agent begins with what the template told it until then (`own_part` in the host's agenda): its boot, its place in a tree,
+its subscriptions. What it had published is not published again.
 """
 
 from __future__ import annotations
@@ -260,7 +272,11 @@ class LiveNode(Attend):
     # What it does
 
     def _run(self, fields: dict[str, Any]) -> None:
-        """Is on the air until the end of the run; what became of it is told when it is asked."""
+        """Is on the air until the end of the run; what became of it is told when it is asked.
+
+        An error is the end of this node's part, and the conductor makes it that of the run. It stays an error with the
+        exit code that it has in a simulation.
+        """
         prepared = self._prepared
         if prepared is None:
             return
@@ -308,7 +324,10 @@ class LiveNode(Attend):
         return self._listener.descriptors()
 
     def _counts(self) -> dict[str, Any]:
-        """What it counted on the air, and what that took."""
+        """What it counted on the air, and what that took.
+
+        CPU and memory are those of the process, its start included: on one machine most of the memory is shared.
+        """
         air, used = self._air, resource.getrusage(resource.RUSAGE_SELF)
         if air is None:
             return {}
