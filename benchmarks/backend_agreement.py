@@ -1,4 +1,4 @@
-"""The metrics of one sweep on the embedded radio and on Castalia, side by side.
+"""The metrics of the same runs over two back-ends, such as the embedded radio and Castalia, side by side.
 
 roambus sweep backends --set config=C8,C16 --out results/radio
 roambus sweep backends --set config=C8,C16 --backend castalia --out results/castalia
@@ -6,9 +6,12 @@ roambus aggregate results/radio
 roambus aggregate results/castalia
 python -m benchmarks.backend_agreement results/radio results/castalia
 
-Both draw places, ways and shadowing from generators of their own, so that only distributions can agree: for each metric
-the means over the seeds with their 95 % intervals, and the 95 % interval of the difference (Welch). A row is marked
-where they differ at the 5 % level, corrected for the number of rows (Holm). Ends with 1 if any row is.
+What else is compared is named: `--names ideal,live` for ideal links and live runs of the same seeds.
+
+The radio and Castalia draw places, ways and shadowing from generators of their own, so that only distributions can
+agree: for each metric the means over the seeds with their 95 % intervals, and the 95 % interval of the difference
+(Welch). A row is marked where they differ at the 5 % level, corrected for the number of rows (Holm). Ends with 1 if any
+row is.
 """
 
 from __future__ import annotations
@@ -62,13 +65,14 @@ def rows(radio: Measurements, castalia: Measurements) -> Iterator[Row]:
     columns = [AGENT, *radio.axes]
     if columns != [AGENT, *castalia.axes]:
         raise UserError(f"the two sweeps have different axes: {radio.axes} and {castalia.axes}")
+    told = [place for place, column in enumerate(columns) if column == AGENT or radio.runs[column].nunique() > 1]
     there = dict(iter(castalia.runs.groupby(columns)))
     for place, runs in radio.runs.groupby(columns):
         for metric in METRICS:
             if place in there:
                 pair = [table[metric].dropna().to_numpy(float) for table in (runs, there[place])]
                 if min(map(len, pair)) > 1:
-                    yield Row(" ".join(map(str, place)), metric, *pair)
+                    yield Row(" ".join(str(place[one]) for one in told), metric, *pair)
 
 
 def differing(found: Sequence[Row]) -> set[int]:
@@ -105,8 +109,8 @@ def _difference(row: Row) -> str:
     return f"{interval.low:.3g} to {interval.high:.3g}"
 
 
-def draw(found: Sequence[Row], path: Path) -> None:
-    """The differences in percent of Castalia's mean, each with its interval; the format is the suffix's."""
+def draw(found: Sequence[Row], path: Path, first: str, second: str) -> None:
+    """The differences in percent of the second's mean, each with its interval; the format is the suffix's."""
     shown = [row for row in found if row.castalia.mean() != 0 and row.p_value != 1.0]
     figure = Figure(figsize=(7, 0.22 * len(shown) + 1), layout="constrained")
     axes = figure.subplots()
@@ -120,7 +124,7 @@ def draw(found: Sequence[Row], path: Path) -> None:
     axes.set_yticks(places, [f"{row.place} {row.metric}" for row in shown], fontsize=8)
     axes.set_ylim(0.3, len(shown) + 0.7)
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlabel("embedded radio minus Castalia, % of Castalia's mean\n95 % intervals; logarithmic beyond 1 %")
+    axes.set_xlabel(f"{first} minus {second}, % of {second}'s mean\n95 % intervals; logarithmic beyond 1 %")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=140)
@@ -129,8 +133,9 @@ def draw(found: Sequence[Row], path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the table; 1 if any row differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("radio", type=Path, help="aggregated results of the embedded radio")
-    parser.add_argument("castalia", type=Path, help="aggregated results of Castalia")
+    parser.add_argument("radio", type=Path, help="aggregated results of the embedded radio, or of what is named first")
+    parser.add_argument("castalia", type=Path, help="aggregated results of Castalia, or of what is named second")
+    parser.add_argument("--names", default="embedded radio,Castalia", metavar="A,B", help="what the two are")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the differences there: .png, .svg")
     chosen = parser.parse_args(arguments)
     try:
@@ -139,11 +144,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     marked = differing(found)
-    print(f"{'agent, point':14} {'metric':26}{'radio (runs)':>24}{'castalia (runs)':>24} {'difference, 95 %':>26}")
+    first, second = chosen.names.split(",")
+    heads = [f"{name} (runs)" for name in (first, second)]
+    print(f"{'agent, point':14} {'metric':26}{heads[0]:>24}{heads[1]:>24} {'difference, 95 %':>26}")
     for place, row in enumerate(found):
         print(describe(row, differs=place in marked))
     if chosen.plot:
-        draw(found, chosen.plot)
+        draw(found, chosen.plot, first, second)
     print(f"{len(marked)} of {len(found)} rows differ")
     return int(bool(marked) or not found)
 

@@ -5,15 +5,25 @@ that moment or for a frame, whichever comes first, and tells what time it is. So
 simulated one, but for these:
 
 - A clock goes on. What is due at an instant is handled at it or a little after it, and the agent is told when it really
-  is. By how much timers are late is counted.
+  is. By how much timers are late is counted, also for frames that are to leave after a while.
 - What a radio tells and UDP does not is absent: RSSI and LQI are no numbers (NaN).
 - A socket that would block, and a datagram that the system refuses, is a `SendFailed`. So is a frame beyond the rate
-  that a node may send at, for an agent that has gone wild would keep everybody's processor busy.
+  that a node may send at, for an agent that has gone wild would keep everybody's processor busy. That a frame does not
+  arrive is never told: on an ideal link it can be, for a link layer would miss an acknowledgement.
+
+How a frame goes:
+
+1. What the agent sends waits until its time, as in every back-end. Then it is sealed, with the time at which it really
+   leaves, and goes to each address that its destination stands for.
+2. A receiver opens it, asks its links whether it would have arrived and when, and decodes it. Only what would arrive is
+   decoded: nobody pays for what is out of reach.
+3. It waits until its link would have brought it. If it has come later than that, because the machine was busy, it
+   arrives now.
 
 The one loop is in `advance`, and no thread stands beside it: who calls back in the middle of an agent's work would need
 locks, and asyncio would only wrap the same wait in a loop of its own, whose timers are as coarse as the selector's.
 `select` waits to the microsecond, where `epoll` waits in milliseconds. What else the process has to hear is one more
-file descriptor in that wait.
+file descriptor in that wait. Datagrams are read in bursts, between which timers have their turn.
 """
 
 from __future__ import annotations
@@ -84,7 +94,7 @@ class Neighbours:
 
 
 class Attend:
-    """What the process has to hear beside frames; this one hears nothing."""
+    """What the process has to hear beside frames; this one hears nothing, as in a test of the air alone."""
 
     def descriptors(self) -> Sequence[int]:
         """What becomes readable when there is something to hear."""
@@ -122,10 +132,13 @@ class Air:
             *([sockets.group] if sockets.group else []),
             *attend.descriptors(),
         ]
+        # One for all datagrams: to have the system make one of this size for each takes longer than to copy what came.
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
         self._order = count()
         self._leaving: list[tuple[SimTime, int, Transmission]] = []
+        """What is to leave, the earliest first."""
         self._arriving: list[tuple[SimTime, int, Delivery]] = []
+        """What has come and has not arrived yet."""
         self._failures: list[Failure] = []
         self._sequence = count()
         self._allowance, self._allowed_at = float(MOST_FRAMES_A_SECOND), own.since
@@ -170,7 +183,7 @@ class Air:
         """Does nothing: whoever started the run tells the others."""
 
     def close(self) -> Totals:
-        """Closes the sockets; what only a radio has is empty."""
+        """Closes the sockets. What only a radio has is empty, and the counts are for whoever asks the node."""
         self.counts.update(self._gate.dropped)
         self._sockets.close()
         return Totals()
@@ -185,6 +198,7 @@ class Air:
             select.select(self._readers, (), (), min(seconds, LONGEST_WAIT_S))
 
     def _note_late(self, by: SimTime) -> None:
+        """Counts, and keeps no list: a node can be on the air for days."""
         self.lateness[by // LATE_STEP] += 1
 
     # Frames that come
@@ -222,6 +236,7 @@ class Air:
         heappush(self._arriving, (arrives, next(self._order), delivery))
 
     def _arrived_until(self, now: SimTime) -> list[Delivery]:
+        """Takes what has arrived, in the order in which the links bring it."""
         arrived = []
         while self._arriving and self._arriving[0][0] <= now:
             arrived.append(heappop(self._arriving)[2])
@@ -230,6 +245,7 @@ class Air:
     # Frames that leave
 
     def _send_until(self, now: SimTime) -> None:
+        """Sends what is to leave by now, and notes what was not taken."""
         while self._leaving and self._leaving[0][0] <= now:
             at, _, transmission = heappop(self._leaving)
             if at > self._last:
@@ -239,7 +255,11 @@ class Air:
                 self._failures.append(Failure(self._own.node, destination, message, reason))
 
     def _send(self, transmission: Transmission, now: SimTime) -> str | None:
-        """Sends the frame to whom it is for; returns why it was not taken, by all or by some."""
+        """Sends the frame to whom it is for; returns why it was not taken, by all or by some.
+
+        A broadcast that some have got and others have not has failed: an agent that sends it again reaches all, and
+        whoever hears it twice is used to that from a radio.
+        """
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:
             return TOO_LONG

@@ -2,8 +2,9 @@
 
 A simulator's run has its whole trace in memory until it ends. A live node can be killed at any moment, and what it had
 accepted or delivered until then has happened. So it writes what it did before it tells anybody: rows are in the file
-before the frames leave that were sent at the same instant. The system keeps what was written also if the process is
-killed; only a machine that loses power can lose some of it.
+before the frames leave that were sent at the same instant, as a database writes its log ahead. The system keeps what
+was written also if the process is killed; only a machine that loses power can lose some of it. One write for each
+instant takes some microseconds. To wait until it is on the disk would take milliseconds, in which no timer fires.
 
 A line is a row, as JSON. A process that was killed while it wrote leaves a torn line, which is no row: nobody had been
 told of it. A node that was started again goes on in the same file, behind an empty line. So a torn line is known by
@@ -77,7 +78,11 @@ Row = tuple[Any, ...]
 
 
 def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
-    """The rows of the node's journal; raises BackendError, which names the node, for what no node writes."""
+    """The rows of the node's journal; raises BackendError, which names the node, for what no node writes.
+
+    A node on another machine has the keys, and can have a mistake all the same: what would make a trace that nobody can
+    read is found here.
+    """
     lines = text.split(b"\n")
     try:
         TRACE_ROWS.check(len(lines))
@@ -98,6 +103,7 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
 
 
 def _is_row(row: object, node: NodeId) -> bool:
+    """Whether it has the columns of a row, of this node, at a time of the run; `type` keeps truth values out."""
     return (
         isinstance(row, list)
         and len(row) == len(_KINDS)

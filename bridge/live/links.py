@@ -9,8 +9,17 @@ as in a simulation, and every node works out for itself what they mean for the l
   socket has taken it, and there is no link layer that would miss an acknowledgement.
 - `radio`: each link has the path loss that the embedded radio draws for the same seed, between the cells in which both
   nodes are at that moment. A frame arrives with the probability that none of its bits is wrong over noise alone. It
-  takes its time on the air. There is no carrier sense and no interference: frames never collide.
+  takes its time on the air. There is no carrier sense and no interference: frames never collide, and a node can send
+  while it hears. So what differs from a run on the embedded radio is what collisions and waiting for them do.
 - `all`: who receives a datagram hears the frame, as on a real network.
+
+For ideal links the changes of the graph are done one after the other, by the class that the ideal back-end does them
+with, and what they mean for each sender is kept as spans of time, in which a frame's is found by bisection. For radio
+links each sender has a row of steps: from when on which loss lies between the two cells. Both are made from the very
+functions that the back-ends use, so that a seed means the same nodes at the same places.
+
+What a link loses is drawn from a generator of the node's own, seeded from the run's seed. That does not make a live run
+one that could be made again: how many frames come, and in which order, is decided by the machine.
 """
 
 from __future__ import annotations

@@ -2,12 +2,21 @@
 
 All processes are forked from one that has everything loaded, so that a node starts in hundredths of a second and shares
 most of its memory with the others. That one, the nursery, is forked before the conductor has any connection, for what
-ZeroMQ holds does not survive a fork. It starts a node when it is told to, and tells when one has died.
+ZeroMQ holds does not survive a fork. It starts a node when it is told to, and tells when one has died: as the parent of
+all nodes it is told so by the system at once, however they die.
 
 - The sockets of all nodes are bound before, on free ports of the loopback address. They stay open as long as the
   nursery does. So a node that was killed has its old address when it comes back, and nobody else can have taken it.
+  What comes for it meanwhile waits in the socket, and is too old when the node is back.
 - The nursery ends with the command, and ends the nodes. If the command was killed, it only waits: nodes notice that
   their conductor is gone, and keep their traces.
+- What a terminal sends to all processes, such as Ctrl-C, is for the command alone, which ends the others in good order.
+- Faults of the template are done to the processes: a crash is SIGKILL, and a new process when the node recovers; a
+  freeze is SIGSTOP, and SIGCONT. A process that was stopped finds the world further on than it thought, as a machine
+  does that slept. A node that somebody else kills comes back by itself after a moment.
+
+Command and nursery speak over a pair of sockets, a line for each thing: what to do with which node, and which node has
+died with what status.
 """
 
 from __future__ import annotations
@@ -32,8 +41,9 @@ from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
+from roambus.bridge.live.connection import Peers
 from roambus.bridge.live.machines import open_sockets
-from roambus.bridge.live.node import LOST_S, LiveNode, code_of, take_precedence
+from roambus.bridge.live.node import LOST_S, LiveNode, code_of, may_take_precedence
 from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
 from roambus.bridge.runs.guard import apart, fork, watch
 from roambus.bridge.runs.identity import RunPlan
@@ -46,11 +56,13 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 RESTART_S = 1.0
-"""A node that somebody kills is started again after so long."""
+"""A node that somebody kills is started again after so long: a crash that lasted no time would show in no trace."""
 _ENDING_S = 3.0
 """So long a node may take to end by itself."""
 _LOOK_S = 0.02
+"""The nursery looks so often whether a node has died."""
 _END = "end"
+"""The line by which the nursery knows that the command ends, and was not killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
@@ -61,11 +73,16 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
     """
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
+        """Journals lie in the run's folder until they are collected; of a command that was killed they stay there."""
         journals = plan.folder / NODES_FOLDER
         if realtime:
-            apart(take_precedence)  # so that it is told at once if the user may not
+            apart(may_take_precedence)  # so that it is told at once if the user may not
         code_of(agent)  # the nodes, which are asked for it, have it from here
-        with local_ensemble(len(scenario.nodes), journals, realtime) as ensemble, Conductor(ensemble) as conductor:
+        with (
+            local_ensemble(len(scenario.nodes), journals, realtime) as ensemble,
+            Peers(ensemble.endpoints, ensemble.keys) as peers,
+        ):
+            conductor = Conductor(ensemble, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
             remarks = conductor.collect(trace, scenario, partial(left_journal, journals))
         shutil.rmtree(journals, ignore_errors=True)
@@ -81,7 +98,11 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 @contextmanager
 def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
-    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`."""
+    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`.
+
+    Nodes are asked over sockets in a private folder, with keys that were made for this run: what is between conductor
+    and node is the same on one machine as on many.
+    """
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:
         keys = CurveKeys.fresh()
@@ -92,15 +113,14 @@ def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensem
             addresses = [one.own.getsockname() for one in made]
 
             def become(node: NodeId) -> None:
+                """What a forked process does; it keeps no other node's socket."""
                 for number, one in enumerate(made):
                     if number != node:
                         one.close()
-                if realtime:
-                    take_precedence()
                 again = made[node].own.dup
-                LiveNode(node, endpoints[node], keys, journals, lambda: Sockets(again()), for_one_run=True).serve(
-                    announce
-                )
+                LiveNode(
+                    node, endpoints[node], keys, journals, lambda: Sockets(again()), for_one_run=True, realtime=realtime
+                ).serve(announce)
 
             with nursery(become) as processes:
                 for node in range(nodes):
@@ -119,7 +139,10 @@ def announce(text: str) -> None:
 
 @contextmanager
 def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
-    """Forks it; at the end of the block it and all nodes are gone."""
+    """Forks it; at the end of the block it and all nodes are gone.
+
+    Ctrl-C is kept back where there is a process whose number nobody knows yet, and where it is waited for.
+    """
     ours, theirs = socket.socketpair()
     with interrupts_postponed():
         process = fork()
@@ -138,12 +161,18 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
 
 
 class Nursery:
-    """The command's end: a line for each thing that is told."""
+    """The command's end: a line for each thing that is told.
+
+    It also knows which deaths are to be followed by a new process, and when: that is no business of the nursery, which
+    does what it is told.
+    """
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._rest = line, b""
         self._restarts: dict[NodeId, float] = {}
+        """When each node is to be started again that somebody has killed."""
         self._stays_down: set[NodeId] = set()
+        """The nodes that the template has crash: they come back when it says so."""
 
     def start(self, node: NodeId) -> None:
         """Has a process of the node started."""
@@ -178,11 +207,13 @@ class Nursery:
             yield node, status
 
     def _tell(self, what: str, node: NodeId) -> None:
+        """If the nursery is gone, that is told by `died`."""
         with suppress(BrokenPipeError):
             self._line.sendall(f"{what} {node}\n".encode())
 
 
 def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoReturn:
+    """What the first forked process does."""
     try:
         for number in INTERRUPTING:
             signal.signal(number, signal.SIG_IGN)  # what a terminal sends to all is for the command
@@ -193,6 +224,7 @@ def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoRetu
 
 
 def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
+    """Does what it is told and tells who has died, until the command ends in one way or the other."""
     processes: dict[int, NodeId] = {}
     rest = b""
     while True:
@@ -216,12 +248,14 @@ def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
+    """The processes that have ended, with their status as the system has it."""
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             yield found
 
 
 def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
+    """Sends the signal to the node's process, if there is one."""
     for process, whose in processes.items():
         if whose == node:
             with suppress(ProcessLookupError):
@@ -229,6 +263,7 @@ def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
 
 
 def _end_all(processes: dict[int, NodeId]) -> None:
+    """Has all nodes end, those that are stopped, too: their journals are closed, and nothing else is theirs."""
     for number in (signal.SIGCONT, signal.SIGTERM):
         for process in processes:
             with suppress(ProcessLookupError):
@@ -250,6 +285,7 @@ def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
 
 
 def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> int:
+    """Starts a process of the node, and returns its number."""
     process = fork()
     if process == 0:
         _be_node(line, become, node)
@@ -257,6 +293,7 @@ def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -
 
 
 def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> NoReturn:
+    """What a node's process does. Errors of its agent go to the conductor; told here is what no conductor hears."""
     code = 1
     try:
         line.close()
@@ -276,6 +313,7 @@ def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId
 
 
 def _interrupt(*_: object) -> None:
+    """SIGTERM ends a node as Ctrl-C ends a command."""
     raise KeyboardInterrupt
 
 

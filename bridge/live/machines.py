@@ -7,9 +7,16 @@
     [keys]
     ...
 
-Node i is the i-th address. At its address and port a node hears the conductor by TCP and other nodes by UDP. Whoever
-has the file can conduct the nodes, and have them run what is installed there: so it is for its owner alone, as a
-private key is. The keys are CURVE's, one pair for all nodes and one for the conductor.
+Node i is the i-th address. At its address and port a node hears the conductor by TCP and other nodes by UDP. Addresses
+are written in numbers: a name could mean another machine on each of them.
+
+Whoever has the file can conduct the nodes, and have them run what is installed there. So it is for its owner alone, as
+a private key is, and refused if others can read it. The keys are CURVE's, one pair for all nodes and one for whoever
+conducts them. A node that is given to somebody else needs a file of its own, with all others' in it.
+
+By multicast a frame is sent once and reaches all who have joined the group, over one hop (its time to live is 1). By
+unicast it is sent to each node that is listed. What arrives is the same; multicast takes less time, and a network must
+let it pass. Both sockets of a node have room for a second of the most frames that another one may send.
 """
 
 from __future__ import annotations
@@ -36,26 +43,31 @@ from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
 from roambus.bridge.live.air import Address, Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
-from roambus.bridge.live.node import LiveNode, take_precedence
+from roambus.bridge.live.connection import Peers, UnreachableError
+from roambus.bridge.live.node import LiveNode, may_take_precedence
 from roambus.bridge.runs.guard import watch
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import Drive, Driven
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.vocabulary import NodeId
 
 PORT = 7400
 _RECEIVE_BYTES = 2**20
-"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones."""
+"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones. A system that
+allows less gives less, without a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What the file says."""
+    """What the file says, which is the same on every machine."""
 
     nodes: tuple[Address, ...]
+    """All of one version of IP, for a node sends by one socket."""
     keys: CurveKeys
     group: Address | None = None
+    """Without a number of an interface, which each machine has its own of."""
     interface: str = ""
 
     def endpoint(self, node: int) -> str:
@@ -70,7 +82,10 @@ def shown(address: Address) -> str:
 
 
 def write_machines(file: Path, nodes: Sequence[str]) -> None:
-    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError."""
+    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError.
+
+    A file that is there stays: nodes that were started with its keys would hear nobody any more.
+    """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
     listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
@@ -104,19 +119,18 @@ def read_machines(file: Path) -> Machines:
         raise UserError(f"{file}: port: {port!r} is no port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
-    group, interface = content.get("group"), content.get("interface", "")
     addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
     if len(set(addresses)) < len(addresses):
         raise UserError(f"{file}: nodes: two nodes have the same address and port")
-    return Machines(
-        addresses,
-        _keys(file, content.get("keys")),
-        None if group is None else _group(file, group, str(interface)),
-        str(interface),
-    )
+    interface = str(content.get("interface", ""))
+    group = None if "group" not in content else _group(file, content["group"], interface)
+    if len({len(one) for one in (*addresses, *([group] if group else []))}) > 1:
+        raise UserError(f"{file}: all addresses must be of IPv4, or all of IPv6: a node sends by one socket")
+    return Machines(addresses, _keys(file, content.get("keys")), group, interface)
 
 
 def _keys(file: Path, given: Any) -> CurveKeys:
+    """The table of keys, each in the 40 characters that ZeroMQ writes it with (Z85); raises UserError."""
     names = [one.name for one in fields(CurveKeys)]
     if not isinstance(given, dict) or given.keys() != set(names):
         raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus live machines makes them")
@@ -140,19 +154,23 @@ def _address(where: str, text: Any, port: int) -> Address:
 
 
 def _group(file: Path, text: Any, interface: str) -> Address:
+    """The group's address. Over IPv6 it needs an interface, which is looked up where the node is; raises UserError."""
     address = _address(f"{file}: group", text, PORT + 1)
     if not ipaddress.ip_address(address[0]).is_multicast:
         raise UserError(f"{file}: group: {text} is no address of multicast, such as 239.77.0.1:7401")
-    if len(address) == 2:
-        return address
-    return (*address[:3], _index(file, interface))
+    if len(address) == 4 and not interface:
+        raise UserError(f"{file}: interface: name the one on which the group is, such as eth0")
+    return address
 
 
-def _index(file: Path, interface: str) -> int:
+def group_here(machines: Machines) -> Address | None:
+    """The group's address as this machine's sockets take it; raises UserError if it lacks the interface."""
+    if machines.group is None or len(machines.group) == 2:
+        return machines.group
     try:
-        return socket.if_nametoindex(interface)
+        return (*machines.group[:3], socket.if_nametoindex(machines.interface))
     except OSError:
-        raise UserError(f"{file}: interface: this machine has none called {interface!r}") from None
+        raise UserError(f"interface: this machine has none called {machines.interface!r}") from None
 
 
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
@@ -175,32 +193,50 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
 
 
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
-    """Is the node until interrupted; raises UserError."""
+    """Is the node until interrupted; raises UserError.
+
+    What cannot work here is told at once, to whoever starts the node, and not only to a conductor that comes later:
+    a number that the file does not have, an address of another machine, one in use, no multicast, no rights.
+    """
     if realtime:
-        take_precedence()
+        may_take_precedence()
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
-    open_own = partial(open_sockets, machines.nodes[node], machines.group)
-    open_own().close()  # an address that is in use is told now, and not to the conductor only
+    group = group_here(machines)
+    open_own = partial(open_sockets, machines.nodes[node], group)
+    open_own().close()
     watch()
-    LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own).serve(announce)
+    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, group, realtime=realtime)
+    made.serve(announce)
 
 
 def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> Drive:
     """Has a live run made by the nodes of these machines; `advance` is called in each second of the run."""
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
+        """The nodes are there already, and stay when the run is over."""
         endpoints = [machines.endpoint(node) for node in range(len(machines.nodes))]
-        ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere(), machines.group)
-        with Conductor(ensemble) as conductor:
+        ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere())
+        with Peers(endpoints, machines.keys) as peers:
+            conductor = Conductor(ensemble, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
-            return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lambda _: b""))
+            return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lost_journal))
 
     return drive
 
 
+def lost_journal(node: NodeId) -> bytes:
+    """Raises UnreachableError: what a node on another machine has written is there, and nobody can get it."""
+    raise UnreachableError(
+        f"node {node} is gone, and what happened there is in its folder: start it again, or go there"
+    )
+
+
 def _bound(address: Address, own: Address) -> socket.socket:
-    """A socket of a group is shared with other nodes of the same machine; a node's own address is its alone."""
+    """A socket that does not block. One of a group is shared with other nodes of the machine, a node's own is not.
+
+    Without sharing, a second process on the same address would take half of the first one's datagrams unseen.
+    """
     made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
     try:
         made.setblocking(False)

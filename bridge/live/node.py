@@ -1,50 +1,59 @@
-"""The process of a live node: it is told by a conductor what to run, runs it on the air, and keeps what happened.
+"""The process of a live node: it does what a conductor asks, runs an agent on the air, and keeps what happened.
 
-The conductor asks, and the node answers; it says nothing by itself. So nobody waits for anybody else: a conductor that
-is gone asks no more, which the node notices, and a node that is gone does not answer.
+| asked   | does                                                                      | in state        |
+|---------|---------------------------------------------------------------------------|-----------------|
+| status  | tells its state, its session, what it counted, and the time of its clock  | any             |
+| prepare | takes the files of a run, makes its agent, binds its sockets              | all but running |
+| start   | goes on the air, at a moment by its own clock                             | prepared        |
+| collect | gives out a piece of the journal                                          | any             |
+| forget  | removes the journal                                                       | all but running |
+| end     | leaves the air, and ends the process if it was started for one run        | any             |
 
-| asked   | does                                                                              | in state        |
-|---------|-----------------------------------------------------------------------------------|-----------------|
-| status  | tells its state, its session, what it counted, and the time of its clock          | any             |
-| prepare | takes the files of a run, makes its agent, binds its sockets                      | idle            |
-| start   | goes on the air, at a moment by its own clock                                     | prepared        |
-| stop    | leaves the air                                                                    | running         |
-| collect | gives out a piece of the journal                                                  | any             |
-| forget  | removes the journal                                                               | any but running |
-| end     | ends the process, if it was started for one run                                   | any             |
+- A session is a number that a process draws when it begins. By it the conductor knows a node that was started again.
+- A node has one conductor at a time. Another one is refused until the first is gone: two would each think that the node
+  does what they have asked for.
+- A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file made of it, which
+  every program reads that reads traces. It is idle then, or ends if it was started for one run.
+- What its agent may not do is refused in this process as in that of every run (`roambus.bridge.runs.guard`).
+- A question is answered in the state that the node is in, and changes it at most by one step. A node that does not
+  know what to do with a question says so, and stays what it was.
 
-A session is a number that a process draws when it begins. By it the conductor knows a node that was started again.
+A node on the air asks between two events of its agent whether it was asked anything. So an agent that is stuck in one
+event answers nobody, and is taken for dead: which it is, to everybody else. The start itself is not carried out where
+it is asked for, because the conductor waits for the answer; the node goes on the air from the loop in `serve`.
 
-The connection is ZeroMQ's, and CURVE lets nobody in who has not the key of the file of machines. It is heard in the
-same wait as the air, so that the process has one thread. A node whose conductor is gone ends its run, and keeps its
-trace: the journal, and a Parquet file made of it.
+The files of a run are somebody's who has the key of this node. They are written to a private folder, and to no other
+place, and are gone as soon as they are read. The agent is one that is installed here; it does not come from anywhere.
+Conductor and node compare a hash of the code that drives the agent, and of the agent: a run of two versions at once
+would be nobody's.
+
+A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
+agent begins with what the template told it until then (`own_part` in the host's agenda): its boot, its place in a tree,
+its subscriptions. What it had published is not published again.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import zmq
-
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.castalia.zeromq import Admission, make_identities_unpredictable
 from roambus.bridge.backends.interface import Own
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario, reader
 from roambus.bridge.live.air import Address, Air, Attend, Neighbours, Sockets, late_by
+from roambus.bridge.live.connection import PROTOCOL, Answer, Listener
 from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.live.links import Links, links_of
@@ -57,32 +66,13 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
-PROTOCOL = 1
-"""The version of what conductor and nodes say to each other."""
 LOST_S = 5.0
 """A conductor that has asked nothing for so long is gone."""
+PIECE_BYTES = 2**20
+"""A journal is collected in pieces of this length, between which a node is on the air again."""
 WILD_US = 1_000_000
-PIECE_BYTES, MOST_BYTES = 2**20, 64 * 2**20
-"""A journal is collected in such pieces; no message is longer."""
+"""A process that takes precedence, and does not wait for so long, has gone wild."""
 IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
-
-Answer = tuple[dict[str, Any], bytes]
-
-
-def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
-    """A message as its parts."""
-    return [json.dumps(fields).encode(), *blobs]
-
-
-def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """The fields and what comes after them; raises ValueError for what is no message."""
-    try:
-        fields = json.loads(parts[0])
-    except (IndexError, RecursionError):
-        raise ValueError("no message") from None
-    if not isinstance(fields, dict):
-        raise ValueError("no message")
-    return fields, list(parts[1:])
 
 
 def code_of(agent: type[Agent]) -> str:
@@ -91,83 +81,45 @@ def code_of(agent: type[Agent]) -> str:
     return code_hash([*ours, *agent_sources(agent)]).hex()
 
 
-def take_precedence() -> None:
-    """Has this process run before all ordinary ones, so that its timers are not late on a machine that is busy.
+@contextmanager
+def precedence(is_wanted: bool = True) -> Iterator[None]:
+    """Has this process run before all ordinary ones in the block, so that timers are on time on a busy machine.
 
-    It waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU, before it takes
-    the processor from everybody. Raises UserError where the user may not do that.
+    On the air it waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU before
+    it takes the processor from everybody. Raises UserError where the user may not do that.
     """
+    if not is_wanted:
+        yield
+        return
     resource.setrlimit(resource.RLIMIT_RTTIME, (WILD_US, WILD_US))
     try:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     except PermissionError:
         raise UserError("--realtime: only root, or who has CAP_SYS_NICE, may put processes before all others") from None
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def may_take_precedence() -> None:
+    """Raises UserError where the user may not have processes run before all others."""
+    with precedence():
+        pass
 
 
 class StoppedError(BackendError):
-    """The conductor has had the node leave the air."""
+    """The conductor has had the node leave the air: what happened until then stays in the journal."""
 
 
 class LostError(BackendError):
-    """The conductor is gone."""
-
-
-class Listener(Attend):
-    """The node's end of the connection: it hears what a conductor asks, and has `answer` answer."""
-
-    def __init__(self, endpoint: str, keys: CurveKeys, answer: Callable[[dict[str, Any], list[bytes]], Answer]) -> None:
-        """Binds the socket; raises UserError if the address is in use, or not this machine's."""
-        self._answer = answer
-        with ExitStack() as stack:
-            make_identities_unpredictable()
-            context = stack.enter_context(zmq.Context(1))
-            self._admission = Admission(context, keys)
-            stack.callback(self._admission.questions.close)
-            self._socket = stack.enter_context(context.socket(zmq.ROUTER))
-            self._socket.curve_secretkey, self._socket.curve_publickey = (
-                keys.server_secret.encode(),
-                keys.server_public.encode(),
-            )
-            self._socket.curve_server = True
-            for option, value in (
-                (zmq.LINGER, 500), (zmq.IPV6, 1), (zmq.MAXMSGSIZE, MOST_BYTES), (zmq.ZAP_DOMAIN, b"roambus"),
-                (zmq.ROUTER_HANDOVER, 1),
-            ):  # fmt: skip
-                self._socket.setsockopt(option, value)
-            try:
-                self._socket.bind(endpoint)
-            except zmq.ZMQError as error:
-                raise UserError(f"{endpoint}: cannot hear a conductor there: {error}") from None
-            self._resources = stack.pop_all()
-
-    def descriptors(self) -> Sequence[int]:
-        """ZeroMQ's: they say once that something has changed, so `hear` takes all that there is."""
-        return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
-
-    def hear(self) -> None:
-        """Answers everything that was asked; what is no question of a conductor's is dropped."""
-        while int(self._admission.questions.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
-            self._admission.answer()
-        while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
-            who, *parts = self._socket.recv_multipart()
-            with suppress(ValueError, zmq.Again):
-                fields, blob = self._answer(*unpack(parts))
-                self._socket.send_multipart([who, *pack(fields, blob)], zmq.DONTWAIT)
-
-    def wait(self, seconds: float) -> None:
-        """Waits for a question, not longer than that."""
-        zmq.select([self._socket, self._admission.questions], [], [], seconds)
-
-    def close(self) -> None:
-        """Ends the connection."""
-        self._resources.close()
+    """The conductor is gone, and nobody will ask what happened."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A run that a node could start."""
+    """A run that a node could start: everything that takes long is done."""
 
-    run: str
     scenario: Scenario
     agent: type[Agent]
     links: Links
@@ -175,30 +127,39 @@ class Prepared:
     level: TraceLevel
 
 
-class LiveNode:
-    """One node: `serve` does what conductors ask."""
+class LiveNode(Attend):
+    """One node: `serve` does what conductors ask, and between two events of its agent it hears them, too."""
 
-    def __init__(  # noqa: PLR0913  # the parts of a node
+    def __init__(  # noqa: PLR0913, PLR0917  # the parts of a node
         self,
         node: NodeId,
         endpoint: str,
         keys: CurveKeys,
         folder: Path,
         open_sockets: Callable[[], Sockets],
+        group: Address | None = None,
         *,
         for_one_run: bool = False,
+        realtime: bool = False,
     ) -> None:
-        """Journals are kept in `folder`. Raises UserError if the address cannot be had."""
+        """Journals are kept in `folder`; broadcasts go to the group, or to each node if there is none.
+
+        Raises UserError if the address cannot be had.
+        """
+        self._group, self._realtime = group, realtime
         self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
         self._ended_with: dict[str, Any] = {}
+        """What is told of a run that has ended: what was counted, or the error."""
         self._prepared: Prepared | None = None
         self._asked: dict[str, Any] | None = None
+        """What the start was asked for with, until the node is on the air."""
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
-        self._listener = Listener(endpoint, keys, self._answer)
         self._lost = ""
+        """What to announce of a conductor that is gone."""
+        self._listener = Listener(endpoint, keys, self._answer)
 
     def serve(self, announce: Callable[[str], None]) -> None:
         """Does what it is asked until it is told to end, or interrupted; nothing is left but journals."""
@@ -244,9 +205,13 @@ class LiveNode:
         return {**head, **answer, "state": self._state, "clock": time.monotonic_ns()}, blob
 
     def _ask_status(self, _: dict[str, Any], __: list[bytes]) -> Answer:
+        """What became of the last run stands in the state, so that it is told again if an answer was lost."""
         return {"protocol": PROTOCOL, **self._ended_with}, b""
 
     def _ask_prepare(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
+        """Does all that takes long, so that the start needs a moment only; raises RoambusError, OSError."""
+        if self._state == RUNNING:
+            raise BackendError("it is on the air")
         self._drop()
         with private_folder(BRIDGE) as folder:
             for name, content in zip(fields["files"], blobs, strict=True):
@@ -261,23 +226,19 @@ class LiveNode:
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
         links = links_of(fields["links"], scenario, self._node)
-        self._prepared = Prepared(
-            str(int(fields["run"], 16)), scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"])
-        )
+        self._prepared = Prepared(scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"]))
         self._state = PREPARED
         return {}, b""
 
     def _ask_start(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        """The answer goes out first, and then the node goes on the air, from `serve`."""
         if self._state != PREPARED:
             raise BackendError(f"it is {self._state}")
         self._asked, self._state = fields, RUNNING
         return {}, b""
 
-    def _ask_stop(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        self._is_stopped = self._state == RUNNING
-        return {}, b""
-
     def _ask_collect(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        """A node that was never on the air has no journal, and so an empty one."""
         file, offset = self._journal_of(fields["run"]), int(fields["offset"])
         if not file.is_file():
             return {"size": 0}, b""
@@ -287,16 +248,19 @@ class LiveNode:
             return {"size": size}, journal.read(PIECE_BYTES)
 
     def _ask_forget(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
+        """The conductor has all journals, and the run is over."""
         if self._state != RUNNING:
             self._journal_of(fields["run"]).unlink(missing_ok=True)
             self._drop()
         return {}, b""
 
     def _ask_end(self, _: dict[str, Any], __: list[bytes]) -> Answer:
+        """Whoever conducts has ended, or was interrupted."""
         self._is_over, self._is_stopped = self._for_one_run, self._state == RUNNING
         return {}, b""
 
     def _journal_of(self, run: str) -> Path:
+        """The same file for each process of this node in the run; raises ValueError for what is no number of a run."""
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:
@@ -308,7 +272,11 @@ class LiveNode:
     # What it does
 
     def _run(self, fields: dict[str, Any]) -> None:
-        """Is on the air until the end of the run; what became of it is told when it is asked."""
+        """Is on the air until the end of the run; what became of it is told when it is asked.
+
+        An error is the end of this node's part, and the conductor makes it that of the run. It stays an error with the
+        exit code that it has in a simulation.
+        """
         prepared = self._prepared
         if prepared is None:
             return
@@ -331,19 +299,19 @@ class LiveNode:
         self._state = ENDED
 
     def _go_on_air(self, prepared: Prepared, fields: dict[str, Any], journal: Journal) -> None:
+        """Drives the agent until the time limit; one that was started again begins at the time that it is now."""
         start_ns = int(fields["start_ns"])
         own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
-        group = fields["group"]
-        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], group and as_address(group))
+        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], self._group)
         self._air = air = Air(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
-            prepared.sockets, neighbours, prepared.links, Attention(self), journal.flush,
+            prepared.sockets, neighbours, prepared.links, self, journal.flush,
         )  # fmt: skip
-        with conduct_seen(prepared.scenario.agent):
+        with precedence(self._realtime), conduct_seen(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
 
-    def attend(self) -> None:
+    def hear(self) -> None:
         """Hears the conductor while it is on the air; raises StoppedError, LostError."""
         self._listener.hear()
         if self._is_stopped:
@@ -356,7 +324,10 @@ class LiveNode:
         return self._listener.descriptors()
 
     def _counts(self) -> dict[str, Any]:
-        """What it counted on the air, and what that took."""
+        """What it counted on the air, and what that took.
+
+        CPU and memory are those of the process, its start included: on one machine most of the memory is shared.
+        """
         air, used = self._air, resource.getrusage(resource.RUSAGE_SELF)
         if air is None:
             return {}
@@ -388,21 +359,6 @@ class LiveNode:
         self._lost = f"node {self._node}: {error}: it has left the air, and its trace is {file}"
         self._is_over = self._for_one_run
         self._drop()
-
-
-class Attention(Attend):
-    """What a node hears while it is on the air."""
-
-    def __init__(self, node: LiveNode) -> None:
-        self._node = node
-
-    def descriptors(self) -> Sequence[int]:
-        """The connection's."""
-        return self._node.descriptors()
-
-    def hear(self) -> None:
-        """Hears the conductor."""
-        self._node.attend()
 
 
 def as_address(fields: Sequence[Any]) -> Address:

@@ -55,13 +55,13 @@ def listed(tmp_path: Path) -> Path:
 def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Addresses of both kinds, with and without a port; only its owner can read it."""
     file = tmp_path / "nodes.toml"
-    write_machines(file, ["10.0.0.1", "10.0.0.2:7500", "fd00::3", "[fd00::4]:7501"])
-    found = read_machines(file)
-    assert found.nodes == (
-        ("10.0.0.1", 7400), ("10.0.0.2", 7500), ("fd00::3", 7400, 0, 0), ("fd00::4", 7501, 0, 0),
-    )  # fmt: skip
-    assert found.endpoint(3) == "tcp://[fd00::4]:7501"
+    write_machines(file, ["10.0.0.1", "10.0.0.2:7500"])
+    assert read_machines(file).nodes == (("10.0.0.1", 7400), ("10.0.0.2", 7500))
     assert file.stat().st_mode & 0o777 == 0o600
+    write_machines(tmp_path / "six.toml", ["fd00::3", "[fd00::4]:7501"])
+    found = read_machines(tmp_path / "six.toml")
+    assert found.nodes == (("fd00::3", 7400, 0, 0), ("fd00::4", 7501, 0, 0))
+    assert found.endpoint(1) == "tcp://[fd00::4]:7501"
     with pytest.raises(UserError, match="there is a file already"):
         write_machines(file, ["10.0.0.1"])
 
@@ -76,7 +76,9 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("nodes =", "nods =", "nods: no such key"),
         ("nodes =", "port = 70000\nnodes =", "70000 is no port"),
         ("nodes =", 'group = "10.0.0.9"\nnodes =', "no address of multicast"),
-        ("nodes =", 'group = "[ff02::1]:7401"\nnodes =', "this machine has none called ''"),
+        ("nodes =", 'group = "[ff02::1]:7401"\nnodes =', "interface: name the one"),
+        ("nodes =", 'group = "[ff02::1]:7401"\ninterface = "lo"\nnodes =', "all addresses must be of IPv4"),
+        ('"127.0.0.1:1"', '"::1"', "all addresses must be of IPv4"),
         ("server_secret", "server_secrets", "there must be server_public, server_secret"),
         ("server_secret = '", "server_secret = 'x", "keys.server_secret: no key of 40 characters"),
         ("nodes = [", "nodes = [[", "nodes.toml: "),

@@ -1,0 +1,325 @@
+"""The connection between a conductor and the nodes of a live run: questions and answers, keys, and clocks.
+
+The conductor asks, and a node answers; it says nothing by itself. So nobody waits for anybody else without an end: a
+conductor that is gone asks no more, which the node notices, and a node that is gone does not answer, which the
+conductor notices. Both ends are ZeroMQ's. A node has a ROUTER, which answers whoever has asked, and a conductor has a
+DEALER for each node, which connects again by itself when a node's process was started again.
+
+A message is a JSON object, and behind it what is no text: the files of a run, or a piece of a journal. A question has a
+number, which its answer repeats. So an answer that comes too late is not taken for that of another question.
+
+CURVE encrypts both ways, and each side proves that it has the secret of its key (ZeroMQ's RFC 26). A node asks for the
+one key that is welcome, by the protocol ZAP, as the host does that waits for a simulator; whoever has another key gets
+no connection at all, and so no answer. A conductor whose nodes have other keys therefore sees a connection on which
+nothing ever comes, and one whose node is not there sees no connection. That is how it knows what to say.
+
+Clocks are compared by the same questions. A node's monotonic clock counts from some moment that nobody else knows. So
+the node is asked for its time again and again, and of the answers the one counts that came fastest: the node had looked
+at its clock somewhere between question and answer, so half of that time is what the comparison can be wrong by
+(Cristian, "Probabilistic clock synchronization", 1989). No clock is set: the start of a run is told to each node as a
+moment on its own clock.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from types import MappingProxyType
+from typing import Any
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import Admission, make_identities_unpredictable
+from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
+from roambus.bridge.live.air import Attend
+from roambus.python_protocol.vocabulary import MILLISECOND, NodeId
+
+PROTOCOL = 1
+"""The version of what conductor and nodes say to each other."""
+MOST_BYTES = 64 * 2**20
+"""No message is longer."""
+REACH_S = 5.0
+"""How long a node may take to answer: it is on the air meanwhile, and answers between two events of its agent."""
+BEAT_S = 0.25
+"""Each node is asked for its state so often."""
+PROBES = 20
+"""So often a clock is looked at, once after the other; the best of 20 is hardly better than the best of ten."""
+MOST_ERROR = 5 * MILLISECOND
+"""Clocks that cannot be compared better make delays that mean nothing, which are some milliseconds a hop."""
+
+Answer = tuple[dict[str, Any], bytes]
+"""The fields of an answer, and what comes behind them."""
+
+
+def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
+    """A message as the parts that ZeroMQ sends."""
+    return [json.dumps(fields).encode(), *blobs]
+
+
+def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """The fields and what comes behind them; raises ValueError for what is no message."""
+    try:
+        fields = json.loads(parts[0])
+    except (IndexError, RecursionError):
+        raise ValueError("no message") from None
+    if not isinstance(fields, dict):
+        raise ValueError("no message")
+    return fields, list(parts[1:])
+
+
+# The node's end
+
+
+class Listener(Attend):
+    """The node's end: it hears what a conductor asks, and has `answer` answer.
+
+    It is heard in the same wait as the air, so that a node has one thread and an agent is never interrupted.
+    """
+
+    def __init__(self, endpoint: str, keys: CurveKeys, answer: Callable[[dict[str, Any], list[bytes]], Answer]) -> None:
+        """Binds the socket; raises UserError if the address is in use, or not this machine's."""
+        self._answer = answer
+        with ExitStack() as stack:
+            make_identities_unpredictable()
+            context = stack.enter_context(zmq.Context(1))
+            self._admission = Admission(context, keys)
+            stack.callback(self._admission.questions.close)
+            self._socket = stack.enter_context(context.socket(zmq.ROUTER))
+            self._socket.curve_secretkey = keys.server_secret.encode()
+            self._socket.curve_publickey = keys.server_public.encode()
+            self._socket.curve_server = True
+            self._socket.setsockopt(zmq.ZAP_DOMAIN, b"roambus")
+            _configure(self._socket)
+            try:
+                self._socket.bind(endpoint)
+            except zmq.ZMQError as error:
+                raise UserError(f"{endpoint}: cannot hear a conductor there: {error}") from None
+            self._resources = stack.pop_all()
+
+    def descriptors(self) -> Sequence[int]:
+        """ZeroMQ's. They say only once that something has changed, so that `hear` has to take all that there is."""
+        return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
+
+    def hear(self) -> None:
+        """Answers everything that was asked; what is no question is dropped, and nobody is waited for."""
+        while int(self._admission.questions.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            self._admission.answer()
+        while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            who, *parts = self._socket.recv_multipart()
+            with suppress(ValueError, zmq.Again):
+                fields, blob = self._answer(*unpack(parts))
+                self._socket.send_multipart([who, *pack(fields, blob)], zmq.DONTWAIT)
+
+    def wait(self, seconds: float) -> None:
+        """Waits for a question, not longer than that."""
+        zmq.select([self._socket, self._admission.questions], [], [], seconds)
+
+    def close(self) -> None:
+        """Ends the connection; an answer that was given just now still goes out."""
+        self._resources.close()
+
+
+def _configure(socket: Any) -> None:
+    """What both ends have: bounds on what may wait to be sent, and on how long a message is."""
+    for option, value in ((zmq.LINGER, 300), (zmq.IPV6, 1), (zmq.MAXMSGSIZE, MOST_BYTES)):
+        socket.setsockopt(option, value)
+
+
+# The conductor's end
+
+
+@dataclass(slots=True)
+class Clock:
+    """A node's clock against the conductor's: what it shows more, and by how much that can be wrong, in ns."""
+
+    offset: int = 0
+    error: int = 2**62
+
+    def look(self, asked: int, told: int, heard: int) -> None:
+        """Takes an answer into account; `asked` and `heard` are the conductor's times, and `told` is the node's."""
+        if (heard - asked) // 2 < self.error:
+            self.error, self.offset = (heard - asked) // 2, told - (asked + heard) // 2
+
+
+@dataclass(slots=True)
+class Peer:
+    """A node as its conductor knows it."""
+
+    node: NodeId
+    endpoint: str
+    socket: Any
+    monitor: Any
+    """It tells whether there is a connection at all."""
+    session: str = ""
+    """The session of the process that has answered last."""
+    state: str = ""
+    clock: Clock = field(default_factory=Clock)
+    incarnation: int = 0
+    """How often the node was started again during the run."""
+    heard_at: float = 0.0
+    is_down: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The node, and on another machine its address, for messages."""
+        return f"node {self.node} ({self.endpoint})" if self.endpoint.startswith("tcp") else f"node {self.node}"
+
+
+class UnreachableError(BackendError):
+    """A node does not answer: the message names it, and says whether it is not there or has other keys."""
+
+
+class Peers:
+    """All nodes of a run; as a context manager it leaves no connection behind."""
+
+    def __init__(self, endpoints: Sequence[str], keys: CurveKeys) -> None:
+        """Begins to connect to all of them; whether anybody is there shows in the first question."""
+        self._token, self._numbers, self._next_beat = secrets.token_hex(8), count(), 0.0
+        with ExitStack() as stack:
+            context = stack.enter_context(zmq.Context(1))
+            self.all = [_connected(stack, context, node, one, keys) for node, one in enumerate(endpoints)]
+            self._resources = stack.pop_all()
+
+    def __enter__(self) -> Peers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Has all nodes leave the air, whatever has ended the run."""
+        with suppress(zmq.ZMQError):
+            for peer in self.all:
+                self.ask(peer, "end")
+        self._resources.close()
+
+    def ask(
+        self, peer: Peer, what: str, fields: Mapping[str, Any] = MappingProxyType({}), blobs: Sequence[bytes] = ()
+    ) -> int:
+        """Asks a node, and returns the number by which the answer is known."""
+        number = next(self._numbers)
+        with suppress(zmq.Again):  # so much waits for a node that is gone that one question more makes no difference
+            question = {"ask": what, "conductor": self._token, "number": number, **fields}
+            peer.socket.send_multipart(pack(question, *blobs), zmq.DONTWAIT)
+        return number
+
+    def hear(self, peer: Peer) -> Answer | None:
+        """An answer that is there; raises RoambusError for a refusal, and for what is no answer of this node."""
+        try:
+            fields, blobs = unpack(peer.socket.recv_multipart(zmq.DONTWAIT))
+        except zmq.Again:
+            return None
+        except ValueError:
+            raise BackendError(f"{peer.name} answers what is no answer") from None
+        if fields.get("node") != peer.node:
+            raise UserError(f"{peer.name} says that it is node {fields.get('node')}: look at its --id")
+        if "refused" in fields:
+            raise error_of(int(fields["code"]), f"{peer.name}: {fields['refused']}")
+        return fields, blobs[0] if blobs else b""
+
+    def ask_all(
+        self,
+        what: str,
+        fields: Callable[[Peer], Mapping[str, Any]],
+        within_s: float,
+        peers: Sequence[Peer],
+        blobs: Sequence[bytes] = (),
+    ) -> dict[NodeId, Answer]:
+        """The answers of these nodes, who are all asked at once; raises UnreachableError for who gives none in time.
+
+        All others are asked for their state meanwhile, lest they take the conductor for dead.
+        """
+        waiting = {peer.node: (peer, self.ask(peer, what, fields(peer), blobs)) for peer in peers}
+        answers: dict[NodeId, Answer] = {}
+        give_up = time.monotonic() + within_s
+        poller = poller_of(peers)
+        while waiting:
+            self.beat()
+            if time.monotonic() > give_up:
+                raise _unreachable([peer for peer, _ in waiting.values()], within_s)
+            poller.poll(50)
+            for peer, number in list(waiting.values()):
+                while peer.node in waiting and (heard := self.hear(peer)) is not None:
+                    if heard[0].get("number") == number:
+                        answers[peer.node] = heard
+                        del waiting[peer.node]
+        return answers
+
+    def ask_one(self, what: str, fields: Mapping[str, Any], peer: Peer) -> Answer:
+        """The answer of one node."""
+        return self.ask_all(what, lambda _: fields, REACH_S, [peer])[peer.node]
+
+    def beat(self) -> None:
+        """Asks all nodes for their state if it is time; who hears the answers takes note of them."""
+        if time.monotonic() >= self._next_beat:
+            self._next_beat = time.monotonic() + BEAT_S
+            for peer in self.all:
+                self.ask(peer, "status")
+
+    def compare_clocks(self, peers: Sequence[Peer]) -> None:
+        """Compares the clocks of these nodes; raises BackendError for one with which that is not possible.
+
+        It is one node after the other, so that no answer waits for another one to be read.
+        """
+        for peer in peers:
+            peer.clock = Clock()
+            for _ in range(PROBES):
+                asked = time.monotonic_ns()
+                answer, _ = self.ask_one("status", {}, peer)
+                peer.clock.look(asked, int(answer["clock"]), time.monotonic_ns())
+            if peer.clock.error > MOST_ERROR:
+                raise BackendError(
+                    f"{peer.name}: its clock cannot be compared better than to {peer.clock.error / 1e6:.1f} ms, and "
+                    f"{MOST_ERROR / 1e6:g} ms are allowed: the network, or a machine, is too slow"
+                )
+
+
+def poller_of(peers: Sequence[Peer]) -> zmq.Poller:
+    """What waits for an answer of any of these nodes."""
+    poller = zmq.Poller()
+    for peer in peers:
+        poller.register(peer.socket, zmq.POLLIN)
+    return poller
+
+
+def error_of(code: int, text: str) -> RoambusError:
+    """The error of a node as one of the conductor's, with the same exit code: whose mistake it is stays the same."""
+    if code == AgentError.exit_code:
+        return AgentError(text, 0, 0, "")
+    return UserError(text) if code == UserError.exit_code else BackendError(text)
+
+
+def _connected(
+    stack: ExitStack, context: zmq.Context[zmq.Socket[bytes]], node: NodeId, endpoint: str, keys: CurveKeys
+) -> Peer:
+    """A node to which a connection is made, again and again until there is one."""
+    made = stack.enter_context(context.socket(zmq.DEALER))
+    made.curve_serverkey = keys.server_public.encode()
+    made.curve_publickey = keys.client_public.encode()
+    made.curve_secretkey = keys.client_secret.encode()
+    made.setsockopt(zmq.RECONNECT_IVL, 50)
+    made.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
+    _configure(made)
+    monitor = made.get_monitor_socket(zmq.EVENT_CONNECTED)
+    stack.callback(monitor.close)
+    stack.callback(made.disable_monitor)
+    made.connect(endpoint)
+    return Peer(node, endpoint, made, monitor)
+
+
+def _unreachable(peers: Sequence[Peer], within_s: float) -> UnreachableError:
+    """The error for nodes that have not answered: the first is named, and the others are counted."""
+    first, is_connected = peers[0], False
+    while first.monitor.poll(0):
+        is_connected |= recv_monitor_message(first.monitor)["event"] == zmq.EVENT_CONNECTED
+    more = f"; so {'is' if len(peers) == 2 else 'are'} {len(peers) - 1} more" if len(peers) > 1 else ""
+    if is_connected and not first.session:
+        return UnreachableError(
+            f"{first.name} does not let us in: its file of machines has other keys, or it is no node{more}"
+        )
+    return UnreachableError(f"{first.name} is unreachable: it has not answered for {within_s:g} s{more}")
