@@ -12,11 +12,19 @@ copies are heard, and everybody repeats, as in flooding. In the paper a frame th
 taken back. Our MAC takes nothing back: what has been handed to it is sent. The delay is long enough for a node to hear
 its neighbours before (see the parameter).
 
+*Gossip with repair* is gossip that notices what it has missed. It is what a publish/subscribe protocol has to be better
+than: counter-based broadcast with anti-entropy (Demers et al., "Epidemic algorithms for replicated database
+maintenance", PODC 1987), and neither tree nor filters. A node tells now and then which of the newest notifications it
+has (`parts.digest`), ever more rarely while nobody around differs, as the timers of Trickle do (RFC 6206, section 4.2).
+Who hears that somebody lacks what it has broadcasts it again, after a random time and unless another one has; who hears
+that it lacks something itself tells so soon, as does who finds a gap in a publisher's numbers.
+
 *Beacon*: broadcasts at random times, and nobody listens. It is the smallest agent, and the example to start from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated
@@ -28,8 +36,9 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
+from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, Role, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, from_seconds
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""
@@ -227,6 +236,153 @@ class Gossip(Broadcasting):
         assessment = self._assessed.pop(key.notification, None)
         if assessment is not None:
             self.send(BROADCAST, assessment.copy)
+
+
+# Gossip with repair
+
+
+class RepairParameters(GossipParameters):
+    """As for gossip, and how often nodes tell what they have; raises ValueError for impossible values."""
+
+    shortest_interval: SimTime = parameter(
+        SECOND,
+        unit="s",
+        source="RFC 6206, I_min: reasoned, as the publishers' interval in the thesis",
+        above=0,
+        doc="time between two summaries of a node while somebody around differs",
+    )
+    longest_interval: SimTime = parameter(
+        16 * SECOND,
+        unit="s",
+        source="RFC 6206, I_max: four doublings, so that what is lost last is missed for half of a digest at most",
+        above=0,
+        doc="time between two summaries of a node while nobody differs",
+    )
+    patience: SimTime = parameter(
+        SECOND // 2,
+        unit="s",
+        source="reasoned: five assessment delays, within which nearly all floods are over",
+        at_least=0,
+        doc="who lacks something that was on the air in this time may be about to hear it",
+    )
+    told_publishers: int = parameter(
+        7,
+        source="IEEE 802.15.4: a frame of 127 bytes has room for so many after its headers",
+        at_least=1,
+        at_most=255,
+        doc="publishers of which a summary tells; more take turns",
+    )
+
+
+class Summary(Message, tag=0x03, notation="{held}"):
+    """What a node has of the newest notifications."""
+
+    held: tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTimer:
+    """The key of the timer after which a notification is broadcast again."""
+
+    notification: NotificationId
+
+
+_TELL = "tell"
+
+
+class RepairingGossip(Gossip):
+    """Gossip whose nodes send each other what they have missed."""
+
+    parameters: RepairParameters
+    messages = MessageSet([Flood, Summary])
+
+    def forget(self) -> None:
+        """Starts with nothing, and tells that soon."""
+        super().forget()
+        self._digest = Digest(self.parameters.memory)
+        self._copies: dict[NotificationId, Flood] = {}
+        self._on_air: dict[NotificationId, SimTime] = {}
+        """When each of them was heard or sent last."""
+        self._now: SimTime = 0
+        self._interval = self.parameters.shortest_interval
+        self._turn = 0
+
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, __: SimTime) -> None:
+        """Begins to tell what is here."""
+        self.set_timer(_TELL, self.random.randrange(self._interval))
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """Starts a flood, and keeps it for those who miss it."""
+        self._now = now
+        super().publish(event, now)
+        self._keep(Flood(self.parameters.ttl, 0, event.notification))
+
+    @on(Flood)
+    def receive(self, flood: Flood, sender: NodeId, now: SimTime) -> None:
+        """A copy of a notification is on the air."""
+        self._now = self._on_air[flood.notification.id] = now
+        super().receive(flood, sender, now)
+
+    def hear_first(self, copy: Flood) -> None:
+        """Assesses it as gossip does, and keeps it; a gap before it is told soon."""
+        super().hear_first(copy)
+        identifier = copy.notification.id
+        before = NotificationId(identifier.publisher, identifier.sequence - 1)
+        if identifier.sequence and before not in self._copies and any(self._of(identifier.publisher)):
+            self._tell_soon()
+        self._keep(copy)
+
+    def hear_again(self, flood: Flood) -> None:
+        """Who hears a copy need not send another one."""
+        super().hear_again(flood)
+        self.cancel_timer(RepairTimer(flood.notification.id))
+
+    def _of(self, publisher: NodeId) -> Iterator[Held]:
+        return (held for held in self._digest.tell() if held.publisher == publisher)
+
+    def _keep(self, copy: Flood) -> None:
+        identifier = copy.notification.id
+        self._digest.add(identifier)
+        self._copies[identifier], self._on_air[identifier] = copy, self._now
+        for old in [one for one in self._copies if not holds(self._of(one.publisher), one)]:
+            del self._copies[old], self._on_air[old]
+
+    @on_timer(_TELL)
+    def tell_summary(self, _: str, __: SimTime) -> None:
+        """Tells what is here, of some publishers after the others if there are many."""
+        held = self._digest.tell()
+        count = min(self.parameters.told_publishers, len(held))
+        self._turn = (self._turn + count) % max(len(held), 1)
+        told = (held * 2)[self._turn : self._turn + count]
+        self.send(BROADCAST, Summary(told))
+        self.set_timer(_TELL, self._interval // 2 + self.random.randrange(self._interval // 2))
+        self._interval = min(2 * self._interval, self.parameters.longest_interval)
+
+    @on(Summary)
+    def compare(self, summary: Summary, _: NodeId, now: SimTime) -> None:
+        """Sends what its sender lacks, or tells soon what is lacked here."""
+        own = self._digest.tell()
+        if any(exceeds(held, own) for held in summary.held):
+            self._tell_soon()
+        named = {held.publisher for held in summary.held}
+        for lacked in (one for mine in own if mine.publisher in named for one in beyond(mine, summary.held)):
+            if now - self._on_air.get(lacked, now) > self.parameters.patience:
+                self.set_timer(RepairTimer(lacked), self._delay.delay())
+
+    @on_timer(RepairTimer)
+    def repair(self, key: RepairTimer, now: SimTime) -> None:
+        """Sends again what somebody lacks and nobody else has sent."""
+        if key.notification in self._copies:
+            self._on_air[key.notification] = now
+            self.send(BROADCAST, self._copies[key.notification])
+
+    def _tell_soon(self) -> None:
+        """Begins a shortest interval (RFC 6206, section 4.2, step 6); within one nothing changes."""
+        if self._interval > self.parameters.shortest_interval:
+            self._interval = self.parameters.shortest_interval
+            self.set_timer(_TELL, self.parameters.patience + self._delay.delay())
 
 
 # Beacon

@@ -29,6 +29,7 @@ from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
+from roambus.bridge.contact_files import read_contacts
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.keys import matched, path_of
@@ -36,7 +37,7 @@ from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
 from roambus.bridge.scenario.faults import Absence, AbsenceError, check_sequence, with_absences
-from roambus.bridge.scenario.ideal import COMPLETE, LINKS_FILE, IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.ideal import COMPLETE, CONTACTS_FILE, LINKS_FILE, IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import (
     DRAWN,
@@ -227,6 +228,11 @@ def read_ideal(keys: Lookup) -> IdealLinks:
         with keys.told(COMPLETE.name):
             IDEAL_LINKS.check(math.comb(len(keys.nodes), 2))
         ideal = replace(ideal, links=tuple(combinations(keys.nodes, 2)))
+    if keys.value(CONTACTS_FILE):
+        keys.refuse(ideal.links or ideal.changes, CONTACTS_FILE.name, f"links are given too: {_ONE_OF_TWO}")
+        field = keys.network.field_x_m, keys.network.field_y_m
+        extent = Extent(len(keys.nodes), field, keys.build(RunSettings).time_limit)
+        ideal = replace(ideal, changes=read_contacts(keys.file(CONTACTS_FILE), extent))
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
     _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))

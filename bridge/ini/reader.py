@@ -39,7 +39,7 @@ from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario, Subscription, Workload
 from roambus.bridge.scenario.faults import Absence, absence_commands
-from roambus.bridge.scenario.ideal import LINKS_FILE
+from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
@@ -176,7 +176,7 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
 def file_names(text: str, path: Path) -> list[str]:
     """The files that the text of the ini file `path` names, except for the radio parameters file; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
-    return [*movement_file_names(keys), *filter(None, (keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)))]
+    return [*movement_file_names(keys), *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, CONTACTS_FILE)))]
 
 
 def radio_file_name(text: str, path: Path) -> str:

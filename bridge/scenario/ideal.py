@@ -27,6 +27,12 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _IDEAL = "SN.ideal."
 
+CONTACTS_FILE = Setting(
+    _IDEAL + "contacts",
+    OPTIONAL_FILE,
+    '""',
+    "a file of contacts, which are links that come and go: CONN events of the ONE, or CSV with start, end, a and b",
+)
 COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is linked, as over the Internet")
 
 
@@ -83,7 +89,7 @@ class IdealLinks:
     )
 
 
-KEYS = (*keys_of(IdealLinks), COMPLETE)
+KEYS = (*keys_of(IdealLinks), COMPLETE, CONTACTS_FILE)
 
 
 LINKS = "SN.links."

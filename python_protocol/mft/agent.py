@@ -25,8 +25,9 @@ from roambus.python_protocol.mft.forwarding import gather
 from roambus.python_protocol.mft.messages import Ask, Beat
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import BeatingBroker, BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
-from roambus.python_protocol.parts.bundle import Bundle, Held
+from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.bundling_link import BundlingLink
+from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.parts.election.algorithm import Overlay
 from roambus.python_protocol.parts.link import DirectLink, Link

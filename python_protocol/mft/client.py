@@ -28,7 +28,7 @@ from roambus.python_protocol.mft.forwarding import Missing
 from roambus.python_protocol.mft.messages import Ask, Beat, Below, Mig, Rep, Sub, Uns, sum_of
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadTimer
-from roambus.python_protocol.parts.bundle import Digest, Held, exceeds, holds
+from roambus.python_protocol.parts.digest import Digest, Held, exceeds, holds
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 

@@ -29,7 +29,7 @@ from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import Bqueries, Bquery, Bsub, Bsubs, Place, Rep, RoutingTable
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.parts.bundle import Digest, Held, beyond
+from roambus.python_protocol.parts.digest import Digest, Held, beyond
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]

@@ -26,7 +26,7 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import bytes_of
-from roambus.python_protocol.parts.bundle import Held, holds
+from roambus.python_protocol.parts.digest import Held, holds
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.vocabulary import BrokerId, NodeId, SubscriberId
 

@@ -56,7 +56,7 @@ from roambus.python_protocol.mft.messages import (
     sum_of,
 )
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.parts.bundle import Digest, Held, holds, lacks
+from roambus.python_protocol.parts.digest import Digest, Held, holds, lacks
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 

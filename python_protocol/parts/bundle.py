@@ -1,26 +1,18 @@
 """A bundle: what a node has to say to its neighbours within a short time, in one broadcast frame.
 
-It carries the node's heartbeat, acknowledgements, a digest, and parcels. A *parcel* is a message with its receivers;
-everybody else who hears it may use it, too. One without receivers is for all. `parts.bundling_link` makes bundles.
-
-A *digest* says in a few bytes which of the newest notifications a node has, so that its neighbours send what it lacks.
-For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. Of
-what is older than that it says nothing: a node neither asks for it nor is sent it. Of a publisher that it does not name
-the node has nothing, unless the digest is full.
-
-A row of bits costs the same however many gaps there are, and a list of numbers would cost most where most is missing,
-which is when the channel has the least room. What is older than its bits a digest does not deny, so that a node is not
-sent again what it has had and forgotten.
+It carries the node's heartbeat, acknowledgements, a digest (`parts.digest`), and parcels. A *parcel* is a message with
+its receivers; everybody else who hears it may use it, too. One without receivers is for all. `parts.bundling_link`
+makes bundles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.messages.fields import U16, U32, Integer, Names
+from roambus.python_protocol.messages.fields import U16, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
@@ -64,97 +56,7 @@ class BundleParameters(LinkParameters):
     )
 
 
-_BITS = 64
-
-
-_MASK = (1 << _BITS) - 1
-
-
 _PLACE_BYTES = 6
-
-
-# Digests
-
-
-Bits = Annotated[int, Integer("Q")]
-"""An unsigned integer of eight bytes, as a row of bits."""
-
-
-class Held(NamedTuple):
-    """Which of a publisher's notifications somebody has: bit i is number `newest` - i."""
-
-    publisher: NodeId
-    newest: U32
-    bits: Bits
-
-    def has(self, identifier: NotificationId) -> bool:
-        """Whether it names a notification; it cannot name those that are too old for it."""
-        age = self.newest - identifier.sequence
-        return identifier.publisher == self.publisher and 0 <= age < _BITS and bool(self.bits >> age & 1)
-
-    def describe(self, names: Names) -> str:
-        """The ones that it names, as in "p1:7,6,4"."""
-        numbers = ",".join(str(self.newest - age) for age in range(_BITS) if self.bits >> age & 1)
-        return f"{names.node(self.publisher)}:{numbers}"
-
-
-class Digest:
-    """Of the `limit` publishers that were heard last."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._held: dict[NodeId, Held] = {}
-
-    def add(self, identifier: NotificationId) -> None:
-        """A notification has arrived."""
-        publisher, number = identifier.publisher, identifier.sequence
-        # Taken out and put in again, so that the publisher that was heard longest ago stands first, and goes first.
-        known = self._held.pop(publisher, None) or Held(publisher, number, 0)
-        if number > known.newest:
-            known = Held(publisher, number, known.bits << (number - known.newest) & _MASK)
-        age = known.newest - number
-        self._held[publisher] = known._replace(bits=known.bits | (1 << age & _MASK))
-        if len(self._held) > self._limit:
-            del self._held[next(iter(self._held))]
-
-    def tell(self) -> tuple[Held, ...]:
-        """What goes into a frame."""
-        return tuple(self._held.values())
-
-
-def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
-    """Whether a digest says that a notification is there."""
-    return any(held.has(identifier) for held in digest)
-
-
-def lacks(digest: Sequence[Held], identifier: NotificationId, limit: int) -> bool:
-    """Whether a digest says that a notification is not there; it says nothing of what is too old for it.
-
-    Of a publisher that it does not name nothing is there, unless it names as many as it has room for, which is `limit`.
-    """
-    for held in digest:
-        if held.publisher == identifier.publisher:
-            return identifier.sequence > held.newest - _BITS and not held.has(identifier)
-    return len(digest) < limit
-
-
-def exceeds(held: Held, digest: Iterable[Held]) -> bool:
-    """Whether somebody has a notification of a publisher that, by its own digest, somebody else has not."""
-    own = next((one for one in digest if one.publisher == held.publisher), None)
-    if own is None or held.newest > own.newest:
-        return True
-    return bool(held.bits << (own.newest - held.newest) & _MASK & ~own.bits)
-
-
-def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
-    """What somebody has of a publisher, and somebody else by its own digest has not, unless it is too old for that."""
-    own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
-    ages = (age for age in range(_BITS) if held.bits >> age & 1)
-    found = (NotificationId(held.publisher, held.newest - age) for age in ages)
-    return (one for one in found if one.sequence > own.newest - _BITS and not own.has(one))
-
-
-# Bundles
 
 
 class Place(NamedTuple):

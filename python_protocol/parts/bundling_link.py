@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Held, Parcel, Place, add, split
+from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Parcel, Place, add, split
+from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.link import LinkBroken, LinkTimer, Outbound, Streams, dropped, link_timer
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Held, Parcel, Place, split
+from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Parcel, Place, split
 from roambus.python_protocol.parts.bundling_link import FLUSH, BundlingLink
+from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.link import LinkBroken, LinkTimer
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
 

@@ -9,7 +9,7 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.octets import Reader, Writer
-from roambus.python_protocol.parts.bundle import Digest, Held, beyond, exceeds, holds, lacks
+from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds, lacks
 
 WINDOW = 64
 identifiers = st.builds(NotificationId, st.integers(0, 2), st.integers(0, 3 * WINDOW))

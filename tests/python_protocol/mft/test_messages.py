@@ -27,8 +27,9 @@ from roambus.python_protocol.mft.messages import (
     Timestamp,
     Uns,
 )
-from roambus.python_protocol.parts.bundle import Bundle, Held, Parcel
+from roambus.python_protocol.parts.bundle import Bundle, Parcel
 from roambus.python_protocol.parts.bundle import Place as StreamPlace
+from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkData
 from tests.python_protocol.brokers.strategies import bytes_1, counters, filters, nodes, notifications, several

@@ -17,7 +17,7 @@ from roambus.python_protocol.mft.client import SpreadingClient
 from roambus.python_protocol.mft.messages import Ask, Sub, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadingBroker, SpreadTimer
-from roambus.python_protocol.parts.bundle import Digest, Held
+from roambus.python_protocol.parts.digest import Digest, Held
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
 from tests.python_protocol.brokers.actions import asked, notes, sends
 from tests.python_protocol.mft import network
