@@ -150,21 +150,6 @@ class Timeline:
                 yield LinkLoss(b, a, share)
 
     @property
-    def links_up(self) -> tuple[set[tuple[NodeId, NodeId]], set[tuple[NodeId, NodeId]]]:
-        """The links that are up after the last command, each with its lower end first; in a tree, its edges.
-
-        Then the ways, from sender to receiver, on which a link that is up does not carry.
-        """
-        edges = ((node, parent) for node, parent in self.parents.items() if parent is not None)
-        up = {(min(pair), max(pair)) for pair in (*edges, *self.network.links)}
-        ways = {way for a, b in up for way in ((a, b), (b, a))}
-        for change in self._links:
-            both = {(change.a, change.b)} if change.one_way else {(change.a, change.b), (change.b, change.a)}
-            ways = ways | both if change.up else ways - both
-        up = {(min(way), max(way)) for way in ways}
-        return up, {way for a, b in up for way in ((a, b), (b, a))} - ways
-
-    @property
     def down(self) -> set[NodeId]:
         """The nodes that are crashed or frozen after the last command."""
         planned = outages(self._faults)

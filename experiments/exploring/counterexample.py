@@ -11,7 +11,7 @@ from itertools import chain
 
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, PublishEvent, Relink
-from roambus.bridge.transcript.document import format_attributes, parse_document
+from roambus.bridge.transcript.document import Vocabulary, format_attributes, parse_document
 from roambus.bridge.transcript.network import Network as Drawn
 from roambus.bridge.transcript.transcript import follow
 from roambus.experiments.exploring.initial_state import Beginning
@@ -23,13 +23,53 @@ from roambus.python_protocol.vocabulary import NANOSECOND, format_time
 _FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
 
 
+class Sentences:
+    """Says what is done in a network in the words of a transcript."""
+
+    def __init__(self, drawn: Drawn, vocabulary: Vocabulary) -> None:
+        self._drawn = drawn
+        self._vocabulary = vocabulary
+
+    def command(self, command: Command) -> str:
+        """A command as a transcript has it."""
+        match command:
+            case Apply(node, event):
+                verb = "subscribes" if isinstance(event, Subscribe) else "unsubscribes"
+                return f"{self._client(node)} {verb} {self._filter(event.filter)}"
+            case PublishEvent(node, _, attributes):
+                return f"{self._client(node)} publishes {self._event(attributes)}"
+            case Move(node, parent):
+                return f"{self.name(node)} {'is cut off' if parent is None else f'moves to {self.name(parent)}'}"
+            case Relink(a, b, up, one_way):
+                return f"link {self.name(a)}-{'>' * one_way}{self.name(b)} {'up' if up else 'down'}"
+            case Fail(node, kind):
+                return f"{self.name(node)} {_FAULTS[kind]}"
+        raise ValueError(f"{command} has no text")
+
+    def name(self, node: int) -> str:
+        """What the network calls a node."""
+        return self._drawn.node_name(node)
+
+    def _client(self, node: int) -> str:
+        return self._drawn.subscriber_name(node)
+
+    def _filter(self, wanted: Filter) -> str:
+        return self._vocabulary.filter_names.get(wanted) or str(wanted)
+
+    def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
+        events = self._vocabulary.events
+        named = (one for one, its in events.meanings.items() if its == attributes)
+        by_filter = (one.replace("f", "e", 1) for one in self._vocabulary.filter_names.values() if one[1:].isdecimal())
+        numbered = (one for one in by_filter if events.read(one) == attributes)
+        return next(chain(named, numbered), format_attributes(attributes))
+
+
 class Writer:
     """Writes the steps of one exploration."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
-        self._drawn: Drawn = beginning.plan.timeline.network
-        self._filters = beginning.plan.head.vocabulary.filter_names
+        self._sentences = Sentences(beginning.plan.timeline.network, beginning.plan.head.vocabulary)
 
     def transcript(
         self, steps: Iterable[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
@@ -49,7 +89,7 @@ class Writer:
 
     def _line(self, step: Step) -> str:
         """Where agents have timers, a step takes no longer than it takes to tell which came first."""
-        draws = [f"{self._name(node)} draws {' '.join(map(str, picks))}" for node, picks in step.picks]
+        draws = [f"{self._sentences.name(node)} draws {' '.join(map(str, picks))}" for node, picks in step.picks]
         texts = [*draws, self._text(step)]
         if self._beginning.is_timed:
             after = step.after if isinstance(step, RunOut) else 0
@@ -60,40 +100,9 @@ class Writer:
         match step:
             case Arrive(sender, receiver, number, lost):
                 which = f"message {number} of " if number > 1 else ""
-                return f"{which}{self._name(sender)} -> {self._name(receiver)} {'is lost' if lost else 'arrives'}"
+                ends = f"{self._sentences.name(sender)} -> {self._sentences.name(receiver)}"
+                return f"{which}{ends} {'is lost' if lost else 'arrives'}"
             case RunOut(node):
-                return f"{self._name(node)}'s timer runs out"
+                return f"{self._sentences.name(node)}'s timer runs out"
             case Do(command):
-                return self.command(command)
-
-    def command(self, command: Command) -> str:
-        """A command as a transcript has it."""
-        match command:
-            case Apply(node, event):
-                verb = "subscribes" if isinstance(event, Subscribe) else "unsubscribes"
-                return f"{self._client(node)} {verb} {self._filter(event.filter)}"
-            case PublishEvent(node, _, attributes):
-                return f"{self._client(node)} publishes {self._event(attributes)}"
-            case Move(node, parent):
-                return f"{self._name(node)} {'is cut off' if parent is None else f'moves to {self._name(parent)}'}"
-            case Relink(a, b, up, one_way):
-                return f"link {self._name(a)}-{'>' * one_way}{self._name(b)} {'up' if up else 'down'}"
-            case Fail(node, kind):
-                return f"{self._name(node)} {_FAULTS[kind]}"
-        raise ValueError(f"{command} has no text")
-
-    def _name(self, node: int) -> str:
-        return self._drawn.node_name(node)
-
-    def _client(self, node: int) -> str:
-        return self._drawn.subscriber_name(node)
-
-    def _filter(self, wanted: Filter) -> str:
-        return self._filters.get(wanted) or str(wanted)
-
-    def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
-        vocabulary = self._beginning.plan.head.vocabulary
-        named = (one for one, its in vocabulary.events.meanings.items() if its == attributes)
-        by_filter = (one.replace("f", "e", 1) for one in self._filters.values() if one[1:].isdecimal())
-        numbered = (one for one in by_filter if vocabulary.events.read(one) == attributes)
-        return next(chain(named, numbered), format_attributes(attributes))
+                return self._sentences.command(command)

@@ -5,11 +5,9 @@ So an exploration begins exactly where the transcripts that it writes begin to b
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
@@ -22,11 +20,8 @@ from roambus.experiments.exploring.nodes import Nodes, Timer
 from roambus.experiments.exploring.rules import Rules, State
 from roambus.experiments.exploring.scenario_file import Question, at
 from roambus.experiments.exploring.state import Instant
+from roambus.experiments.exploring.witness import Witness, witnessed
 from roambus.experiments.exploring.world import May, MayReader, World
-from roambus.python_protocol.actions import Action
-from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 _NO_COMMAND = "> wait 0s"
@@ -66,17 +61,17 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
     planned = plan(document_of(question), overrides)
     if planned.scenario.sites is not None or planned.timeline.network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
-    watch = _run_setup(planned)
+    witness = _run_setup(planned)
     nodes, size = Nodes(planned.agent_class, only_least=not question.both_ends), len(planned.scenario.nodes)
     nodes.horizon = question.horizon
-    if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in watch.agents):
+    if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in witness.agents):
         nodes.narrowed.add("chance in the setup at its first values")
     if question.horizon is not None:
         nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
     network = Network(size, nodes, _rules(question, planned))
     now = planned.timeline.now
-    states = [nodes.add(one, _timers(one.worked.timers, now), one.random, now, _OURS) for one in watch.agents]
-    return Beginning(network, network.first(states, _world(network, planned, watch)), planned, question, overrides)
+    states = [nodes.add(one, _timers(one.worked.timers, now), one.random, now, _OURS) for one in witness.agents]
+    return Beginning(network, network.first(states, _world(network, planned, witness)), planned, question, overrides)
 
 
 def document_of(question: Question) -> Document:
@@ -116,31 +111,14 @@ def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
             yield reader.read(text)
 
 
-class _Watch:
-    """Sees what the agents do in the setup."""
-
-    def __init__(self) -> None:
-        self.agents: list[Any] = []
-        self.wanted: dict[NodeId, dict[Filter, None]] = {}
-        self.published: Counter[NodeId] = Counter()
-
-    def see(self, node: NodeId, event: Event) -> None:
-        """Takes what a node is told."""
-        match event:
-            case Subscribe(wanted):
-                self.wanted.setdefault(node, {})[wanted] = None
-            case Unsubscribe(wanted):
-                self.wanted.setdefault(node, {}).pop(wanted, None)
-            case Publish():
-                self.published[node] += 1
-
-
-def _run_setup(planned: Plan) -> _Watch:
-    watch, carrier = _Watch(), planned.carrier()
-    Host(planned.scenario, _watched(worked_by_hand(planned.agent_class), watch), carrier, TraceWriter()).run()
+def _run_setup(planned: Plan) -> Witness:
+    witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
+    agent = witnessed(worked_by_hand(planned.agent_class), witness, Instant)
+    Host(planned.scenario, agent, carrier, TraceWriter()).run()
+    witness.reach(planned.scenario.time_limit)
     if carrier.under_way:
         raise UserError(f"{carrier.under_way} messages are under way when the setup is over; {_advice(planned)}")
-    return watch
+    return witness
 
 
 def _advice(planned: Plan) -> str:
@@ -151,38 +129,21 @@ def _advice(planned: Plan) -> str:
     return f"it ends with '{' '.join(last)}', when somebody sends again: end it between two timers, such as wait 10.3s"
 
 
-def _watched(agent_class: type[Agent], watch: _Watch) -> type[Agent]:
-    """A subclass whose agents know moments, and tell what they do."""
-
-    class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the file says
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            watch.agents.append(self)
-
-        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-            watch.see(self.node, event)
-            actions: Iterable[Action] = super().handle(event, Instant(now))
-            return actions
-
-    return Watched
-
-
 def _timers(timers: Timers, now: SimTime) -> list[Timer]:
     return [Timer(int(at) - now, key) for key, (at, _) in sorted(timers.due.items(), key=lambda one: one[1])]
 
 
-def _world(network: Network, planned: Plan, watch: _Watch) -> World:
-    size, timeline = network.size, planned.timeline
-    parents = tuple(timeline.parents.get(node) for node in range(size)) if timeline.network.is_tree else ()
-    links, blocked = timeline.links_up
+def _world(network: Network, planned: Plan, witness: Witness) -> World:
+    """The world that the setup has left, of whose history nothing is asked."""
+    world, parents = witness.world, planned.timeline.parents
     return World(
-        nodes=size,
-        links=frozenset(links),
-        blocked=frozenset(blocked),
-        parents=parents,
-        down=frozenset(timeline.down),
+        nodes=world.nodes,
+        links=world.links,
+        blocked=world.blocked,
+        parents=tuple(parents.get(node) for node in range(world.nodes)) if planned.timeline.network.is_tree else (),
+        down=world.down,
         left=tuple(one.times for one in network.rules.may),
-        wanted=tuple(frozenset(watch.wanted.get(node, ())) for node in range(size)),
-        numbers=tuple(watch.published[node] for node in range(size)),
-        delivered=tuple(() for _ in range(size)),
+        wanted=world.wanted,
+        numbers=world.numbers,
+        delivered=tuple(() for _ in range(world.nodes)),
     )

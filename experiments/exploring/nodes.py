@@ -217,7 +217,7 @@ class Nodes:
         number = self._states.number((frozen, timers))
         sent = (one for one in actions if isinstance(one, Send) and not one.after)
         sends = [(one.destination, self.messages.number(one.message)) for one in sent]
-        return Outcome(number, tuple(sends), tuple(_seen(actions)), picks)
+        return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), picks)
 
     def _describe(self, agent: Agent, timers: tuple[Timer, ...], event: Any, error: Exception) -> str:
         told = TimerFired(timers[0].key) if isinstance(event, Ringing) else event
@@ -260,7 +260,8 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
     return Postponed(number, (send.destination, send.message))
 
 
-def _seen(actions: Iterable[Action]) -> Iterable[Delivered | Taken]:
+def seen_by_world(actions: Iterable[Action]) -> Iterable[Delivered | Taken]:
+    """What of an answer is a part of the history."""
     for action in actions:
         if isinstance(action, Deliver):
             yield Delivered(action.notification)

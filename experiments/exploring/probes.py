@@ -9,7 +9,7 @@ Asks the properties about states: each once about all that it can depend on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Any
 
@@ -61,8 +61,8 @@ def follow_probe(
         return end, steps
     identifier = NotificationId(command.node, world.numbers[command.node])
     notification = Notification(identifier, command.attributes)
-    wanting = {one for one in world.part(command.node) if any(it.matches(notification) for it in world.wanted[one])}
-    return _compare(wanting, twin.world(end).delivered, identifier, (names, command.node)), steps
+    wanting = {one for one in world.part(command.node) if world.wants(one, notification)}
+    return compare(wanting, twin.world(end).delivered, identifier, names), steps
 
 
 def _drain(network: Network, state: State, command: PublishEvent) -> tuple[State | str, tuple[Step, ...]]:
@@ -79,13 +79,14 @@ def _drain(network: Network, state: State, command: PublishEvent) -> tuple[State
     return after.text, (*steps, network.steps[step])
 
 
-def _compare(
-    wanting: set[NodeId],
+def compare(
+    wanting: Set[NodeId],
     delivered: tuple[tuple[NotificationId, ...], ...],
     identifier: NotificationId,
-    who: tuple[tuple[str, ...], NodeId],
+    names: tuple[str, ...],
 ) -> str | None:
-    names, publisher = who
+    """What is wrong with what was delivered of a notification that these want and can be reached with."""
+    publisher = identifier.publisher
     counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
     for node in sorted(wanting | set(counted)):
         if counted[node] != (node in wanting):

@@ -134,7 +134,7 @@ class Worlds(Numbering[World]):
         """The world after a node was given something, or has taken it on."""
         found = self._seen.get((world, node, seen))
         if found is None:
-            found = self._seen[world, node, seen] = self.number(_after_seeing(self[world], node, seen))
+            found = self._seen[world, node, seen] = self.number(after_seeing(self[world], node, seen))
         return found
 
     def counted(self, number: int, messages: int) -> int:
@@ -155,7 +155,8 @@ def used(world: World, may: int) -> World:
     return replace(world, left=(*world.left[:may], world.left[may] - 1, *world.left[may + 1 :]))
 
 
-def _after_seeing(world: World, node: NodeId, seen: Delivered | Taken) -> World:
+def after_seeing(world: World, node: NodeId, seen: Delivered | Taken) -> World:
+    """The world after a node was given something, or has taken it on."""
     if isinstance(seen, Delivered):
         return world.with_delivered(node, seen.notification)
     return replace(world, taken=world.taken | {(seen.notification, one) for one in seen.subscribers})

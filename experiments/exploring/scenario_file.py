@@ -17,6 +17,7 @@ because who is whose parent matters. Every node is a publisher and a subscriber:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,15 @@ from roambus.bridge.files import read_text
 from roambus.bridge.transcript.document import parse_duration, parse_positive
 from roambus.experiments.exploring.properties import Property, find_property
 from roambus.python_protocol.vocabulary import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Random networks of one kind, of so many nodes; of a tree, brokers are counted, and clients come to them."""
+
+    kind: str
+    least: int
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,9 @@ class Question:
     """Explore all connected graphs of so many nodes."""
     trees: int | None = None
     """Explore all trees of so many brokers."""
+
+    family: Family | None = None
+    """Hunt in random networks of this family."""
 
     def without_families(self, head: tuple[str, ...]) -> Question:
         """The same question about one network, which `head` draws."""
@@ -102,6 +115,8 @@ class _Reader:
         keyword, _, rest = line.partition(" ")
         rest = rest.partition("#")[0].strip()
         read = None if line.startswith((" ", "\t")) else _KEYWORDS.get(keyword)
+        if keyword == "sites" and rest:  # alone it draws some, as in any transcript
+            read = _size(keyword)
         self.head.append("" if read else line)
         if keyword == "may" and read:
             self.may.append((number, rest))
@@ -151,11 +166,21 @@ def _time(name: str, parse: Callable[[str], SimTime]) -> Callable[[_Reader, str]
     return read
 
 
+_RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
+MOST_HUNTED = 60
+
+
 def _size(name: str) -> Callable[[_Reader, str], None]:
     def read(reader: _Reader, rest: str) -> None:
-        if not rest.isdecimal() or not 2 <= int(rest) <= 6:
-            raise ValueError(f"{name} of {rest!r} nodes: there can be 2 to 6")
-        reader.others[name] = int(rest)
+        if match := _RANGE.fullmatch(rest):
+            family = Family(name, int(match[1]), int(match[2]))
+            if not 2 <= family.least <= family.most <= MOST_HUNTED:
+                raise ValueError(f"{name} of {rest} nodes: there can be 2 to {MOST_HUNTED} to be hunted in")
+            reader.others["family"] = family
+        elif name in ("fields", "sites") or not rest.isdecimal() or not 2 <= int(rest) <= 6:
+            raise ValueError(f"{name} of {rest!r} nodes: there can be 2 to 6, or for a hunt 2..{MOST_HUNTED}")
+        else:
+            reader.others[name] = int(rest)
 
     return read
 
@@ -173,6 +198,7 @@ _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
     "horizon": _time("horizon", parse_positive),
     "graphs": _size("graphs"),
     "trees": _size("trees"),
+    "fields": _size("fields"),
 }
 
 
@@ -181,6 +207,8 @@ Edge = tuple[int, int]
 
 def variants(question: Question) -> list[tuple[str, Question]]:
     """The questions about single networks that a question stands for, with what each is called."""
+    if question.family is not None:
+        raise UserError(f"{question.path}: random networks cannot be explored; hunt in them: --hunt 60")
     if question.graphs is not None:
         graphs = connected_graphs(question.graphs)
         return [(_graph_name(graph), _with(question, _graph_head(graph))) for graph in graphs]

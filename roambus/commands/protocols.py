@@ -19,6 +19,7 @@ from roambus.commands.output import EXIT_PROBLEMS, answer, bar, console, print_a
 
 if TYPE_CHECKING:
     from roambus.experiments.exploring.exploration import Report
+    from roambus.experiments.exploring.hunt import Hunted
 
 EXIT_UNDECIDED = 5
 
@@ -148,7 +149,8 @@ What is found wrong is printed as a transcript, the shortest that there is: roam
 play opens it. The exit code is 0 if everything was explored and holds, 1 if something does not hold, and 5 if
 that is not decided: the search was cut, or reached no state in which a property is asked. Ctrl-C ends a search in
 good order: what was explored so far is told. With --keep the same command goes on later, also after a bound or a
-kill.
+kill. With --hunt, random histories are run instead (roambus docs explore, Hunting): 1 says that one is wrong, which is
+made small, and 5 that none was found.
 
 Example: roambus explore scenario.txt --seconds 60
 """
@@ -164,6 +166,8 @@ Example: roambus explore scenario.txt --seconds 60
 @click.option("--keep", type=_LOCAL, help="Goes on from what this folder keeps.")
 @click.option("--keep-on", is_flag=True, help="Goes on when a property does not hold, to see about the others.")
 @click.option("--no-reduction", is_flag=True, help="Tries also those orders of arrivals that come to the same.")
+@click.option("--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts for so many seconds in random histories.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the first history of a hunt.")
 @click.option("--out", type=_LOCAL, help="Writes transcripts into this folder.")
 def explore(
     scenario: Path,
@@ -177,9 +181,16 @@ def explore(
     keep: Path | None,
     keep_on: bool,
     no_reduction: bool,
+    hunted: float | None,
+    seed: int,
     out: Path | None,
 ) -> None:
-    """Explores every order of events on the network of a scenario."""
+    """Explores every order of events on the network of a scenario, or hunts in random histories."""
+    if hunted is not None:
+        if depth or states or seconds or memory or keep or keep_on or no_reduction:
+            raise click.UsageError("a hunt has the options --agent, --param, --seed, --jobs and --out alone")
+        _hunt(scenario, agent, pairs("--param", parameters), (hunted, seed, jobs), out)
+        return
     from roambus.experiments.exploring.parallel import Request, explore_all
     from roambus.experiments.exploring.search import INTERRUPTED, Bounds
 
@@ -198,7 +209,21 @@ def explore(
         sys.exit(EXIT_UNDECIDED)
 
 
-def _print(report: Report, out: Path | None) -> None:
+def _hunt(
+    scenario: Path, agent: str | None, parameters: dict[str, str], how: tuple[float, int, int], out: Path | None
+) -> None:
+    from roambus.bridge.files import read_text
+    from roambus.bridge.transcript.transcript import Overrides
+    from roambus.experiments.exploring.hunt import Chase, hunt
+
+    seconds, seed, jobs = how
+    with console().status(f"hunting in {scenario}"):
+        found = hunt(Chase(scenario, read_text(scenario), Overrides(agent, parameters), seconds, seed), jobs, remark)
+    _print(found, out)
+    sys.exit(EXIT_PROBLEMS if found.wrong else EXIT_UNDECIDED)
+
+
+def _print(report: Report | Hunted, out: Path | None) -> None:
     """Tells what was found; transcripts go to the folder `out`, if there is one."""
     from roambus.experiments.exploring.exploration import file_name
 

@@ -317,8 +317,7 @@ def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arri
 
 def _make(kind: type[Kind], scenario: Scenario) -> Kind:
     """Either kind of back-end, for both read a scenario in the same way."""
-    ideal = scenario.ideal
-    graph = given_graph(scenario) or _disk(scenario)
+    ideal, graph = scenario.ideal, graph_of(scenario)
     return kind(
         len(scenario.nodes),
         graph.links,
@@ -330,6 +329,11 @@ def _make(kind: type[Kind], scenario: Scenario) -> Kind:
         moves=graph.moves,
         seed=scenario.seed,
     )
+
+
+def graph_of(scenario: Scenario) -> GivenGraph:
+    """The links of a scenario, and what becomes of them."""
+    return given_graph(scenario) or _disk(scenario)
 
 
 def given_graph(scenario: Scenario) -> GivenGraph | None:

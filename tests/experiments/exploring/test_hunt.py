@@ -1,0 +1,169 @@
+"""Hunts: random histories that are repeated by their seed, judged as explorations are, and made small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import Overrides, follow
+from roambus.command_line import commands
+from roambus.experiments.exploring.histories import Deed, History, Sketch, shrink
+from roambus.experiments.exploring.hunt import Chase, Hunted, Judge, chase, hunt
+from roambus.experiments.exploring.scenario_file import parse_question
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from tests.experiments.exploring.exploring import AGENTS
+
+QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
+GRAPHS = "agent {}\ngraphs 3..9\nmay 2 subscriptions to f1\nmay 2 publications of e1\nmay 2 link changes\nmust {}\n"
+FAMILIES = ("trees 2..8", "graphs 2..8", "fields 5..20", "sites 5..6")
+
+
+def judge(text: str, **parameters: str) -> Judge:
+    return Judge(parse_question(Path("hunt.txt"), text), Overrides(parameters=parameters))
+
+
+def shipped(name: str, **parameters: str) -> Judge:
+    return judge((QUESTIONS / f"{name}.txt").read_text(), **parameters)
+
+
+def hunted(text: str, seconds: float = 60, seed: int = 0) -> Hunted:
+    """What one process of its own finds."""
+    return hunt(Chase(Path("hunt.txt"), text, Overrides(), seconds, seed), 1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
+    """Of each family of networks; every history can be run."""
+    text = (
+        f"agent flooding\n{family}\nslot 2s\nmay 3 subscriptions to f1\nmay 3 publications of e1\nmust nothing twice\n"
+    )
+    text += "may 3 walks\n" if family.startswith("fields") else ""
+    own, again = judge(text), judge(text)
+    texts = [own.drawer.text(own.drawer.draw(seed)) for seed in range(8)]
+    assert texts == [again.drawer.text(again.drawer.draw(seed)) for seed in range(8)]
+    assert len(set(texts)) > 4
+    assert not [wrong for seed in range(8) if (wrong := own.wrong(own.drawer.draw(seed)))]
+
+
+def test_a_site_that_stops_is_found_among_few() -> None:
+    """Without `tell_empty` about every other history ends so; with it nothing is wrong with the same ones."""
+    off, on = shipped("hunt_replicated", tell_empty="false"), shipped("hunt_replicated")
+    histories = [off.drawer.draw(seed) for seed in range(20)]
+    found = [one for one in histories if "probes arrive" in off.wrong(one)]
+    assert found
+    assert not [one for one in found if on.wrong(one)]
+
+
+def test_what_is_wrong_is_made_small_and_repeated() -> None:
+    """Nobody delivers anything: two nodes at most are left, a subscription, and a probe; the transcript follows."""
+    found = hunted(GRAPHS.format(f"{AGENTS}:Told", "probes arrive"))
+    (wrong,) = found.wrong
+    assert "comes 0 times to" in wrong.text
+    lines = wrong.transcript.splitlines()
+    assert sum(line.startswith(">") for line in lines) == 2
+    assert len(next(line for line in lines if line.startswith("links")).split()) == 2
+    assert follow(parse_document(Path("found.txt"), wrong.transcript)) == wrong.transcript
+
+
+@pytest.mark.parametrize(
+    ("agent", "line", "said"),
+    [
+        ("Echo", "eventually quiet", "messages such as WORD are sent when all is over"),
+        ("Liar", "nothing unwanted", "nobody has published it"),
+        ("Pushy", "nothing unwanted", "which does not want it"),
+        ("Told", "everything delivered", "was not delivered to"),
+        ("Echo", "at most 9 messages a command", "messages were sent for"),
+    ],
+)
+def test_histories_are_judged_by_the_properties_of_explorations(agent: str, line: str, said: str) -> None:
+    """Those that follow from commands and deliveries, silence, and load."""
+    text = GRAPHS.replace("graphs 3..9", "graphs 2..3\nslot 200ms").format(f"{AGENTS}:{agent}", line)
+    own = judge(text)
+    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.drawer.draw(seed))))
+    assert said in found[line]
+
+
+def test_an_error_of_an_agent_is_found() -> None:
+    """With the node and the place, as from any run."""
+    own = judge(GRAPHS.format(f"{AGENTS}:Careless", "nothing twice"))
+    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.drawer.draw(seed))))
+    assert "two words are too many" in found["agents raise no errors"]
+
+
+def test_beats_that_were_there_before_are_no_noise() -> None:
+    """A herald tells all that it knows with every beat, for ever; that begins with what it is told, and is noise."""
+    beating = judge(GRAPHS.format(f"{AGENTS}:Beating", "eventually quiet"))
+    assert not [wrong for seed in range(10) if (wrong := beating.wrong(beating.drawer.draw(seed)))]
+
+
+def test_a_history_becomes_as_small_as_it_can_be() -> None:
+    """If anything is wrong as long as a node is cut off, that alone is left, in a network of one link."""
+    own = shipped("hunt_mft")
+    history = next(one for one in map(own.drawer.draw, range(20)) if any("cut off" in it.text for it in one.deeds))
+    small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.deeds), lambda: False)
+    assert [deed.text.split(" ", 1)[1] for deed in small.deeds] == ["is cut off"]
+    assert (len(small.sketch.nodes), small.deeds[0].after, small.delays) == (1, None, (("", MILLISECOND),))
+
+
+def test_nobody_is_left_crashed_who_was_back() -> None:
+    """What is wrong while a broker is down is not what was found."""
+    deeds = (Deed("b1 crashes"), Deed("b1 recovers", 5 * MILLISECOND), Deed("s1 subscribes f1", 0))
+    history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, deeds, ())
+    small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.deeds), lambda: False)
+    assert [(deed.text, deed.after) for deed in small.deeds] == [("b1 crashes", None), ("b1 recovers", None)]
+
+
+def test_a_hunt_goes_on_with_the_next_seed() -> None:
+    """It says which it has run, and that nothing is proved."""
+    text = GRAPHS.format("flooding", "nothing twice")
+    first = hunted(text, seconds=2)
+    assert not first.wrong
+    begin, last = map(int, first.seeds.split(".."))
+    assert (begin, last + 1) == (0, first.histories)
+    assert next(iter(hunted(text, seconds=1, seed=last + 1).seeds.split(".."))) == str(last + 1)
+    assert "proves nothing" in "\n".join(first.lines())
+
+
+def test_a_process_stops_when_its_time_is_over() -> None:
+    """A hunt by several ends with the first finding; one alone without any after its seconds."""
+    part = chase(Chase(Path("hunt.txt"), GRAPHS.format("flooding", "nothing twice"), Overrides(), 0.5))
+    assert (part.wrong, part.histories > 0) == (None, True)
+
+
+def test_on_the_command_line_a_hunt_has_exit_codes_of_its_own(tmp_path: Path) -> None:
+    """1 for what is wrong, whose transcript is written; 5 if nothing was found, for nothing is decided then."""
+    (tmp_path / "hunt.txt").write_text(GRAPHS.format(f"{AGENTS}:Told", "probes arrive"))
+    arguments = ["explore", str(tmp_path / "hunt.txt"), "--hunt", "60", "--jobs", "2", "--out", str(tmp_path / "wrong")]
+    assert CliRunner().invoke(commands, arguments, catch_exceptions=False).exit_code == 1
+    assert (tmp_path / "wrong" / "hunt_probes_arrive.txt").exists()
+    (tmp_path / "hunt.txt").write_text(GRAPHS.format("flooding", "nothing twice"))
+    result = CliRunner().invoke(
+        commands, ["explore", str(tmp_path / "hunt.txt"), "--hunt", "1"], catch_exceptions=False
+    )
+    assert (result.exit_code, "not decided" in result.output) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trees 9..3", "trees of 9..3 nodes: there can be 2 to 60 to be hunted in"),
+        ("graphs 2..900", "graphs of 2..900 nodes: there can be 2 to 60"),
+        ("fields 3", "fields of '3' nodes: there can be 2 to 6, or for a hunt 2..60"),
+    ],
+)
+def test_a_family_that_cannot_be_is_named(text: str, message: str) -> None:
+    """With its line."""
+    with pytest.raises(UserError, match=f"hunt.txt:2: {message}"):
+        judge(f"agent flooding\n{text}\nmust nothing twice\n")
+
+
+def test_random_networks_are_not_explored(tmp_path: Path) -> None:
+    """Whoever means to hunt is told how."""
+    (tmp_path / "hunt.txt").write_text(GRAPHS.format("flooding", "nothing twice"))
+    result = CliRunner().invoke(commands, ["explore", str(tmp_path / "hunt.txt")])
+    assert isinstance(result.exception, UserError)
+    assert "hunt in them: --hunt 60" in str(result.exception)
