@@ -20,6 +20,7 @@ from roambus.bridge.trace.parquet import read_about, read_trace
 ROOT = Path(__file__).parents[3]
 SMALL = ["--set", "config=C2", "--set", "publish_until=20", "--set", "publish_interval=0.2"]
 LONG = ["--set", "config=C2", "--set", "publish_interval=0.2", "--set", "time_limit=60", "--set", "publish_until=50"]
+FAULTS = {"crash", "freeze", "recover"}
 FILES = {"CC2420.txt", "run.ini", "run.log", "trace.parquet"}
 
 
@@ -158,6 +159,23 @@ def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path
     assert any(time < crash["time_s"] for time in delivered)
     assert any(time > recover["time_s"] for time in delivered)
     assert not any(crash["time_s"] + 0.2 < time < recover["time_s"] for time in delivered)
+
+
+def test_faults_of_the_template_are_done_to_the_processes(start: Start, tmp_path: Path) -> None:
+    """A crash kills the process, and another comes when the node recovers; a frozen one is stopped, and goes on."""
+    template = (ROOT / "experiments" / "studies" / "thesis" / "thesis.ini.j2").read_text()
+    faults = 'SN.node[2].faults = "2s crash, 4s recover"\nSN.node[3].faults = "2s freeze, 4s recover"\n'
+    (tmp_path / "faulty.ini.j2").write_text(f"{template}\n{faults}")
+    code, told = start("faulty.ini.j2", "--agent", "flooding", *SMALL[2:], "--set", "time_limit=7").end()
+    assert code == 0, told
+    happened = rows(tmp_path)
+    times = {(row["event"], row["node"]): row["time_s"] for row in happened if row["event"] in FAULTS}
+    assert times.keys() == {("crash", 2), ("recover", 2), ("freeze", 3), ("recover", 3)}
+    for node in (2, 3):
+        delivered = [row["time_s"] for row in happened if row["event"] == "deliver" and row["node"] == node]
+        assert any(time < 2 for time in delivered)
+        assert not any(2.3 < time < 4 for time in delivered)
+        assert any(time > times["recover", node] for time in delivered)
 
 
 @pytest.mark.slow
