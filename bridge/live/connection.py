@@ -150,7 +150,7 @@ class Clock:
 
 @dataclass(slots=True)
 class Peer:
-    """A node as its conductor knows it."""
+    """A node as its conductor knows it: how it is asked, and what it has said."""
 
     node: NodeId
     endpoint: str
@@ -164,8 +164,10 @@ class Peer:
     incarnation: int = 0
     """How often the node was started again during the run."""
     heard_at: float = 0.0
+    """When it answered last, by the monotonic clock of this machine."""
     is_down: bool = False
     counts: dict[str, int] = field(default_factory=dict)
+    """What its last process has counted, once that has left the air."""
 
     @property
     def name(self) -> str:
@@ -178,7 +180,10 @@ class UnreachableError(BackendError):
 
 
 class Peers:
-    """All nodes of a run; as a context manager it leaves no connection behind."""
+    """All nodes of a run; as a context manager it leaves no connection behind.
+
+    It only asks and hears. What is made of the answers is the conductor's, who keeps it in each `Peer`.
+    """
 
     def __init__(self, endpoints: Sequence[str], keys: CurveKeys) -> None:
         """Begins to connect to all of them; whether anybody is there shows in the first question."""

@@ -78,9 +78,14 @@ class AllLinks:
 
 
 class IdealLinksTo:
-    """Ideal links to one node, each with the spans of time in which it carries."""
+    """Ideal links to one node, each with the spans of time in which it carries.
+
+    Crashes are none of their business: the links of a node whose process is dead lead to nobody, and that is so without
+    their doing anything.
+    """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
+        """Works out all spans of the run; raises UserError for measured links."""
         if scenario.measured is not None:
             raise UserError("ideal links are none that were measured: leave SN.links.file out, or give --links radio")
         ideal = scenario.ideal
@@ -145,9 +150,13 @@ def _changed(change: LinkChange | Partition, graph: Graph, node: NodeId, nodes: 
 
 
 class RadioLinksTo:
-    """Links to one node with the quality that the embedded radio finds for them, step by step in time."""
+    """Links to one node with the quality that the embedded radio finds for them, step by step in time.
+
+    Of a recorded testbed (`SN.links.file`) it is the share that each link delivered, step by step likewise.
+    """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
+        """Draws the path loss of the run's seed; raises UserError for what the embedded radio does not model either."""
         setup.check(scenario)
         if scenario.temporal is not None:
             raise UserError(
@@ -178,7 +187,7 @@ class RadioLinksTo:
         return None if reason == TAKEN else REASONS[reason]
 
     def _chance(self, sender: NodeId, loss_db: float, size: int) -> float:
-        """The probability that no bit of a frame is wrong."""
+        """The probability that no bit of a frame is wrong, which is worked out once for each power and size."""
         radio, power = self._scenario.radio, self._scenario.nodes[sender].tx_power_dbm - loss_db
         if power < max(radio.sensitivity_dbm, self._scenario.channel.signal_delivery_threshold_dbm):
             return 0.0

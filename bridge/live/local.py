@@ -92,7 +92,10 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
 
 
 def left_journal(journals: Path, node: NodeId) -> bytes:
-    """What a node has written that is gone; nothing if it has never been on the air."""
+    """What a node has written that is gone; nothing if it has never been on the air.
+
+    There is one file a node, however many processes it had: the folder is this run's alone.
+    """
     return b"".join(file.read_bytes() for file in journals.glob(f"*-{node}.rows"))
 
 
@@ -179,7 +182,10 @@ class Nursery:
         self._tell("start", node)
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
-        """Kills the process, stops it or has it go on; one that was killed by plan comes back by plan."""
+        """Kills the process, stops it or has it go on; one that was killed by plan comes back by plan.
+
+        A node that is frozen and then crashes is killed all the same: SIGKILL ends processes that are stopped, too.
+        """
         if kind is FaultKind.RECOVER and node in self._stays_down:
             self._stays_down.discard(node)
             self.start(node)
@@ -189,7 +195,10 @@ class Nursery:
         self._tell(kind.value, node)
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """The nodes that have died since, with the number of the signal, negative; who was killed comes back soon."""
+        """The nodes that have died since, with the number of the signal, negative; who was killed comes back soon.
+
+        One that has ended by itself does not: it would do so again. Raises BackendError if the nursery is gone.
+        """
         for node, at in list(self._restarts.items()):
             if time.monotonic() >= at:
                 del self._restarts[node]
@@ -224,7 +233,11 @@ def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoRetu
 
 
 def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
-    """Does what it is told and tells who has died, until the command ends in one way or the other."""
+    """Does what it is told and tells who has died, until the command ends in one way or the other.
+
+    It looks for the dead fifty times a second, and is not woken by SIGCHLD: a signal that comes in the middle of a fork
+    would have to be kept from the new process.
+    """
     processes: dict[int, NodeId] = {}
     rest = b""
     while True:

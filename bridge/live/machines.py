@@ -17,6 +17,12 @@ conducts them. A node that is given to somebody else needs a file of its own, wi
 By multicast a frame is sent once and reaches all who have joined the group, over one hop (its time to live is 1). By
 unicast it is sent to each node that is listed. What arrives is the same; multicast takes less time, and a network must
 let it pass. Both sockets of a node have room for a second of the most frames that another one may send.
+
+The port for the conductor and that for frames have the same number, which is no conflict: one is TCP's and the other
+UDP's. A firewall must let both pass. Nodes that share a machine have ports of their own.
+
+Nodes and conductor need no common clock and no common file system. What is needed beside the file is the same version
+of roambus, and of the agent: both come by whatever way software comes to these machines.
 """
 
 from __future__ import annotations
@@ -105,7 +111,11 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
 
 
 def read_machines(file: Path) -> Machines:
-    """Reads the file; raises UserError, which names file and key."""
+    """Reads the file; raises UserError, which names file and key.
+
+    What only one machine can know is not looked at here, such as whether an address or an interface is its own: the
+    conductor reads the same file.
+    """
     if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise UserError(f"{file}: others can read it, and with its keys conduct the nodes: chmod 600 {file}")
     try:
@@ -141,7 +151,10 @@ def _keys(file: Path, given: Any) -> CurveKeys:
 
 
 def _address(where: str, text: Any, port: int) -> Address:
-    """Reads "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError."""
+    """Reads "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError.
+
+    An IPv6 address may stand without brackets if it has no port behind it.
+    """
     try:
         parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
         host = ipaddress.ip_address(parts.hostname or "")
@@ -174,7 +187,10 @@ def group_here(machines: Machines) -> Address | None:
 
 
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
-    """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast."""
+    """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast.
+
+    They are bound anew for each run: what was sent in an earlier one is not there any more.
+    """
     with ExitStack() as stack:
         try:
             one = stack.enter_context(_bound(own, own))

@@ -264,7 +264,7 @@ class LiveNode(Attend):
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:
-        """Is idle again."""
+        """Is idle again, and ready for another conductor."""
         if self._prepared is not None:
             self._prepared.sockets.close()
         self._prepared, self._ended_with, self._state = None, {}, IDLE
@@ -343,14 +343,20 @@ class LiveNode(Attend):
         }
 
     def _check_conductor(self) -> None:
-        """A run that nobody starts is dropped; a process that was made for one run ends with its conductor."""
+        """A run that nobody starts, or collects, is dropped; a process for one run ends with its conductor.
+
+        The journal of a run that has ended stays: only a conductor that has it says that it may go.
+        """
         if time.monotonic() > self._heard_at + LOST_S:
             self._is_over = self._for_one_run
             if self._state != IDLE:
                 self._drop()
 
     def _keep_trace(self, run: str, error: LostError) -> None:
-        """Makes a trace of the journal, which stays, too: whoever has it can put the run together."""
+        """Makes a trace of the journal, which stays, too: whoever has all journals can put the run together.
+
+        What cannot be made into a trace, on a disk that is full, is in the journal still.
+        """
         journal = self._journal_of(run)
         trace, file = TraceWriter(), self._folder / f"{journal.stem}.{TRACE_FILE}"
         with suppress(BackendError, OSError):
