@@ -107,6 +107,7 @@ def everything(kind: str) -> list[Thing]:
 
 
 def _agent(name: str) -> Thing:
+    """An agent by the name of its entry point, with each of its parameters."""
     try:
         agent = load_agent(name)
     except UserError as error:
@@ -127,6 +128,7 @@ def _agent(name: str) -> Thing:
 
 
 def _template(name: str) -> Thing:
+    """A template by its name or path, with its variables and the settings that its sweeps have names for."""
     file = find_template(name)
     variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
@@ -140,6 +142,7 @@ def _template(name: str) -> Thing:
 
 
 def _row(name: str, declared: Setting | None) -> Row:
+    """A parameter or variable; None is one that a template of the user's own uses and declares nowhere."""
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
     default = "" if declared.default is None else plain(declared.default)
@@ -147,6 +150,7 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
+    """A sweep by its name or path, with what it varies and what it fixes; raises UserError if it cannot be read."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -167,6 +171,7 @@ def _sweep(name: str) -> Thing:
 
 
 def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
+    """A row for each plain axis with its values, and one for each name of a zipped axis with what it sets."""
     for axis in axes:
         if not axis.zipped:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
@@ -195,6 +200,7 @@ def _study(name: str) -> Thing:
 
 
 def _metric(name: str) -> Thing:
+    """A metric by its column, and the study that measures it if it is none of every run's."""
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}

@@ -72,7 +72,7 @@ class GrayLink(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """All that the page shows."""
+    """All that the page shows; `channel` is that of the file, of which `rows` rows were read."""
 
     channel: int
     rows: int
@@ -172,6 +172,9 @@ def places_of(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 DEAD, GOOD = 0.1, 0.9
+"""Links that deliver less are not drawn on the map; those that deliver more are drawn thin, so that the others stand
+out.
+"""
 WIDTH, HEIGHT, MARGIN = 640, 360, 46
 
 
@@ -245,6 +248,7 @@ def _line(kind: str, points: Sequence[str]) -> str:
 
 
 def _scale(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """The values as places from `low` to `high`; if all are the same, they lie at `low`."""
     return np.asarray(low + (values - values.min()) / (float(np.ptp(values)) or 1.0) * (high - low))
 
 
@@ -257,10 +261,12 @@ def _dots(points: Sequence[str]) -> list[str]:
 
 
 def _height(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The place of a share of 0 to 1 in a band; SVG counts downwards."""
     return np.asarray(HEIGHT - 34 - np.asarray(share) * (HEIGHT - 54))
 
 
 def _axes(at: NDArray[np.float64], x: NDArray[np.float64], title: str) -> Iterator[str]:
+    """Quarters of delivery as lines across the band, and round numbers below it."""
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = float(_height(np.array(share)))
         yield f'<line x1="{MARGIN}" x2="{WIDTH - 10}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
