@@ -105,7 +105,7 @@ def broken(found: str, advice: str) -> Result:
 
 
 class Check(NamedTuple):
-    """What is looked for, how, and the advice if looking for it fails."""
+    """What is looked for, how, and the advice if looking for it fails: `repair` is for what nobody thought of."""
 
     what: str
     check: Callable[[], Result]
@@ -132,6 +132,7 @@ def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
 RELEASES = " or ".join(TRIED)
 """Our modules were tried with these releases of OMNeT++."""
 PATIENCE_S = 30
+"""How long a program that is started may take to say its version."""
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
@@ -317,11 +318,13 @@ def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> s
 
 
 def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
+    """What a program said last, which is mostly why it ended."""
     lines = (answer.stderr or answer.stdout).strip().splitlines()
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
 BACKENDS = ("radio", "castalia", "ns3")
+"""Those of which something can be missing; ideal links need what every run needs."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}

@@ -4,6 +4,13 @@ This is the model of the paper on caching, section 6. At each broker clients are
 waiting: they are born at a constant rate, and each lives for an exponential time. While it is there, a client goes
 mobile at a constant rate, is away for an exponential time, and comes back at another broker. Messages are published at
 a constant rate. Everything is drawn from the run's seed, so that every agent gets the same.
+
+All processes are one list of what is due, in the order of time. What a client does next is drawn when it comes to a
+broker: dying and moving are exponential, and so it does not matter how long it has been there. A run starts with as
+many clients as the model has in its steady state, which are Poisson, so that no time has to pass until it is reached.
+
+Nodes are fewer than clients. A simulator needs all nodes at the start, so that a node is one client after another: it
+rests for a moment after a death, and is then born at its new broker, to which the tree changes before it subscribes.
 """
 
 from __future__ import annotations
@@ -100,6 +107,7 @@ class _Draw:
         return Population(tree, ", ".join(_in_order(self._commands)), self._nodes)
 
     def _let_live(self) -> None:
+        """Goes through what is due until the run ends; each of these plans what comes of it."""
         for broker in range(self._brokers):
             for _ in range(_poisson(self._rates.load, self._random)):
                 self._plan(_START_S, "birth", broker=broker)
@@ -109,6 +117,7 @@ class _Draw:
             self._handlers[due.what](due)
 
     def _plan(self, at: float, what: str, node: NodeId = 0, broker: NodeId = 0) -> None:
+        """Something is due. Of one time, what was planned first comes first, so that a seed has one course."""
         self._order += 1
         heappush(self._due, _Due(at, self._order, what, node, broker))
 
@@ -146,6 +155,7 @@ class _Draw:
         heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
 
     def _leave(self, due: _Due) -> None:
+        """A client goes mobile: it never dies meanwhile, and comes back elsewhere, at each other broker as likely."""
         self._commands.append((due.at, f"{due.node} detach"))
         back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
         broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
@@ -154,6 +164,7 @@ class _Draw:
         self._plan(back, "return", due.node, broker)
 
     def _publish(self) -> None:
+        """Messages come at random publishers, all of them together at the constant rate."""
         for at in self._arrivals():
             self._commands.append((at, f"{self._brokers + self._random.randrange(self._brokers)} publish"))
 
@@ -183,6 +194,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
 
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
+    """As an ini has them; of one time they keep the order in which they were drawn."""
     return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
 
 
