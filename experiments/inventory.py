@@ -73,14 +73,8 @@ class Thing:
 
 def _line(row: Row) -> str:
     """The first column, then the default if there is one, then the rest in its order: what it takes names the unit."""
-    name, *others = row.values()
-    default = row.get("default", "")
-    rest = (
-        [value for column, value in row.items() if column not in ("default", "unit")][1:]
-        if "default" in row
-        else others
-    )
-    head = f"{name} = {default}" if default else name
+    name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
+    head = f"{name} = {default}" if (default := row.get("default")) else name
     return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
 
 

@@ -140,37 +140,6 @@ ON_DEBIAN = "on Debian, as root: apt-get install"
 BUILD, BUILD_ADAPTER = "run roambus build castalia", "run roambus build ns3"
 
 
-def needed_to_run() -> list[Check]:
-    """Returns the checks of OMNeT++, Castalia and our modules for it."""
-    return [*simulators(), Check("modules for Castalia", check_library, BUILD)]
-
-
-def ns3() -> list[Check]:
-    """Returns the checks of ns-3, and of our adapter for it."""
-    return [
-        Check("ns-3", check_ns3, "install the package ns3 again"),
-        Check("adapter for ns-3", check_adapter, BUILD_ADAPTER),
-    ]
-
-
-def simulators() -> list[Check]:
-    """Returns the checks of OMNeT++ and Castalia, which our modules are built against and run on."""
-    return [
-        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
-        Check("Castalia", check_castalia, "build Castalia again"),
-    ]
-
-
-def needed_to_build() -> list[Check]:
-    """Returns the checks of make, the compiler, and the libraries of the wire."""
-    return [
-        Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
-        Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
-        Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
-        Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
-    ]
-
-
 def check_omnetpp() -> Result:
     """Looks at its folder, the version that it gives itself, and whether it was built."""
     if not (root := os.environ.get(OMNETPP_ROOT)):
@@ -323,6 +292,22 @@ def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
+SIMULATORS = (
+    Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
+    Check("Castalia", check_castalia, "build Castalia again"),
+)
+"""What the modules for Castalia are built against and run on."""
+CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
+NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
+NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
+BUILDING = (
+    Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
+    Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
+    Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
+    Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
+)
+"""What builds the modules and the adapter: make, the compiler, and the libraries of the wire."""
+
 BACKENDS = ("radio", "castalia", "ns3")
 """Those of which something can be missing; ideal links need what every run needs."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
@@ -358,7 +343,7 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
     spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), ns3(), needed_to_build())))
+    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, CASTALIA, NS3, BUILDING)))
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:

@@ -52,15 +52,13 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.sweeps.cluster import pack
+from roambus.experiments.sweeps.cluster import SAME_TIME, pack
 from roambus.experiments.verification import Verifier
 from roambus.spark.aggregation.traces import find_traces, run_name
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
-_SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of all files of a crate, which is the first that a zip file can say."""
 _TEXT = Path(__file__).with_name("crate_readme.md")
 _SCRIPT = """#!/bin/sh
 # Installs the libraries and the code of this crate beside it, makes runs again, and compares them byte for byte.
@@ -169,7 +167,7 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
     """Adds a file, and returns what the metadata say of it."""
     # One time for all: equal results make equal archives, but for the date in the metadata.
-    info = zipfile.ZipInfo(str(path), _SAME_TIME)
+    info = zipfile.ZipInfo(str(path), SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16
     archive.writestr(info, content, zipfile.ZIP_DEFLATED)
     return PackedFile(path, len(content), sha256(content).hexdigest())

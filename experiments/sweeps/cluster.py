@@ -59,8 +59,8 @@ _PACKAGE = Path(__file__).parents[2]
 """The folder of our package."""
 _LEFT_OUT = ("__pycache__", "omnet")
 """Executors compile for themselves, and find the modules for Castalia by their own environment."""
-_SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in the archive, the first that a zip knows: equal contents make equal archives."""
+SAME_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive, the first that a zip knows: equal contents make equal archives."""
 
 
 def pack(folder: Path) -> Path:
@@ -68,7 +68,7 @@ def pack(folder: Path) -> Path:
     archive = folder / "packages.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in _contents():
-            file.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
     return archive.rename(folder / f"{sha256(archive.read_bytes()).hexdigest()}.zip")
 
 

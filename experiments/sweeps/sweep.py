@@ -216,11 +216,13 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
         agents = {choice.label: choice for choice in sweep.agents}
         chosen = tuple(_choose(f"{option} agent", label, agents) for label in text.split(","))
         return dataclasses.replace(sweep, agents=chosen)
-    if any(axis.name == name for axis in sweep.axes):
-        axes = (
-            _override_axis(sweep.template, axis, text, option) if axis.name == name else axis for axis in sweep.axes
-        )
-        return dataclasses.replace(sweep, axes=tuple(axes))
+    if old := next((axis for axis in sweep.axes if axis.name == name), None):
+        if old.zipped:
+            new = narrow(old, text, option)
+        else:
+            variable = find_variable(sweep.template, name, option)
+            new = read_axis(sweep.template, name, variable, text.split(","), option)
+        return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
     try:
         variable = find_variable(sweep.template, name, option)
     except UserError as error:
@@ -234,12 +236,6 @@ def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequen
     axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
     check_variables(template, list(axis.values.values()), where)
     return axis
-
-
-def _override_axis(template: Path, axis: Axis, text: str, where: str) -> Axis:
-    if axis.zipped:
-        return narrow(axis, text, where)
-    return read_axis(template, axis.name, find_variable(template, axis.name, where), text.split(","), where)
 
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:

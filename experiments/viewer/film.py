@@ -95,12 +95,14 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     # First the overlay: without places of their own, nodes are drawn in the order that they have on its circle.
     overlay = drawn_overlay(table, nodes)
     places = moves or drawn_places(nodes, scenario, overlay.circle)
+    # Width and height in metres that hold these places, where no scenario says how large the field is.
+    drawn_field = [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
     links = drawn_links(scenario, over_radio=is_over_radio(table))
     header = {
         "title": source.title,
         "agent": scenario.agent if scenario else "",
         "end": scenario.time_limit / SECOND if scenario else pc.max(table[TIME_S]).as_py() or 0.0,
-        "field": list(scenario.field_m) if scenario is not None and moves else _drawn_field(places),
+        "field": list(scenario.field_m) if scenario is not None and moves else drawn_field,
         "placed": bool(moves),
         "names": [names.node(node) for node in range(nodes)],
         "roles": _roles(table, nodes, scenario),
@@ -139,11 +141,6 @@ def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
     if greatest is None:
         raise UserError("the trace is empty, and there is no run.ini beside it to say what nodes there are")
     return min(int(greatest) + 1, BROADCAST)
-
-
-def _drawn_field(places: Sequence[Place]) -> list[float]:
-    """Width and height in metres of a field that holds these places, where no scenario says what it is."""
-    return [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
 
 
 def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:

@@ -10,10 +10,9 @@ the names also knows which are near, and one message for an unknown name is enou
 it is needed: `roambus list` and a shell that completes a name would wait for it. So bounds and choices that an option
 shows in its help come from modules without libraries, such as the registry of back-ends.
 
-An option is a constant here, and a command decorates itself with it. So a word has one meaning, one help and one bound
-in every command that has it, and to see which commands have an option is to look for its constant. What one command has
-alone stands above that command. Options that are always wanted together are a `NamedTuple`, which a command gets as one
-argument: of a dozen options of a sweep a function would else pass on each by its name.
+An option is a constant here, and a command decorates itself with it. So a word has one help and one bound in all
+commands that share it, and to see which commands have an option is to look for its constant. Options that are always
+wanted together are a `NamedTuple`, which a command gets as one argument and passes on as one.
 """
 
 from __future__ import annotations

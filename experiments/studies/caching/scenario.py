@@ -16,7 +16,7 @@ rests for a moment after a death, and is then born at its new broker, to which t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -54,11 +54,14 @@ class Rates:
 
 
 class _Due(NamedTuple):
-    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker."""
+    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker.
+
+    No two have the same `order`, so that what they do is never compared.
+    """
 
     at: float
     order: int
-    what: str
+    do: Callable[[_Due], None]
     node: NodeId
     broker: NodeId
 
@@ -89,13 +92,6 @@ class _Draw:
         """From when on each node is free that was a client before, the node, and its last broker."""
         self._commands: list[tuple[float, str]] = []
         self._places: list[tuple[float, str]] = []
-        self._handlers = {
-            "birth": self._bear,
-            "next birth": self._bear_next,
-            "death": self._die,
-            "move": self._leave,
-            "return": self._settle,
-        }
 
     def population(self) -> Population:
         """Draws everything up to the end of the run."""
@@ -110,19 +106,19 @@ class _Draw:
         """Goes through what is due until the run ends; each of these plans what comes of it."""
         for broker in range(self._brokers):
             for _ in range(_poisson(self._rates.load, self._random)):
-                self._plan(_START_S, "birth", broker=broker)
+                self._plan(_START_S, self._bear, broker=broker)
             self._plan_birth(_START_S, broker)
         while self._due and self._due[0].at < self._duration:
             due = heappop(self._due)
-            self._handlers[due.what](due)
+            due.do(due)
 
-    def _plan(self, at: float, what: str, node: NodeId = 0, broker: NodeId = 0) -> None:
+    def _plan(self, at: float, do: Callable[[_Due], None], node: NodeId = 0, broker: NodeId = 0) -> None:
         """Something is due. Of one time, what was planned first comes first, so that a seed has one course."""
         self._order += 1
-        heappush(self._due, _Due(at, self._order, what, node, broker))
+        heappush(self._due, _Due(at, self._order, do, node, broker))
 
     def _plan_birth(self, now: float, broker: NodeId) -> None:
-        self._plan(now + self._exponential(self._rates.life / self._rates.load), "next birth", broker=broker)
+        self._plan(now + self._exponential(self._rates.life / self._rates.load), self._bear_next, broker=broker)
 
     def _bear_next(self, due: _Due) -> None:
         self._bear(due)
@@ -148,7 +144,7 @@ class _Draw:
         """What a client that is there does next: it dies or moves, whichever comes first."""
         dies = due.at + self._exponential(self._rates.life)
         moves = due.at + self._exponential(1 / self._rates.move_rate)
-        self._plan(min(dies, moves), "death" if dies < moves else "move", due.node, due.broker)
+        self._plan(min(dies, moves), self._die if dies < moves else self._leave, due.node, due.broker)
 
     def _die(self, due: _Due) -> None:
         self._commands.append((due.at, f"{due.node} unsubscribe"))
@@ -161,7 +157,7 @@ class _Draw:
         broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
         if back < self._duration:
             self._commands.append((back, f"{due.node} attach {broker}"))
-        self._plan(back, "return", due.node, broker)
+        self._plan(back, self._settle, due.node, broker)
 
     def _publish(self) -> None:
         """Messages come at random publishers, all of them together at the constant rate."""
