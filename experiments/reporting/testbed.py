@@ -12,6 +12,14 @@ in the course of a day, because then a mean over all of it describes no hour; an
 
 Pictures are written as SVG here and not by Matplotlib: each square of the matrix has a title that a browser shows, by
 which one reads the numbers of a single link among thousands without any script.
+
+1. A row of a recording is a burst of frames from one node to another: how much of it was delivered, and how strong it
+   was. A burst of which nothing was heard has no strength, and counts for delivery alone.
+2. Everything is of one channel, because a link is another one on each of them. It is the first, unless another is asked
+   for: the mean over all channels, where the file has it.
+3. Bands show percentiles beside the mean. A mean of links that deliver everything and of others that deliver nothing
+   describes none of them.
+4. A part of the time, or a strength, with too few bursts is left out and not drawn uncertainly.
 """
 
 from __future__ import annotations
@@ -106,7 +114,7 @@ def numbers_of(recording: Recording, channel: int | None) -> Numbers:
 
 
 def links_of(rows: NDArray[Any], nodes: int) -> Links:
-    """The mean of each link over its bursts."""
+    """The mean of each link over its bursts; of strength, over those that were heard."""
     link = rows["source"] * nodes + rows["target"]
     bursts = np.bincount(link, minlength=nodes * nodes)
     heard = np.isfinite(rows["rssi_dbm"])
@@ -134,7 +142,7 @@ def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[
 
 
 def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[GrayLink]:
-    """Those with the most bursts."""
+    """Those with the most bursts: of them the course over time says most."""
     with np.errstate(invalid="ignore"):
         is_gray = (links.delivery >= GRAY[0]) & (links.delivery <= GRAY[1])
     found = sorted(zip(*np.nonzero(is_gray), strict=True), key=lambda link: -links.bursts[link])

@@ -140,7 +140,10 @@ def _catch_up(measured: Measurements) -> list[Part]:
 
 
 def _restored(measured: Measurements) -> list[Part]:
-    """All runs are restored, whichever share of the subscribers crashes; a part for each share."""
+    """All runs are restored, whichever share of the subscribers crashes; a part for each share.
+
+    It is no `at_each`, because its labels have the share in per cent.
+    """
     share = mean_over(SUBSCRIBERS, RESTORED, agent=OURS)
     return [
         make_part(
@@ -154,7 +157,10 @@ def _restored(measured: Measurements) -> list[Part]:
 
 
 def _growth_a_topic(measured: Measurements, place: Place) -> pd.Series[float]:
-    """Growth over one topic's share of the configurations, so that one bound holds for any number of topics."""
+    """Growth over one topic's share of the configurations, so that one bound holds for any number of topics.
+
+    The supervisor sends for each topic, so that what it sends in all grows by as much more as there are topics.
+    """
     return _growth(ANSWERS_PER_ROUND)(measured, place) / float(place[TOPICS])
 
 
