@@ -238,7 +238,7 @@ class _Network:
         self._sent: deque[Row] = deque()
 
     def follow(self, row: Row, at_s: float | None) -> None:
-        """Takes in a row; of what comes after the time, only where a node goes to counts."""
+        """Follows a row; of what comes after the time, only where a node goes to counts."""
         self.nodes.add(row[NODE])
         if at_s is not None and row[TIME_S] > at_s:
             # Way-points lie apart: where a node is between two of them follows from both.
