@@ -73,14 +73,8 @@ class Thing:
 
 def _line(row: Row) -> str:
     """The first column, then the default if there is one, then the rest in its order: what it takes names the unit."""
-    name, *others = row.values()
-    default = row.get("default", "")
-    rest = (
-        [value for column, value in row.items() if column not in ("default", "unit")][1:]
-        if "default" in row
-        else others
-    )
-    head = f"{name} = {default}" if default else name
+    name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
+    head = f"{name} = {default}" if (default := row.get("default")) else name
     return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
 
 
@@ -107,6 +101,7 @@ def everything(kind: str) -> list[Thing]:
 
 
 def _agent(name: str) -> Thing:
+    """An agent by the name of its entry point, with each of its parameters."""
     try:
         agent = load_agent(name)
     except UserError as error:
@@ -127,6 +122,7 @@ def _agent(name: str) -> Thing:
 
 
 def _template(name: str) -> Thing:
+    """A template by its name or path, with its variables and the settings that its sweeps have names for."""
     file = find_template(name)
     variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
@@ -140,6 +136,7 @@ def _template(name: str) -> Thing:
 
 
 def _row(name: str, declared: Setting | None) -> Row:
+    """A parameter or variable; None is one that a template of the user's own uses and declares nowhere."""
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
     default = "" if declared.default is None else plain(declared.default)
@@ -147,6 +144,7 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
+    """A sweep by its name or path, with what it varies and what it fixes; raises UserError if it cannot be read."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -167,6 +165,7 @@ def _sweep(name: str) -> Thing:
 
 
 def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
+    """A row for each plain axis with its values, and one for each name of a zipped axis with what it sets."""
     for axis in axes:
         if not axis.zipped:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
@@ -195,6 +194,7 @@ def _study(name: str) -> Thing:
 
 
 def _metric(name: str) -> Thing:
+    """A metric by its column, and the study that measures it if it is none of every run's."""
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}

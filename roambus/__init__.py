@@ -172,6 +172,7 @@ __all__ = [
 ]
 
 
+# A name that an agent needs is never among these: its module would wait for pandas, and each run for its agents.
 _LATER = {
     **dict.fromkeys(("AgentError", "BackendError", "RoambusError", "UserError"), "roambus.bridge.errors"),
     **dict.fromkeys(("Results", "results"), "roambus.dataframes"),

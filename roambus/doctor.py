@@ -105,7 +105,7 @@ def broken(found: str, advice: str) -> Result:
 
 
 class Check(NamedTuple):
-    """What is looked for, how, and the advice if looking for it fails."""
+    """What is looked for, how, and the advice if looking for it fails: `repair` is for what nobody thought of."""
 
     what: str
     check: Callable[[], Result]
@@ -132,42 +132,12 @@ def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
 RELEASES = " or ".join(TRIED)
 """Our modules were tried with these releases of OMNeT++."""
 PATIENCE_S = 30
+"""How long a program that is started may take to say its version."""
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
 BUILD, BUILD_ADAPTER = "run roambus build castalia", "run roambus build ns3"
-
-
-def needed_to_run() -> list[Check]:
-    """Returns the checks of OMNeT++, Castalia and our modules for it."""
-    return [*simulators(), Check("modules for Castalia", check_library, BUILD)]
-
-
-def ns3() -> list[Check]:
-    """Returns the checks of ns-3, and of our adapter for it."""
-    return [
-        Check("ns-3", check_ns3, "install the package ns3 again"),
-        Check("adapter for ns-3", check_adapter, BUILD_ADAPTER),
-    ]
-
-
-def simulators() -> list[Check]:
-    """Returns the checks of OMNeT++ and Castalia, which our modules are built against and run on."""
-    return [
-        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
-        Check("Castalia", check_castalia, "build Castalia again"),
-    ]
-
-
-def needed_to_build() -> list[Check]:
-    """Returns the checks of make, the compiler, and the libraries of the wire."""
-    return [
-        Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
-        Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
-        Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
-        Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
-    ]
 
 
 def check_omnetpp() -> Result:
@@ -317,11 +287,29 @@ def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> s
 
 
 def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
+    """What a program said last, which is mostly why it ended."""
     lines = (answer.stderr or answer.stdout).strip().splitlines()
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
+SIMULATORS = (
+    Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
+    Check("Castalia", check_castalia, "build Castalia again"),
+)
+"""What the modules for Castalia are built against and run on."""
+CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
+NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
+NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
+BUILDING = (
+    Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
+    Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
+    Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
+    Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
+)
+"""What builds the modules and the adapter: make, the compiler, and the libraries of the wire."""
+
 BACKENDS = ("radio", "castalia", "ns3")
+"""Those of which something can be missing; ideal links need what every run needs."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
@@ -355,7 +343,7 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
     spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), ns3(), needed_to_build())))
+    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, CASTALIA, NS3, BUILDING)))
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:

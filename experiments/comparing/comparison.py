@@ -6,6 +6,13 @@ What is compared is given by names, and a name that the results lack is an error
 Agents are tested against each other seed by seed, for runs of one seed share movement and radio. Two agents are
 compared at each place of the sweep by a two-sided paired t-test over the seeds that both have. The p-values of all
 tests of a table are adjusted by Holm's method, because a table of many places shows some small p by chance alone.
+
+1. A test needs three seeds that both agents have. With fewer, the row says so, and is none of the tests that are
+   adjusted: what was not tested can show nothing by chance.
+2. A table has every place of the sweep, also one where an agent has no run: a gap is seen, a missing row is not.
+3. The text leaves out axes with a single value, which it names once, and has the difference itself only of two agents.
+   The file has all of it.
+4. Panels have one scale, and an axis is logarithmic only if means differ by a factor of ten.
 """
 
 from __future__ import annotations
@@ -88,6 +95,7 @@ def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measu
 
 
 def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
+    """The values of an axis as the results have them; raises UserError for an axis or a value that they lack."""
     if axis not in measured.axes:
         raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
     return [_choose(f"value of {axis}", value, measured.values(axis)) for value in wanted]
@@ -110,6 +118,7 @@ def as_number(text: str) -> float | None:
 
 
 def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows whose agents and axes have one of the values; what is not named may have any."""
     for column, values in places.items():
         table = table[table[column].isin(values)]
     return table
@@ -117,7 +126,7 @@ def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFram
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3
-"""So many seeds must two agents have in common for a test."""
+"""So many seeds must two agents have in common for a test: of two differences a t-test says next to nothing."""
 
 
 def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -160,6 +169,7 @@ def _sample(measured: Measurements, metric: str, place: Mapping[str, str]) -> pd
 
 
 def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, object]:
+    """What one test says, of the seeds that both have; `p_holm` comes when all tests of the table are there."""
     part = make_part("", first - second, Side.ABOVE)
     enough = part.seeds >= FEWEST_SEEDS
     return {
@@ -225,6 +235,7 @@ def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests:
 
 
 def _difference(row: Row) -> tuple[str, str]:
+    """The heading of a pair's column, and what stands there: the difference, with its p or why there is none."""
     text = f"{format_mean(row[DIFFERENCE], row[HALF_WIDTH])}, " if row[N] else ""
     return f"{row[AGENT]} - {row[MINUS]}", text + (row[NOTE] or format_p(row[P_HOLM]))
 
@@ -266,6 +277,7 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
+    """The panel of a place, which its title names."""
     title = measured.title(metric)
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)
@@ -335,6 +347,7 @@ def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look
 
 
 def _chosen(measured: Measurements, asked: Asked) -> Measurements:
+    """What is left of the results; raises UserError for a name that they lack, before any file is written."""
     chosen = narrow(measured, asked.agents, asked.where or {})
     for metric in asked.metrics:
         check_metric(chosen, metric)
@@ -362,6 +375,7 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
 
 
 def _compare(measured: Measurements, metric: str, table: Path) -> Compared:
+    """Tests each pair of agents, in the order in which they were named, and writes the table."""
     pairs = list(itertools.combinations(measured.agents, 2))
     points, tests = points_table(measured, metric), paired_tests(measured, metric, pairs)
     table.parent.mkdir(parents=True, exist_ok=True)

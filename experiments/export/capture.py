@@ -14,6 +14,13 @@
 
 The file is a pcapng (the IETF's draft on the PCAP Next Generation Capture File Format): a section header, a description
 of each interface, and the packets. All times are whole nanoseconds.
+
+Packets have to be in the order of time, and a record has not. An agent hands over a message for a time that is still to
+come, so what is handed over waits in a heap until the record has come to that time: everything before an arrival is
+written first. Of one instant, arrivals come before what is sent.
+
+A record can be somebody else's. Nodes, times and signal strengths that no run can have end the capture with a message,
+and what is remembered of frames has a bound.
 """
 
 from __future__ import annotations
@@ -44,18 +51,23 @@ CHANNEL = 11
 _DATA_FRAME = 0x8841
 """A data frame with short addresses, both in one PAN, without security and without a request for acknowledgement."""
 _MAC = Struct("<HBHHH")
+"""Frame control, sequence number, PAN, destination and source: nine bytes, as the model counts for the MAC."""
 _TAP = Struct("<BBH")
 _TLV = Struct("<HH")
 _U8, _F32, _ASSIGNMENT = Struct("<Bxxx"), Struct("<f"), Struct("<HBx")
 _FCS_TYPE, _RSS, _CHANNEL_ASSIGNMENT = 0, 1, 3
 """The kinds of fields in a TAP header."""
 _NO_FCS = 0
+"""No check sum stands behind the frame, because the model has none."""
 _GREATEST_PAN = 0xFFFE
 """0xFFFF is the broadcast PAN."""
 
 
 def agent_name(reference: str) -> str:
-    """What an agent is called in captures: its name, or that of its file or class, wherever it lies."""
+    """What an agent is called in captures: its name, or that of its file or class, wherever it lies.
+
+    Capture and dissector take the name from references of different forms, and must come to the same.
+    """
     file, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
     if file.endswith(".py") and not class_name:
         return Path(file).stem
@@ -63,7 +75,7 @@ def agent_name(reference: str) -> str:
 
 
 def pan_of(name: str) -> int:
-    """The PAN in which the frames of this agent travel."""
+    """The PAN in which the frames of this agent travel: from 1 on, and never the broadcast PAN."""
     return crc32(name.encode()) % _GREATEST_PAN + 1
 
 
@@ -120,6 +132,7 @@ def packet(number: int, time: int, data: bytes, flags: int) -> bytes:
 
 
 def _block(kind: int, body: bytes) -> bytes:
+    """A block has its length at both ends, so that a reader can go backwards, too."""
     length = len(body) + _ENDS.size + _U32.size
     return _ENDS.pack(kind, length) + body + _U32.pack(length)
 
@@ -188,7 +201,10 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
 
 
 class _Air:
-    """What is on its way: frames that agents have handed over for later, and those that may still arrive."""
+    """What is on its way: frames that agents have handed over for later, and those that may still arrive.
+
+    Packets of one time keep the order in which they were handed over: it is the second key of the heap.
+    """
 
     def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:
         self._nodes = nodes
@@ -210,7 +226,7 @@ class _Air:
             heapq.heappush(self._handed_over, (send.time, self._counts.total(), packet))
 
     def sent_before(self, time: SimTime | None) -> Iterator[Packet]:
-        """What was handed over for an earlier time, or for any."""
+        """What was handed over for an earlier time, or for any; from then on it can arrive."""
         while self._handed_over and (time is None or self._handed_over[0][0] < time):
             packet = heapq.heappop(self._handed_over)[2]
             key = packet.sender, packet.destination, packet.message

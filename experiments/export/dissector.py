@@ -7,6 +7,10 @@ for the frames of the agent's own PAN (`capture`), and so several agents can hav
 
 A filter in Wireshark begins with the type of a message, as traces call it. A class stands for the type where several
 classes share one, and a tag comes behind where that is not enough, or where the name has a meaning of its own.
+
+Names of agents, messages and fields are written by others, and what is written here is a program that Wireshark runs.
+So no name becomes code: each is a string of Lua in which every byte that is no plain character is a number, also in the
+comment at the top, where a line end would end the comment.
 """
 
 from __future__ import annotations
@@ -37,7 +41,9 @@ from roambus.python_protocol.messages.octets import (
 
 _SAME_FOR_ALL = Path(__file__).with_name("dissector.lua")
 _NO_KEY = re.compile(r"[^a-z0-9]+")
+"""What may not be in the name of a filter, in small letters."""
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
+"""What is itself in a string of Lua: printable ASCII without the quotation mark and the backslash."""
 _BARE: dict[type[Shape], str] = {Text: "text", Padding: "padding", BitText: "bittext"}
 
 
@@ -54,12 +60,14 @@ def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
 
 
 def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]:
+    """The table of an agent: its messages by their tags, which are the first byte of what it sends."""
     keys = _keys(messages)
     by_tag = {cls.tag: _message(cls, key) for cls, key in zip(messages, keys, strict=True)}
     return {"name": name, "key": _key(name), "pan": pan_of(name), "messages": by_tag}
 
 
 def _message(cls: type[Message], key: str) -> dict[str, Any]:
+    """The table of a message. Without a type of its own, the dissector shows that of the message it carries."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
     return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
@@ -87,7 +95,10 @@ def _key(name: str) -> str:
 
 
 def _described(shape: Shape) -> dict[str, Any]:
-    """The shape as a table of Lua has it."""
+    """The shape as a table of Lua has it; `dissector.lua` has a reader for each kind.
+
+    A shape that nobody described is opaque: its bytes are shown as they are, and what follows it is not read.
+    """
     match shape:
         case Number(code):
             return {"kind": "number", "code": code}
@@ -120,7 +131,7 @@ def _described_compound(shape: Shape) -> dict[str, Any]:
 
 
 def _lua(value: Any) -> str:
-    """The value in Lua."""
+    """The value in Lua: what a description holds are tables, lists, strings and numbers."""
     match value:
         case dict():
             return "{" + ", ".join(f"[{_lua(key)}] = {_lua(one)}" for key, one in value.items()) + "}"

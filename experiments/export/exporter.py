@@ -1,12 +1,22 @@
 """Writes the files of an export: one for each run and format, and one dissector, whole or not at all.
 
-What is wrong with one run is told in a line, and the others are written. Files are named after the places of their
-runs, so that an export of a whole sweep lies in one folder. Formats that need few words are here:
+1. What is wrong with one run is told in a line, and the others are written: an export of a thousand runs is not lost to
+   one damaged trace. So functions here yield a file or a line, and raise only what concerns all of them.
+2. Files are named after the places of their runs, so that an export of a whole sweep lies in one folder. A study has
+   a folder for each sweep, because places of two sweeps can be equal.
+3. Content comes piece by piece and is written as it comes. A trace can be larger than memory.
+4. A file has its name only when it is finished. What an export that was killed left of the same file goes first.
+5. Results can be somebody else's. Folders below them are followed through no link, a name that no file system takes is
+   shortened, and the code of an agent that is not installed is run only if it is named.
+
+Scalars are metrics, which Spark computes of all runs at once; all other formats are of one trace each. Formats that
+need few words are here:
 
 - *JSON lines*: an object for each row of the trace, with the columns that have a value there.
 - *GraphML*, which networkx, Gephi, igraph and yEd read: the network at one time. Nodes have their roles, their place,
   and whether they are up. An edge leads from a node to another one if that is its parent in the tree of brokers, or if
-  the node has sent it unicast messages in the last seconds, which is the way that routes led.
+  the node has sent it unicast messages in the last seconds, which is the way that routes led. Routing tables are no
+  part of a trace, so that this is what any protocol can be asked for.
 """
 
 from __future__ import annotations
@@ -46,11 +56,15 @@ EXPORT_FOLDER = "export"
 """The folder below the results, unless another one is asked for."""
 
 _LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
-"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some."""
+"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some.
+
+What is kept of a longer name leaves room for the hash and the ending.
+"""
 
 RECENT_S = 3.0
 """So long a unicast message counts: as long as a route of AODV that is used stays up (RFC 3561, section 10)."""
 
+# Whose it is, its name, and its type, as GraphML declares each attribute before the first node.
 _KEYS = (
     ("node", "roles", "string"),
     ("node", "x", "double"),
@@ -69,7 +83,7 @@ _EVENTS = (
     schema.MIGRATE,
     schema.SEND,
 )
-
+"""What a graph is made of. All other rows, which are most of a trace, are left out as they are read."""
 
 Content = Iterable[str] | Iterable[bytes]
 
@@ -122,6 +136,7 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
 
 
 def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
+    """The metrics of each run, with those that its study measures beside them; a damaged trace has its line."""
     extra = find_extra(export.results)
     metrics, problems = metrics_of(export.results, export.traces, extra)
     for trace in export.traces:
@@ -136,6 +151,10 @@ def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | 
 def _streamed(
     traces: Sequence[Trace], folder: Path, kind: str, asked: Asked
 ) -> Iterator[tuple[Path | None, str | None]]:
+    """The files of a format that is made of one trace at a time.
+
+    A run can lack what the format needs, such as its record, before the first file of it is begun.
+    """
     for trace in traces:
         try:
             for ending, content in _files_of(trace, kind, asked.at_s):
@@ -145,7 +164,10 @@ def _streamed(
 
 
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
-    """The file, or the line for a trace that turns out to be damaged."""
+    """The file, or the line for a trace that turns out to be damaged.
+
+    That shows only while the content is read, and then there is no file.
+    """
     try:
         remove_unfinished(path)  # of an export that was killed while it wrote the same file
         with errors_named(path), UnfinishedFile(path) as unfinished:
@@ -159,6 +181,7 @@ def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
 
 def _file_name(label: str, ending: str) -> str:
     """The name of a run's file: its label, or the beginning and a hash of one that no file system would take."""
+    # Bytes are counted and not characters, and a cut may fall into one: what is left of that character goes.
     whole = f"{label}{ending}"
     if len(os.fsencode(whole)) <= _LONGEST_NAME:
         return whole
@@ -187,12 +210,18 @@ def graph_file(trace: Trace, at_s: float | None) -> Iterator[str]:
 
 
 def _data(values: dict[str, Any]) -> str:
+    """The attributes of a node or edge. Roles come from a trace, so that they are escaped like any text."""
     texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values.items()}
     return "".join(f"<data key={quoteattr(name)}>{escape(text)}</data>" for name, text in texts.items())
 
 
 class _Network:
-    """What is known of the nodes up to a time."""
+    """What is known of the nodes up to a time, from rows in their order.
+
+    Parents come from two sides. A protocol that builds its own tree notes each change in the trace. One whose tree is
+    given finds the changes in the scenario, which has its own times. `follow` gives what is due before it reads a row,
+    so that a note of the agent is the later one.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.nodes: set[NodeId] = set()
@@ -209,7 +238,7 @@ class _Network:
         self._sent: deque[Row] = deque()
 
     def follow(self, row: Row, at_s: float | None) -> None:
-        """Takes in a row; of what comes after the time, only where a node goes to counts."""
+        """Follows a row; of what comes after the time, only where a node goes to counts."""
         self.nodes.add(row[NODE])
         if at_s is not None and row[TIME_S] > at_s:
             # Way-points lie apart: where a node is between two of them follows from both.
@@ -227,7 +256,10 @@ class _Network:
         return {"roles": self._roles.get(node, ""), **where, "up": node not in self._down}
 
     def edges(self, time_s: float) -> dict[tuple[NodeId, NodeId], dict[str, Any]]:
-        """The edges by their ends."""
+        """The edges by their ends, for a time (s) from that of the last row on.
+
+        A parent can be a node that has no row of its own, and then it becomes a node of the graph here.
+        """
         self._give(time_s)
         found: dict[tuple[NodeId, NodeId], dict[str, Any]] = defaultdict(
             lambda: {"parent": False, "messages": 0, "bytes": 0}
@@ -257,6 +289,7 @@ class _Network:
                 self._parents[row[NODE]] = row[PEER]
             case schema.SEND if row[PEER] is not None:
                 self._sent.append(row)
+                # What is older counts no more: so memory holds some seconds of messages and not all of the run.
                 while self._sent[0][TIME_S] <= row[TIME_S] - RECENT_S:
                     self._sent.popleft()
 
@@ -270,7 +303,10 @@ class _Network:
         return row[TIME_S], x, y
 
     def _place_at(self, node: NodeId, time_s: float) -> tuple[float, float] | None:
-        """Where the node is on its straight way from one way-point to the next."""
+        """Where the node is on its straight way from one way-point to the next.
+
+        Before its first way-point it stands there, and after its last one it stays.
+        """
         before = self._before.get(node) or self._after.get(node)
         if before is None:
             return None

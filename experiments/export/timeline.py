@@ -12,6 +12,13 @@ A file is one protobuf message of the type `Trace`, which is nothing but its pac
 be written row by row. Only what timelines need is here: tracks, instants, slices and the arrows between them, by the
 numbers of their fields in Perfetto's `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`. Perfetto's
 own package would bring a whole tool for these few fields. Times are nanoseconds.
+
+1. The tracks of a node are declared before its first event, and under one group, so that the page shows a node folded.
+2. A track has one slice at a time. Another parent ends the slice of the one before it, and what is still open when the
+   run ends is ended then: Perfetto draws a slice without an end to the end of the page.
+3. A publication and its deliveries have the number of their notification as their flow, from which Perfetto draws the
+   arrows. It is a hash, because notifications have names and flows have numbers.
+4. Rows that only describe a node, such as where it moves, are no events.
 """
 
 from __future__ import annotations
@@ -47,9 +54,11 @@ from roambus.spark.aggregation.traces import Trace
 
 _FIXED64 = Struct("<Q")
 _VARINT, _EIGHT_BYTES, _LENGTH = 0, 1, 2
+"""The wire types of protobuf: how the bytes behind a key are to be read."""
 _SEQUENCE = 1
 """All packets of a file are of one sequence, which has a number."""
 
+# The numbers of fields: of a trace, a packet, a track's descriptor, a track's event, and an event's annotation.
 _PACKET = 1
 _TIMESTAMP, _SEQUENCE_ID, _TRACK_EVENT, _TRACK_DESCRIPTOR = 8, 10, 11, 60
 _UUID, _NAME, _PARENT_UUID = 1, 2, 5
@@ -67,6 +76,7 @@ _NO_EVENTS = {MOVE, ENERGY, RADIO, ROLE}
 """The rows that say something of a node and not that anything happens there."""
 _BEGINS = {CRASH: "down (crash)", FREEZE: "down (freeze)", DETACH: "away"}
 _ENDS = {RECOVER, ATTACH}
+# What the page shows of an event that is clicked, if the row has it.
 _DETAILS = (NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL)
 
 
@@ -89,7 +99,10 @@ def track_of(node: int, name: str) -> int:
 
 
 class _Timeline:
-    """What has been declared, and which slices are open."""
+    """What has been declared, and which slices are open, by the numbers of their tracks.
+
+    That is all that is kept of a run, whatever its length.
+    """
 
     def __init__(self) -> None:
         self.nodes: set[int] = set()
@@ -175,10 +188,12 @@ def event(  # noqa: PLR0913, PLR0917  # an argument a field
 
 
 def _packet(body: bytes) -> bytes:
+    """A packet as a field of the trace: the file is nothing but these one after the other."""
     return _bytes(_PACKET, body + _number(_SEQUENCE_ID, _SEQUENCE))
 
 
 def _key(field: int, kind: int) -> bytes:
+    """The number of a field with its wire type in the three lowest bits."""
     return _varint(field << 3 | kind)
 
 
@@ -195,6 +210,7 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first; the eighth says that more come."""
     sevens = bytearray()
     while value > 127:
         sevens.append(value & 127 | 128)

@@ -10,6 +10,14 @@ scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly as 
 which the logit has at infinity, have places on it. Formats, size and style are what `--format`, `--size` and `--style`
 choose.
 
+What is done so that nobody reads out of a figure what is not in it:
+
+1. An interval that is outside the axes would look short, so that the axes are made from the ends of all intervals.
+2. A vertical axis begins at 0 wherever lengths are compared. A metric that says so is cut, and a share goes from 0 to
+   1.
+3. The title of an axis that is no linear one says so.
+4. Panels that stand side by side to be compared have one scale.
+
 A figure is the same wherever it is drawn: Matplotlib has its own settings and those of the style, and none of a file's.
 What would differ from day to day, such as a date, is left out of the files.
 """
@@ -46,11 +54,12 @@ from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 0.05
-"""Of the height, above what is drawn highest and below what is drawn lowest."""
+"""The share of the height that stays free above what is drawn highest and below what is drawn lowest."""
 _OFFSET = 0.004
-"""How far beyond 0 and 1 the folded scale ends."""
+"""How far beyond 0 and 1 the folded scale has its infinity: the smaller, the more room the rates near them get."""
 _CROWDED, _CROWD = 0.1, 0.5
 """Rates crowd if such a part of them is so near to 0 or 1."""
+# The same distances from 0 and from 1, because the scale is the same at both ends.
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
 _DECADE = 10
 
@@ -62,7 +71,7 @@ def crowds(rates: Sequence[float]) -> bool:
 
 
 def folded(rate: ArrayLike) -> NDArray[np.float64]:
-    """The place of a rate on the folded scale."""
+    """The place of a rate on the folded scale; what is farther out than the scale goes is at its end."""
     inside = np.clip(np.asarray(rate, dtype=float), -_OFFSET * 0.99, 1 + _OFFSET * 0.99)
     return np.asarray(np.log((inside + _OFFSET) / (1 - inside + _OFFSET)))
 
@@ -104,6 +113,7 @@ def _folded(axes: Axes, low: float, high: float) -> str:
 
 
 def _logarithmic(axes: Axes, low: float, high: float) -> str:
+    """Has ticks at more digits where the axis has fewer decades, so that there are some in any case."""
     reach = (high / low) ** _MARGIN
     axes.set_yscale("log")
     axes.set_ylim(low / max(reach, 1.05), high * max(reach, 1.05))
@@ -119,8 +129,10 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _GREYS = ("#000000", "#666666", "#999999")
 _SHADE, _LIGHTEST = 0.75, 0.3
 """How much of its colour each further line of an agent keeps, and the least that one has."""
+# As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
+"""What journals ask for; pictures of panels for a screen have fewer."""
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
@@ -226,6 +238,7 @@ def _plot(figure: Drawn, axes: Axes, look: Look) -> list[list[Artist]]:
 
 
 def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
+    """Gives each part of each line its id (`LINE_ID`)."""
     for number, parts in enumerate(lines):
         for place, part in enumerate(parts):
             part.set_gid(f"line-{number}-{place}")
@@ -251,6 +264,7 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
 
 
 def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
+    """Values over time, or a distribution, whose steps are drawn as steps; markers would cover both."""
     lines: list[Line2D] = []
     for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         drawstyle = "default" if figure.is_time else "steps-post"
@@ -265,6 +279,7 @@ def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
 
 
 def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
+    """Single observations, which no line joins; and what the title of the vertical axis says of its scale."""
     lines = []
     for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         lines += axes.plot(dots.x, dots.y, **{**paint, "linestyle": "", "markersize": 3})

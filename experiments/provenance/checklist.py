@@ -19,6 +19,12 @@ The rules:
 - No code of an agent is run. A checklist is what a reviewer reads first, of results that are a stranger's.
 - Scenarios that stand for all are taken at equal distances, because runs lie sorted by agent, axes and seed: the first
   ones would all be of one agent.
+- Runs and seeds are counted that are there, and not those that were planned. A run is there if its trace is sound, and
+  the point with the fewest runs decides.
+- An item is found out by a function of `Evidence`. Items that are alike are made by one: `_spanned` of numbers that
+  scenarios have, `_of_crate` and `_crated` of what a crate says and holds.
+
+An audit sees what is stated. Whether the scenario answers the question that somebody has, it cannot see.
 """
 
 from __future__ import annotations
@@ -62,14 +68,21 @@ from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
 
 MOST_SCENARIOS = 200
-"""So many runs are looked at, evenly spread over all."""
+"""So many runs are looked at, evenly spread over all: each is an ini to be read."""
 MOST_MOVED = 5
-"""In so many of them it is worked out how connected the network was, which takes most of the time."""
+"""In so many of them it is worked out how connected the network was, which takes most of the time.
+
+It takes the traces, and the shortest ways between all pairs of nodes at each moment.
+"""
 
 
 @dataclass
 class Evidence:
-    """The results in a folder; what is costly to find out is found out when it is first asked for."""
+    """The results in a folder; what is costly to find out is found out when it is first asked for.
+
+    Each is found out once, because several items ask for the same. Only an ini that is damaged ends the audit with a
+    UserError: from it nothing could be said, and a trace that is damaged is no run.
+    """
 
     folder: Path
 
@@ -104,7 +117,7 @@ class Evidence:
 
     @cached_property
     def connectivity(self) -> Connectivity | None:
-        """How connected the networks were."""
+        """How connected the networks were; None where no trace says where nodes are."""
         return connectivity(self.runs[:: max(1, len(self.runs) // MOST_MOVED)][:MOST_MOVED])
 
     @cached_property
@@ -149,7 +162,7 @@ class Evidence:
 # How connected the networks were
 
 MOMENTS = 10
-"""So many moments of a run are looked at, evenly spread."""
+"""So many moments of a run are looked at, evenly spread: each in the middle of its tenth of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +174,11 @@ class Connectivity:
 
 
 def connectivity(runs: Iterable[tuple[Scenario, Path]]) -> Connectivity | None:
-    """Over some moments of these runs, each with its trace; None where no trace says where nodes are."""
+    """Over some moments of these runs, each with its trace; None where no trace says where nodes are.
+
+    Pairs that do not reach each other have no shortest way. They are left out of the mean, and counted by the share of
+    moments at which the network is in pieces: alone, a mean would be short for a network that hardly holds together.
+    """
     ways: list[NDArray[np.float64]] = []
     for scenario, trace in runs:
         reaches = np.array([reach_m(scenario, node) for node in scenario.nodes])
@@ -194,6 +211,7 @@ def _places(trace: Path, nodes: int, end_s: float) -> Iterable[NDArray[np.float6
 
 KURKOWSKI, ARTIFACTS = "K", "A"
 FEWEST_SEEDS = 2
+"""A single run has no interval. Two have one, which then says itself how little they are."""
 GENERATORS = "Mersenne Twister for agents, PCG64 for scenarios, SplitMix64 in the radio; seeded from seed and node"
 VALIDATED = "the radio follows Castalia's, and is held to what Castalia does (docs/radio.md)"
 
@@ -212,12 +230,14 @@ class Item:
 
 
 def _inis(found: Evidence) -> str:
+    """An ini has every parameter, those that nobody set as well: so it is enough that it is there."""
     if not all(trace.with_name(INI_FILE).is_file() for trace in found.traces):
         raise MissingError("some runs have no run.ini beside their trace: make them again")
     return f"run.ini beside each of {len(found.traces)} traces has every parameter, with the agent's"
 
 
 def _simulator(found: Evidence) -> str:
+    """Every version and machine that made runs of these results: a sweep can be resumed elsewhere."""
     if not found.makers:
         raise MissingError(
             "the logs of the runs do not say what made them: make them again, or pack them: roambus crate"
@@ -237,11 +257,16 @@ def _spanned(text: str, of: Callable[[Scenario], Iterable[float]]) -> Callable[[
 
 
 def _mobility(found: Evidence) -> str:
+    """The mobility managers of all nodes by the names that an ini has for them."""
     kinds = {type(node.mobility) for scenario in found.scenarios() for node in scenario.nodes}
     return ", ".join(sorted(name for name, kind in MANAGERS.items() if kind in kinds))
 
 
 def _start(found: Evidence) -> str:
+    """The pitfall of random waypoint: nodes that start evenly spread gather in the middle as time goes on.
+
+    A node whose first way-point is given has been drawn from the steady state; else a warm-up has to pass uncounted.
+    """
     moving = [(scenario, node.mobility) for scenario, _ in found.runs for node in scenario.nodes]
     if not found.runs or any(
         isinstance(moved, RandomWaypoint) and moved.first_x < 0 and not scenario.warm_up for scenario, moved in moving
@@ -253,6 +278,7 @@ def _start(found: Evidence) -> str:
 
 
 def _traffic(found: Evidence) -> str:
+    """Publications at intervals. Those that a scenario commands one by one have no interval to be stated."""
     publications = [one for scenario in found.scenarios() for one in scenario.workload.publications]
     rates = {f"every {one.interval / SECOND:g} s" for one in publications}
     sizes = {f"{one.payload} bytes" for one in publications}
@@ -285,6 +311,7 @@ def _independent(found: Evidence) -> str:
 
 
 def _intervals(found: Evidence) -> str:
+    """Whether each sweep has been aggregated: that is what writes intervals."""
     lacking = [sweep for sweep in found.sweeps if not (sweep / METRICS_FOLDER / f"{POINTS}.csv").is_file()]
     if lacking:
         raise MissingError(f"no metrics yet: roambus aggregate {lacking[0]}")
@@ -292,6 +319,7 @@ def _intervals(found: Evidence) -> str:
 
 
 def _complete(found: Evidence) -> str:
+    """Runs that were left out could be those that fail, and the rest then shows a better protocol."""
     lacking = [trace for sweep in found.sweeps for trace in absent(sweep, found.traces_of[sweep])]
     if lacking:
         raise MissingError(
@@ -301,6 +329,7 @@ def _complete(found: Evidence) -> str:
 
 
 def _protocols(found: Evidence) -> str:
+    """Each agent by its label, by what it is where that is another name, and by what was set of it."""
     if not found.agents:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     return "; ".join(
@@ -310,7 +339,7 @@ def _protocols(found: Evidence) -> str:
 
 
 def _of_crate(what: str, field: str) -> Callable[[Evidence], str]:
-    """An item that a crate states."""
+    """An item that a crate states; what it lacks is what `roambus crate` takes under the name `what`."""
 
     def find(found: Evidence) -> str:
         if not found.crate:
@@ -334,6 +363,7 @@ def _crated(text: str, file: str) -> Callable[[Evidence], str]:
 
 
 def _identifier(found: Evidence) -> str:
+    """Only an archive gives one, so no command of roambus can add it."""
     identifier = found.crate.get("identifier")
     if not identifier:
         raise MissingError("put the crate into an archive that gives a DOI, such as Zenodo, and cite that")

@@ -6,6 +6,20 @@ code are refused, because what is packed would not make them again.
 
 A crate that was unpacked can be a stranger's, so nothing in it is believed: names that lead out of it are refused,
 files are held against their checksums, and its code is run by nobody here.
+
+How a crate is packed, in this order:
+
+1. Each run is asked whether the present code would make it again. One that is older ends the packing before anything is
+   written, with the run's name.
+2. The agents that runs name are looked up. One that a package brings is named with its version; one that is a file is
+   packed. A module of several files that no package brings is refused: nobody could install it.
+3. Files are added one by one, and their checksums are taken of the bytes that are added. The metadata come last,
+   because they have the checksums of all the others.
+4. The zip file has its name when it is complete.
+
+Libraries are named with their versions, and are not packed. The script installs everything into a hidden folder beside
+the results, so that a second time costs nothing and the stranger's own Python is not touched. It begins with ten runs
+and not with all: that is enough to see whether anything differs, and to make all again may take hours.
 """
 
 from __future__ import annotations
@@ -38,14 +52,13 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.sweeps.cluster import pack
+from roambus.experiments.sweeps.cluster import SAME_TIME, pack
 from roambus.experiments.verification import Verifier
 from roambus.spark.aggregation.traces import find_traces, run_name
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
-_SAME_TIME = (1980, 1, 1, 0, 0, 0)
 _TEXT = Path(__file__).with_name("crate_readme.md")
 _SCRIPT = """#!/bin/sh
 # Installs the libraries and the code of this crate beside it, makes runs again, and compares them byte for byte.
@@ -105,6 +118,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
+    """A run, with the files beside its trace as its sources; its log is none, since it came of making the run."""
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
@@ -121,6 +135,7 @@ def _code_of(reference: str) -> Path | str:
 
 
 def _place(file: Path) -> PurePosixPath:
+    """Where an agent's file lies in the crate: by its content, because two agents' files may have one name."""
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
 
@@ -150,15 +165,16 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
+    """Adds a file, and returns what the metadata say of it."""
     # One time for all: equal results make equal archives, but for the date in the metadata.
-    info = zipfile.ZipInfo(str(path), _SAME_TIME)
+    info = zipfile.ZipInfo(str(path), SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16
     archive.writestr(info, content, zipfile.ZIP_DEFLATED)
     return PackedFile(path, len(content), sha256(content).hexdigest())
 
 
 MOST_BYTES = 256 * 2**20
-"""No crate has larger metadata."""
+"""No crate has larger metadata: they are read as a whole, and the file may be a stranger's."""
 
 
 def is_crate(folder: Path) -> bool:
@@ -167,7 +183,10 @@ def is_crate(folder: Path) -> bool:
 
 
 def wrong_files(folder: Path) -> Iterator[str]:
-    """A line for each file that is missing, or whose checksum is not what the crate says; raises UserError."""
+    """A line for each file that is missing, or whose checksum is not what the crate says; raises UserError.
+
+    Files that the crate does not name are none of its business: what it says of the others still holds.
+    """
     for path, entity in _files(folder):
         file = folder / path
         if not file.is_file():
@@ -180,7 +199,10 @@ def wrong_files(folder: Path) -> Iterator[str]:
 
 
 def agent_files(folder: Path) -> dict[str, str]:
-    """The files in the crate by the references that runs have for their agents; raises UserError."""
+    """The files in the crate by the references that runs have for their agents; raises UserError.
+
+    A reference can name a class behind its file, as in `mine.py:Agent`, and then so does what takes its place.
+    """
     found = {}
     for path, entity in _files(folder):
         if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
@@ -204,7 +226,7 @@ def read_metadata(folder: Path) -> list[dict[str, Any]]:
 
 
 def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
-    """The files that have a checksum, with what the crate says of them."""
+    """The files that have a checksum, with what the crate says of them; raises UserError for a path out of it."""
     for entity in read_metadata(folder):
         if isinstance(entity.get("sha256"), str):
             path = PurePosixPath(unquote(str(entity.get("@id"))))

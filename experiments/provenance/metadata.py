@@ -10,7 +10,18 @@ are used, and the one that they lack, `sha256`, is taken from the profile for wo
 what they name, and not counted: two crates of the same results then differ in the date alone, and can be compared.
 
 What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
-as people read them.
+as people read them. They are found by following requirements from roambus on, and not by listing all that is installed:
+what else lies in an environment had no part in the results, and would have to be installed by whoever repeats them.
+
+The entities of a crate, and what leads from one to another:
+
+- The root is the crate as a whole. It has all files as parts, and mentions each run.
+- A file has its size, its SHA-256 and its format. One that is an agent's code is called by the agent's reference, by
+  which runs name it.
+- A run is a `CreateAction`. Its instruments are roambus and the agent, its objects the files beside the trace and the
+  values of its axes, and its result is the trace. When and on which machine it was made comes from its log.
+- roambus is a `SoftwareApplication` that needs Python and the libraries, each with its version.
+- An agent that a package brings is code that is part of that package.
 """
 
 from __future__ import annotations
@@ -49,14 +60,16 @@ def requirements() -> dict[str, str]:
 
 
 def requirements_file() -> str:
-    """The same as a file for pip, with the version of Python in its head."""
+    """The same as a file for pip, with the version of Python in its head, which pip could not install."""
     lines = (f"{name}=={version}\n" for name, version in requirements().items())
     return "".join([f"# Python {platform.python_version()}\n", *lines])
 
 
 METADATA_FILE = "ro-crate-metadata.json"
+"""The name by which a folder is a crate; the specification gives it."""
 CODE_FOLDER = "code"
 _CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}]
+# Whatever has another ending is called plain text: ini files, logs, and the Markdown of reports.
 _TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
@@ -115,7 +128,11 @@ class PackedCode:
 
 
 def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
-    """The text of the metadata file."""
+    """The text of the metadata file.
+
+    Of entities with one id the last one stays, at the place of the first. So a value of an
+    axis is there once, however many runs have it.
+    """
     graph = [
         _DESCRIPTOR,
         _root(about, files, runs),
@@ -133,11 +150,12 @@ def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun
 
 
 def identifier(path: PurePosixPath) -> str:
-    """What metadata call a file."""
+    """What metadata call a file: its path as a URI, in which the places of runs stay legible."""
     return quote(str(path), safe="/=,+")
 
 
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
+    """The crate as a whole; what people did not say of it is left out, and `verify --checklist` then asks for it."""
     return {
         "@id": "./",
         "@type": "Dataset",
@@ -153,6 +171,7 @@ def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) 
 
 
 def _software() -> Iterator[Entity]:
+    """roambus, Python and the libraries, as they are here: runs that other versions made were refused before."""
     yield {
         "@id": "#roambus",
         "@type": "SoftwareApplication",
@@ -165,6 +184,7 @@ def _software() -> Iterator[Entity]:
 
 
 def _agent_id(reference: str, code: PackedCode) -> str:
+    """What metadata call an agent: its file in the crate, or a name for what a package brings."""
     own = code.files.get(reference)
     return identifier(own) if own else f"#agent-{quote(reference, safe='')}"
 
@@ -182,6 +202,7 @@ def _file(packed: PackedFile, code: PackedCode) -> Entity:
 
 
 def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
+    """A run, after the values of its place: agent, axes and seed are the levels of the folders that it lies in."""
     levels = [level.split("=", 1) for level in run.place.split("/")]
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):

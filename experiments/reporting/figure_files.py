@@ -64,6 +64,7 @@ def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
 
 
 def _planned(found: SweepResults) -> Iterable[Plan]:
+    """The figures that the study plans, or those of any sweep."""
     return found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
 
 
@@ -83,6 +84,7 @@ def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
     return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
 
 
+# What Matplotlib writes and a figure needs. Styles are taken over whole: the policy of the page loads nothing for them.
 _SVG = "{http://www.w3.org/2000/svg}"
 _XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _ELEMENTS = frozenset({"svg", "g", "defs", "path", "use", "clipPath", "rect", "text", "tspan"})
@@ -122,6 +124,7 @@ def _parsed(file: Path) -> Element:
 
 
 def _leave_out_foreign(parent: Element) -> None:
+    """Takes out each element that does not draw, with all that is in it."""
     for child in list(parent):
         if child.tag.startswith(_SVG) and child.tag.removeprefix(_SVG) in _ELEMENTS:
             _leave_out_foreign(child)

@@ -12,6 +12,13 @@ What a report calls the whole study is measured and not declared (`scope`): the 
 seeds that the study asks for, and the same fixed settings. So results that were narrowed by hand, or are not all there,
 are called a part, and no command is named that would make something else. A report that says "the whole study" over a
 quick run would be believed.
+
+What else a report owes to who reads it:
+
+1. Verdicts are told apart by a mark and a word, and not by colour alone. Each figure has a text for who cannot see it.
+2. Where points have few seeds, the page says how few. Where they differ in number, it says how many have how many.
+3. Commands name every value, also those that are the sweep's own: the file of the sweep may have changed since.
+4. A filter takes nothing out of the page, so that a filtered view can be shared by its address and be widened again.
 """
 
 from __future__ import annotations
@@ -46,6 +53,7 @@ from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 
 _SECONDS = ("time_limit", "publish_until")
+"""Settings that are shown with their unit: a sweep has them as bare numbers."""
 
 
 def facts(measured: Measurements) -> list[tuple[str, str]]:
@@ -81,7 +89,7 @@ def _agent_fact(agent: str, asked: Any) -> str:
 
 
 def commands(found: SweepResults) -> list[str]:
-    """The commands that run the same sweep again."""
+    """The commands that run the same sweep again, and make the figures of it."""
     measured = found.measured
     # All values are named, also where they are those of the sweep's file: the file may have changed since.
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
@@ -190,7 +198,10 @@ class Choice:
 
 
 class Filters:
-    """The choices of a report; where there is a single value, there is nothing to choose."""
+    """The choices of a report; where there is a single value, there is nothing to choose.
+
+    Sweeps of a study share what they call by one name: whoever chooses an agent chooses it in all of them.
+    """
 
     def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
         verdicts = {claim.verdict for claim in claims}
@@ -273,6 +284,7 @@ def write_report(results: Path, own: Study | None = None) -> Path:
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
+    """What the page is rendered from. Only metrics that some table shows are explained."""
     claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
     counts = Counter(claim.verdict for claim in claims)
     sweeps = [sweep.measured for sweep in found.sweeps]
@@ -300,6 +312,7 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
 
 
 def _section(found: SweepResults, *, alone: bool) -> Section:
+    """What there is to say of one sweep."""
     measured = found.measured
     tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
     name = "" if alone or found.origin is None else found.origin.sweep.name
@@ -307,11 +320,13 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
 
 
 def _title(sweeps: Sequence[Measurements]) -> str:
+    """The title of what has none of its own: the agents that are compared."""
     names = [agent_name(agent) for agent in _united(measured.agents for measured in sweeps)]
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 
 def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
+    """The figures as they lie in the results; all are drawn if any of them is not there."""
     figures = [(figure, common_place(sweep.measured)) for sweep in found.sweeps for figure in all_figures(sweep)]
     files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
     if not all(file.is_file() for file in files):
@@ -323,6 +338,7 @@ def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Pict
 
 
 def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
+    """A figure for the page; `lines` has the numbers of the values that each of its lines belongs to."""
     caption = figure.caption + (" Logarithmic vertical axis." if figure.logarithmic else "")
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"

@@ -12,6 +12,14 @@ in the course of a day, because then a mean over all of it describes no hour; an
 
 Pictures are written as SVG here and not by Matplotlib: each square of the matrix has a title that a browser shows, by
 which one reads the numbers of a single link among thousands without any script.
+
+1. A row of a recording is a burst of frames from one node to another: how much of it was delivered, and how strong it
+   was. A burst of which nothing was heard has no strength, and counts for delivery alone.
+2. Everything is of one channel, because a link is another one on each of them. It is the first, unless another is asked
+   for: the mean over all channels, where the file has it.
+3. Bands show percentiles beside the mean. A mean of links that deliver everything and of others that deliver nothing
+   describes none of them.
+4. A part of the time, or a strength, with too few bursts is left out and not drawn uncertainly.
 """
 
 from __future__ import annotations
@@ -72,7 +80,7 @@ class GrayLink(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """All that the page shows."""
+    """All that the page shows; `channel` is that of the file, of which `rows` rows were read."""
 
     channel: int
     rows: int
@@ -106,7 +114,7 @@ def numbers_of(recording: Recording, channel: int | None) -> Numbers:
 
 
 def links_of(rows: NDArray[Any], nodes: int) -> Links:
-    """The mean of each link over its bursts."""
+    """The mean of each link over its bursts; of strength, over those that were heard."""
     link = rows["source"] * nodes + rows["target"]
     bursts = np.bincount(link, minlength=nodes * nodes)
     heard = np.isfinite(rows["rssi_dbm"])
@@ -134,7 +142,7 @@ def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[
 
 
 def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[GrayLink]:
-    """Those with the most bursts."""
+    """Those with the most bursts: of them the course over time says most."""
     with np.errstate(invalid="ignore"):
         is_gray = (links.delivery >= GRAY[0]) & (links.delivery <= GRAY[1])
     found = sorted(zip(*np.nonzero(is_gray), strict=True), key=lambda link: -links.bursts[link])
@@ -172,6 +180,9 @@ def places_of(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 DEAD, GOOD = 0.1, 0.9
+"""Links that deliver less are not drawn on the map; those that deliver more are drawn thin, so that the others stand
+out.
+"""
 WIDTH, HEIGHT, MARGIN = 640, 360, 46
 
 
@@ -245,6 +256,7 @@ def _line(kind: str, points: Sequence[str]) -> str:
 
 
 def _scale(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """The values as places from `low` to `high`; if all are the same, they lie at `low`."""
     return np.asarray(low + (values - values.min()) / (float(np.ptp(values)) or 1.0) * (high - low))
 
 
@@ -257,10 +269,12 @@ def _dots(points: Sequence[str]) -> list[str]:
 
 
 def _height(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The place of a share of 0 to 1 in a band; SVG counts downwards."""
     return np.asarray(HEIGHT - 34 - np.asarray(share) * (HEIGHT - 54))
 
 
 def _axes(at: NDArray[np.float64], x: NDArray[np.float64], title: str) -> Iterator[str]:
+    """Quarters of delivery as lines across the band, and round numbers below it."""
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = float(_height(np.array(share)))
         yield f'<line x1="{MARGIN}" x2="{WIDTH - 10}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'

@@ -28,6 +28,7 @@ from roambus.bridge.agents import agent_names
 from roambus.bridge.errors import UserError
 
 LONGEST = 40
+"""In characters: the name becomes that of a class, of files and of a type of message."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 TEMPLATES = Path(__file__).parent / "package"
 SUFFIX = ".j2"
@@ -73,6 +74,7 @@ def read_name(text: str) -> AgentName:
 
 
 def _is_taken(package: str) -> bool:
+    """Whether the package could not be imported under its name, or would hide another one."""
     if keyword.iskeyword(package) or package in sys.stdlib_module_names:
         return True
     try:

@@ -11,6 +11,10 @@
   then. The results of tasks would come only when the whole job has ended.
 - *Runs that kill their executor.* Spark ends a job as soon as one of its tasks has failed too often. Then that run is
   reported, and another job makes those that are left.
+
+What an agent does wrong is an outcome and no failure of the task: Spark would try it four times, and end the job. What
+is wrong with a machine (it lacks the folder, or has other code) is told by a run's task, too, and ends the sweep at the
+first one, because every further run there would say the same.
 """
 
 from __future__ import annotations
@@ -55,8 +59,8 @@ _PACKAGE = Path(__file__).parents[2]
 """The folder of our package."""
 _LEFT_OUT = ("__pycache__", "omnet")
 """Executors compile for themselves, and find the modules for Castalia by their own environment."""
-_SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in the archive, the first that a zip knows: equal contents make equal archives."""
+SAME_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive, the first that a zip knows: equal contents make equal archives."""
 
 
 def pack(folder: Path) -> Path:
@@ -64,7 +68,7 @@ def pack(folder: Path) -> Path:
     archive = folder / "packages.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in _contents():
-            file.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
     return archive.rename(folder / f"{sha256(archive.read_bytes()).hexdigest()}.zip")
 
 
@@ -85,6 +89,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _metadata(name: str) -> str:
+    """A file of our distribution: by its entry points an executor finds agents under their names."""
     try:
         return distribution(DISTRIBUTION).read_text(name) or ""
     except PackageNotFoundError:  # run from its sources: agents have no names then, here or there
@@ -123,6 +128,7 @@ def _send_agent(reference: str, shipped: Path) -> str:
 
 
 def _send_file(file: Path, shipped: Path) -> Path:
+    """Copies the file into the workspace, and returns where it is there."""
     content = file.read_bytes()
     # Two files of one name can be sent, and the same file by many runs.
     target = shipped / sha256(content).hexdigest()[:16] / file.name
@@ -152,6 +158,10 @@ def make(sent: bytes) -> Outcome:
 
 
 def _unfit(task: Task) -> str | None:
+    """What keeps this process from making the run as it would be made where the sweep was started; None if nothing.
+
+    The key is compared last: to make it, the agent has to be importable here.
+    """
     if not task.workspace.is_dir():
         return f"the executor does not see {task.plan.results}: choose an --out that every worker has under this path"
     # Behind everything else: no file of the user's hides a package that is installed here.
@@ -179,6 +189,7 @@ def _prepare_once(task: Task) -> None:
 
 
 POLL_S = 0.2
+"""How often the driver looks at the accumulator."""
 STOP_S = 10.0
 """How long a cancelled job may take."""
 
@@ -243,6 +254,7 @@ class Job:
                 thread.join(STOP_S)
 
     def _run(self) -> None:
+        """Runs in a thread of its own, which waits for the whole job. A group belongs to the thread that sets it."""
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
@@ -252,7 +264,10 @@ class Job:
 
 
 def explain(message: str) -> Failure:
-    """What Spark's message, with the stack traces of Java and of Python in it, comes down to."""
+    """What Spark's message, with the stack traces of Java and of Python in it, comes down to.
+
+    Spark gives a failed job as one text, and what the user can do something about is a line in the middle of it.
+    """
     given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
     if given_up is None:
         return Failure(None, _first_line(message))
@@ -326,6 +341,10 @@ class Cluster:
             yield number, f"it ended its executor whenever it was tried: {failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
+        """What comes of the job; says once why nothing begins, if nothing does.
+
+        Raises UserError for an unfit worker.
+        """
         told, start = False, time.monotonic()
         with closing(job.outcomes()) as outcomes:
             for outcome in outcomes:

@@ -9,6 +9,10 @@
 - Nobody is left at the end, however it comes: workers end with their parent, and runs with their worker. So workers
   ignore Ctrl-C, which a terminal sends to all of them at once: their parent ends them.
 - Workers are spawned and not forked, so that they begin without anything that the parent has loaded or opened.
+
+A worker says first that it is ready, and then answers each run. So three ends can be told apart: of a worker that could
+not begin, of one that died with its run, and of a run's own process, which its worker survives and tells of. The first
+costs the run nothing, the two others count against it.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from roambus.experiments.sweeps.attempts import attempt_apart
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
 ATTEMPTS = 2
+"""How often a run is tried whose process is killed."""
 STILLBORN = 4
 """So many workers in a row that end before they can do anything mean that none ever will."""
 KILLED = f"its process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
@@ -123,6 +128,7 @@ class _Crew:
         self.workers.clear()
 
     def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
+        """Hires another worker for one that has died, if there is work for it; raises RoambusError if none starts."""
         del self.workers[worker.connection]
         worker.end(0)
         # A worker that never was ready had not begun the run, so the run is not to blame.
@@ -137,6 +143,10 @@ class _Crew:
             self.hire(1)
 
     def _count_killed(self, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
+        """Has the run wait for another attempt, or yields its error.
+
+        It waits behind all others, until memory is free.
+        """
         self.killed[number] = self.killed.get(number, 0) + 1
         if self.killed[number] < ATTEMPTS:
             self.waiting.append((number, plan))
@@ -144,6 +154,7 @@ class _Crew:
             yield number, KILLED
 
     def _occupy(self, worker: _Worker) -> None:
+        """Gives the worker the next run; one for which there is none ends."""
         if self.waiting:
             worker.task = _, plan = self.waiting.popleft()
             with suppress(OSError):  # it was killed: the next `recv` says so

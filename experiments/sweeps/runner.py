@@ -142,6 +142,10 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
 
 
 def _check(template: Path, plan: RunPlan) -> None:
+    """Reads a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent.
+
+    Without them every run of the sweep would be the same, and nothing else would tell.
+    """
     scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files))
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
@@ -151,6 +155,7 @@ def _check(template: Path, plan: RunPlan) -> None:
 
 
 def _rendered(template: Path) -> Path:
+    """What messages call the ini of a run that does not lie anywhere yet."""
     return template.with_name(f"{template.name} (rendered)")
 
 
@@ -198,6 +203,7 @@ def _unsettled(
 
 
 def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, summary: Summary) -> bool:
+    """Whether the run need not be made; counts it if so. A damaged trace is counted too, and made again."""
     if state is TraceState.COMPLETE:
         summary.skipped += 1
         return True
@@ -212,6 +218,7 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
 def _collect(
     plans: Sequence[RunPlan], ended: Generator[tuple[int, str | None]], summary: Summary, progress: Progress
 ) -> None:
+    """Counts the runs as they end. Closed at an error or Ctrl-C, the crew ends what is still going on."""
     with closing(ended):
         for number, error in ended:
             if number == BEGUN[0]:
@@ -301,7 +308,10 @@ exec {shlex.join(command)} --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$SLUR
 
 
 def without_options(arguments: Sequence[str], *options: str) -> list[str]:
-    """The arguments of a command without these options and their values."""
+    """The arguments of a command without these options and their values.
+
+    A job array calls the command that wrote its script, and what said how to write it must not be said again.
+    """
     kept: list[str] = []
     waiting = iter(arguments)
     for word in waiting:

@@ -12,6 +12,10 @@
   and `--agents "mft,aodv profile=tuned,./mine.py rate=2"` replaces the agents. Each of these is a name, module:Class or
   file.py[:Class], with its parameters after blanks, as in transcripts. A name that the sweep has for one of its own
   agents means that one, and parameters are then set beside those that it has there.
+
+A sweep is a value: to narrow it makes another one, which is checked as a whole. So a study, a quick study and what an
+option asks for are sweeps like any other, and everything after this file knows only points. A mistake in a sweep costs
+seconds if it is found here, and hours if it is found in a run.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ EVERY_AGENT = "agent"
 """The owner of a parameter that stands for every agent which has it."""
 
 _NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
+# What messages call the place of a mistake that stands in no file.
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
 LONGEST_NAME = 120
@@ -139,6 +144,7 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
 
 
 def _check_runs(where: str, count: int) -> None:
+    """Raises UserError for more runs than the limit. All of them are planned before the first one starts."""
     try:
         RUNS.check(count)
     except ValueError as error:
@@ -177,6 +183,7 @@ def _check_parameters(sweep: Sweep) -> None:
 
 
 def _check_settings(sweep: Sweep) -> None:
+    """Raises UserError for a variable that is not the template's, a value that it does not take, or one set twice."""
     sources: dict[str, str] = {}
     axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes if not axis.owner)
     for where, choices in (("set", [sweep.fixed]), *axes):
@@ -202,17 +209,20 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
 
 
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:
+    """One `--set`: of the agents, of an axis, or of a variable, which is looked up in this order."""
     # Errors do not begin with the place in the file whose value is replaced.
     option = f"{sweep.source}: --set"
     if name == AGENT:
         agents = {choice.label: choice for choice in sweep.agents}
         chosen = tuple(_choose(f"{option} agent", label, agents) for label in text.split(","))
         return dataclasses.replace(sweep, agents=chosen)
-    if any(axis.name == name for axis in sweep.axes):
-        axes = (
-            _override_axis(sweep.template, axis, text, option) if axis.name == name else axis for axis in sweep.axes
-        )
-        return dataclasses.replace(sweep, axes=tuple(axes))
+    if old := next((axis for axis in sweep.axes if axis.name == name), None):
+        if old.zipped:
+            new = narrow(old, text, option)
+        else:
+            variable = find_variable(sweep.template, name, option)
+            new = read_axis(sweep.template, name, variable, text.split(","), option)
+        return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
     try:
         variable = find_variable(sweep.template, name, option)
     except UserError as error:
@@ -228,12 +238,6 @@ def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequen
     return axis
 
 
-def _override_axis(template: Path, axis: Axis, text: str, where: str) -> Axis:
-    if axis.zipped:
-        return narrow(axis, text, where)
-    return read_axis(template, axis.name, find_variable(template, axis.name, where), text.split(","), where)
-
-
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
     """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
     chosen = {label: _choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
@@ -241,6 +245,7 @@ def narrow(axis: Axis, labels: str, where: str) -> Axis:
 
 
 def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
+    """What has that name; raises UserError, which begins with `where` and says which names are near."""
     if label not in known:
         raise UserError(f"{where}: {unknown('value', label, known)}")
     return known[label]
@@ -278,6 +283,7 @@ def _further_points(sweep: Sweep) -> list[Point]:
 
 
 def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
+    """The runs at every place with these seeds; an agent that lacks an axis runs once for all of its values."""
     combinations = itertools.product(*(axis.values for axis in sweep.axes))
     lacking = {choice: {axis.name for axis in sweep.axes if not axis.concerns(choice)} for choice in sweep.agents}
     firsts = {axis.name: next(iter(axis.values)) for axis in sweep.axes}
@@ -288,6 +294,7 @@ def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
 
 
 def _point(sweep: Sweep, choice: AgentChoice, place: Mapping[str, str], seed: int) -> Point:
+    """The run at a place. Values of axes come over fixed ones, and parameters of axes over the agent's own."""
     variables, parameters = dict(sweep.fixed), dict(choice.parameters)
     for axis in sweep.axes:
         values = axis.values.get(place[axis.name], {})

@@ -22,6 +22,15 @@ several.
 `sweep.json` in a results folder names study and sweep, so that whoever reads the results knows which figures and claims
 are theirs, and has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the folder
 must fit what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
+
+In this order a sweep takes possession of its folder:
+
+1. The folder is locked, so that two sweeps that start at once do not both take themselves for the first.
+2. What is there is read, and must fit. Nothing has been written until then.
+3. The new `sweep.json` is written whole beside the old one and takes its place, and the lock is given back. From then
+   on whoever reads the folder knows of all runs that are to come, and calls none of them a stranger's.
+4. If the sweep ends without a single run, what it wrote as the first one goes again, so that a mistake in an option
+   leaves no folder.
 """
 
 from __future__ import annotations
@@ -76,7 +85,7 @@ from roambus.python_protocol.settings import plain, unknown
 
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
-"""A sweep has keys of three dots; the time to read one grows with the square of its dots."""
+"""More dots than in any sweep, which has keys of three; the time to read one grows with the square of its dots."""
 _MOST_BITS = 64
 """An ini has no larger whole numbers."""
 
@@ -99,6 +108,7 @@ def read_sweep(name: str) -> Sweep:
     return sweep
 
 
+# What is misspelt would be left out silently, and the sweep would be another one: so every other key is refused.
 _KEYS = ("template", "seeds", "backend", "set", "axes", "agents")
 
 
@@ -126,6 +136,7 @@ def _check_words(where: str, kind: str, words: Iterable[str], known: Sequence[st
 
 
 def _template(path: Path, name: object) -> Path:
+    """The template beside the sweep, or else ours of that name: a sweep and its template can lie in any folder."""
     if not isinstance(name, str):
         raise UserError(f"{path}: template: give the name or the path of a template")
     beside = path.parent / name
@@ -140,6 +151,7 @@ def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _scalar(path: Path, key: str, value: object) -> Scalar:
+    """The value itself, if an ini can hold it; a TOML file can hold dates, lists and numbers of any length, too."""
     if not isinstance(value, int | float | str):
         raise UserError(f"{path}: {key}: {str(value)[:60]} is neither number, text nor truth value")
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
@@ -148,6 +160,7 @@ def _scalar(path: Path, key: str, value: object) -> Scalar:
 
 
 def _agent(path: Path, label: str, options: object) -> AgentChoice:
+    """An agent of the sweep. Its parameters are sorted, so that their order in the file changes no run."""
     if not isinstance(options, dict):
         raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
     _check_words(f"{path}: agents.{label}", "key", options, ("use", "parameters"))
@@ -171,6 +184,7 @@ def _axes(path: Path, name: str, values: object) -> Iterator[Axis]:
 
 
 def _axis(path: Path, name: str, values: object, key: str) -> Axis:
+    """A plain axis from a list, a zipped one from a table of tables."""
     if isinstance(values, list) and values:
         return plain_axis(name, [_scalar(path, key, value) for value in values])
     if not isinstance(values, dict) or not values:
@@ -230,6 +244,7 @@ def axis_of(template: Path, name: str, *texts: str) -> Axis:
 
 
 def _zipped_axes(template: Path) -> Iterator[Axis]:
+    """The zipped axes of each sweep beside the template, as they are wanted: the template's namesake first."""
     own = template.name.removesuffix(TEMPLATE_SUFFIX)
     for file in sorted(template.parent.glob(f"*{SWEEP_SUFFIX}"), key=lambda file: (file.stem != own, file.name)):
         with suppress(UserError):
@@ -239,10 +254,11 @@ def _zipped_axes(template: Path) -> Iterator[Axis]:
 
 
 _NEEDED = {TEMPLATE, SET, AXES, AGENTS, SEEDS}
+"""What every `sweep.json` has, also those of earlier versions."""
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
-    """The sweep as it is written to `sweep.json`."""
+    """The sweep as it is written to `sweep.json`: what few sweeps have is left out where it is not so."""
     return {
         STUDY: sweep.study,
         SWEEP: sweep.name,
@@ -350,6 +366,7 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
+    """Raises UserError for another template, other fixed values or other axes: its runs would share places."""
     names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
     for kind, there, asked in (
         (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
@@ -361,6 +378,7 @@ def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What both ask for. The first sweep gives the folder its name and study, and new values come after old ones."""
     # Whatever was asked for before stays asked for: its runs are there, and would else count as somebody else's.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}

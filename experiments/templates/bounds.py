@@ -2,6 +2,15 @@
 
 A product or a power that would be one long step of Python is refused before it begins. What takes many steps is ended
 when its time is used up, and what takes too much memory finds none.
+
+There are four bounds, because none of them covers what the others do:
+
+1. *Operators.* Python ends no step of its own at a signal, so that `10 ** 10 ** 10` could not be interrupted.
+2. *Time*, by a signal, for loops and calls.
+3. *Memory*, by the process' own limit, for lists and texts that grow.
+4. *Size* of the text that comes out, piece by piece, which need not be in memory as a whole until it is joined.
+
+The sandbox of Jinja keeps a template from Python's internals. It bounds nothing of what a template computes.
 """
 
 from __future__ import annotations
@@ -99,6 +108,7 @@ def bounded() -> Iterator[None]:
 
 
 def _used_up(what: str, limit: Limit) -> str:
+    """What was too much, why there is a limit, and how to raise it."""
     return f"it takes more {what} than the limit of {limit.most:g} {limit.unit}: {limit.reason}; {limit.way_to_raise()}"
 
 
@@ -117,6 +127,7 @@ def _memory() -> Iterator[None]:
 
 @contextmanager
 def _time() -> Iterator[None]:
+    """Has `_end` interrupt the block when it has used its time up; another user of the signal gets it back."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -5,6 +5,13 @@ declares at its head (`roambus.experiments.templates.variables`). Templates can 
 filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
 the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
 users' own can call those of all studies.
+
+1. A template is data of somebody's, so that it is rendered in a sandbox with bounds (`bounds`), and nothing is imported
+   from the folder in which it lies.
+2. A variable that nobody set is an error and no empty text, because an ini with a gap in it can be a valid one.
+3. Whatever goes wrong is told with the template's file and line, because what it computes is its author's.
+4. What can be set is found without rendering: by the declarations at the head of the template and of all parts that it
+   includes, or, where a template of the user's declares nothing, by the names that it uses.
 """
 
 from __future__ import annotations
@@ -148,12 +155,14 @@ _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets
 
 
 def _place(template: Path, error: Exception) -> str:
+    """The innermost line of a template that Jinja's traceback names, or the file where it names none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(TEMPLATE_SUFFIX)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 
 @cache
 def _environment(folder: Path) -> BoundedEnvironment:
+    """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
     environment = BoundedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
@@ -187,4 +196,5 @@ def _finalize(value: Any) -> Any:
 
 
 def _fail(message: str) -> NoReturn:
+    """By this a template refuses settings that do not go together, in words of its own."""
     raise TemplateRuntimeError(message)

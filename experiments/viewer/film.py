@@ -12,6 +12,11 @@ A run has up to a million rows, and a page has to hold and search them in a brow
 
 What the agents send and know is no part of a trace. It is there if they were run once more (`witness`): then rows of
 sends and receives have a content, and each node has the tables that it listed over time. `page/film.js` reads films.
+
+A film is made in one direction: rows, overlay, places, links, and then what the agents tell. The overlay comes before
+places, because nodes without places are drawn by it; the agents come last, because they can name notifications of which
+no row tells. A trace can be damaged or a stranger's, so whatever would not fit a column is refused before there is one:
+times that go backwards, nodes that the run has not, and places that are no numbers.
 """
 
 from __future__ import annotations
@@ -61,6 +66,7 @@ _LEVEL = 6
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
 """The rows of which the page has what it needs in its header, or as places."""
 _MILLIMETRES = 1000
+"""In a metre. Places are drawn some pixels wide, so that nothing finer would be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +95,14 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     # First the overlay: without places of their own, nodes are drawn in the order that they have on its circle.
     overlay = drawn_overlay(table, nodes)
     places = moves or drawn_places(nodes, scenario, overlay.circle)
+    # Width and height in metres that hold these places, where no scenario says how large the field is.
+    drawn_field = [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
     links = drawn_links(scenario, over_radio=is_over_radio(table))
     header = {
         "title": source.title,
         "agent": scenario.agent if scenario else "",
         "end": scenario.time_limit / SECOND if scenario else pc.max(table[TIME_S]).as_py() or 0.0,
-        "field": list(scenario.field_m) if scenario is not None and moves else _drawn_field(places),
+        "field": list(scenario.field_m) if scenario is not None and moves else drawn_field,
         "placed": bool(moves),
         "names": [names.node(node) for node in range(nodes)],
         "roles": _roles(table, nodes, scenario),
@@ -135,12 +143,8 @@ def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
     return min(int(greatest) + 1, BROADCAST)
 
 
-def _drawn_field(places: Sequence[Place]) -> list[float]:
-    """Width and height in metres of a field that holds these places, where no scenario says what it is."""
-    return [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
-
-
 def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
+    """The roles of each node by the scenario, or else by the trace; empty for one of which nothing is told."""
     if scenario is not None:
         return [format_roles(node.roles) for node in scenario.nodes]
     rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
@@ -149,6 +153,7 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
 
 
 def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
+    """The columns of places (ns, node, mm, mm); raises UserError for what no field or no run has."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
@@ -216,6 +221,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
+    """The texts of a column in the order in which they come first, and each row's number."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
     return Coded(numbers + 1, encoded.dictionary.to_pylist())
@@ -238,6 +244,7 @@ def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
 
 
 def _waits(column: pa.ChunkedArray) -> Column:
+    """The time of each row since the row before (ns), the first since the start; raises UserError for a time back."""
     seconds: NDArray[np.float64] = column.to_numpy()
     if not (np.isfinite(seconds).all() and (seconds >= 0).all() and (np.diff(seconds) >= 0).all()):
         raise UserError("the trace's rows are not in the order of time; make the run again")
@@ -256,6 +263,7 @@ def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> 
 
 
 def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequence[int] | Column) -> Column:
+    """How many rows before each receive its send stands; 0 for other rows, and where no send fits."""
     is_send = names == SEND
     frame = pd.DataFrame(
         {

@@ -39,6 +39,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 DRAWN_SIDE_M = 100.0
 """The side of the field on which nodes without places are drawn."""
 
+# Of the circle of all nodes, or of an overlay, and of that within it for whoever is in no overlay.
 _RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
 
 
@@ -90,6 +91,7 @@ def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
+    """Places of a tree with its root at the top; all levels are as high, and all leaves as far from each other."""
     order = _depth_first(nodes, parents)
     depths: dict[NodeId, int] = {}
     for node in order:
@@ -239,6 +241,7 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
 
 
 def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
+    """What an overlay row says; None for one in other words, or with a node that the run has not."""
     try:
         state = OverlayState.read(detail)
     except ValueError:

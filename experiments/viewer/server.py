@@ -36,6 +36,7 @@ import click
 from roambus.bridge.errors import UserError
 
 MOST_STRANGERS = 32
+"""So many may be there without having shown the path. One more ends the connection of the oldest."""
 MOST_GUESTS = 32
 """So many may be answered at a time. A browser opens six connections."""
 REQUEST_S = 10.0
@@ -58,6 +59,7 @@ _HEADERS = {
 
 
 MAX_QUESTION_BYTES = 1 << 16
+"""A question is a few settings; it is read as a whole before it is understood."""
 _JSON = "application/json"
 _PIECE = 1 << 16
 _LENGTH = re.compile(r"[0-9]{1,10}")
@@ -68,7 +70,10 @@ Answer = Callable[[Any], Any]
 
 @dataclass(slots=True)
 class Doorway:
-    """Who is there: strangers by when they came, and guests, who know the page's address."""
+    """Who is there: strangers by when they came, and guests, who know the page's address.
+
+    Every connection has a thread, and the server's own ends those that take too long: hence the lock.
+    """
 
     strangers: dict[socket.socket, float] = field(default_factory=dict)
     guests: set[socket.socket] = field(default_factory=set)
@@ -180,6 +185,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 def _read_to_the_end(connection: socket.socket) -> None:
+    """Reads what is still sent, within bounds of time and size, so that no sender can hold the thread."""
     give_up, read = time.monotonic() + FAREWELL_S, 0
     while read < FAREWELL_BYTES and (left := give_up - time.monotonic()) > 0:
         connection.settimeout(left)
@@ -189,6 +195,8 @@ def _read_to_the_end(connection: socket.socket) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """One request. It is refused at the first thing that is wrong with it, before anything is read of its body."""
+
     server: PageServer
 
     def do_GET(self) -> None:
@@ -263,6 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _refuse(name: str) -> Any:
+    """Python's reader takes NaN and Infinity, which are not JSON, and in which comparisons mean nothing."""
     raise ValueError(f"{name} is not JSON")
 
 

@@ -10,6 +10,11 @@ deterministic, so that they can be asked again.
 - The agents' code is that of whoever made the results. It runs if it is installed, or if the user trusts it.
 - The listings of all nodes are looked at some hundred times in a run, and kept where they differ from the look before.
 
+How it is seen, without an agent or a back-end that knows of it: the agent's class is subclassed, and its `handle` takes
+note of what it is given; the back-end is wrapped, and takes note of what it is handed; and the trace is written at
+level full, with a number in each row of a send or receive, by which the page finds the content. Listings are looked at
+before an event is handled, so that they are how things were after everything earlier.
+
 A run is found by a path: its folder, the only run below a folder, or a trace file that stands alone.
 """
 
@@ -73,6 +78,7 @@ def find_source(path: Path) -> Source:
 
 
 def _find_trace(path: Path) -> Path:
+    """The trace that is meant; raises UserError, which says what to do, if there is none or more than one."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -302,6 +308,7 @@ def carried(content: Any) -> list[NotificationId]:
 
 
 def _carried(value: Any) -> Iterator[NotificationId]:
+    """As `carried`, with repetitions; a notification is not looked into, so that its own identifier counts once."""
     if isinstance(value, Notification):
         yield value.id
     elif isinstance(value, NotificationId):

@@ -151,10 +151,10 @@ def build(simulator: str) -> None:
 
     Example: roambus build castalia && roambus run thesis --agent mft --backend castalia
     """
-    from roambus.doctor import look_at, needed_to_build, ns3, simulators
+    from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
 
-    sources = simulators() if simulator == "castalia" else ns3()[:1]
-    lacking = [finding for finding in look_at([*sources, *needed_to_build()]) if not finding.is_ok]
+    sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)
+    lacking = [finding for finding in look_at([*sources, *BUILDING]) if not finding.is_ok]
     if lacking:
         raise UserError(f"nothing can be built for {simulator} yet: {'; '.join(map(str, lacking))}")
     if simulator == "castalia":

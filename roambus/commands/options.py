@@ -9,6 +9,10 @@ Two rules hold for every option. What is given is looked up late: `Named` takes 
 the names also knows which are near, and one message for an unknown name is enough. And nothing here is imported before
 it is needed: `roambus list` and a shell that completes a name would wait for it. So bounds and choices that an option
 shows in its help come from modules without libraries, such as the registry of back-ends.
+
+An option is a constant here, and a command decorates itself with it. So a word has one help and one bound in all
+commands that share it, and to see which commands have an option is to look for its constant. Options that are always
+wanted together are a `NamedTuple`, which a command gets as one argument and passes on as one.
 """
 
 from __future__ import annotations
@@ -126,6 +130,7 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 
 def _parameters(context: click.Context) -> Iterator[str]:
+    """What --param takes: the parameters of the agent that is named before."""
     from roambus.bridge.agents import load_agent
     from roambus.python_protocol.settings import describe_parameters
 
@@ -185,6 +190,7 @@ def _mirrored(text: str, context: click.Context) -> Path:
 
 
 def _publish(mirror: Mirror) -> None:
+    """Publishes what the command has made, and says how much that was."""
     published = mirror.publish()
     remark(f"{mirror.address.url}: {published} files published")
 

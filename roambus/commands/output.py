@@ -3,6 +3,13 @@
 `answer` is what the command was asked for, `summary` a sentence about the whole, `remark` what happens on the way, and
 `detail` what only those read who asked for more. `-q` leaves out summaries and remarks, `-v` adds details. What the
 keywords of `answer` and `summary` hold becomes the JSON document, which `command_line` prints when the command ends.
+
+1. What was asked for, and the sentence about the whole, go to stdout; progress, remarks and errors go to stderr. With
+   `-q` a pipe gets the answer alone.
+2. With `--json` stdout has one document and nothing else, also when the command fails: then the error is in it, beside
+   what was found before.
+3. A command tells everything once, and does not ask how it is told. So people and programs get the same.
+4. What is wrong with single runs does not end a command before the others are done. It ends it with exit code 1.
 """
 
 from __future__ import annotations
@@ -183,6 +190,7 @@ def _note(name: str) -> Any:
 
 
 def _option(words: list[str], attribute: str, text: str) -> click.Option:
+    """A flag that is read before all other options: an error in one of these is told in the same way already."""
     return click.Option(words, is_flag=True, is_eager=True, expose_value=False, callback=_note(attribute), help=text)
 
 

@@ -3,6 +3,11 @@
 It does what `sweep`, `aggregate` and `figures` do one by one, sweep after sweep, by the same functions, and then writes
 the report. So it goes on where it was interrupted, as a sweep does: what is complete is not made again. The metrics of
 all sweeps are computed with one session of Spark, because it takes seconds to begin one.
+
+The order is that of what can go wrong. Whether results may lie in the folder is looked at for every sweep before the
+first run is made, since a study can take hours. Java begins beside the first runs, which need none. Runs that failed
+are tried again, because a study without them has no claims. What is still wrong with single runs is told at the end,
+below the report of all others.
 """
 
 from __future__ import annotations

@@ -5,6 +5,18 @@ or ratio is tested at every load, and one about how high the gain gets at the hi
 over doublings of the axis, because the sweeps double their values from point to point. An exponential distribution is
 recognised by its median and by where its last tenth begins, over its mean: a test of its whole shape would refuse any
 finite sample of messages that wait for each other.
+
+How the sentences were read:
+
+1. *Gain* is what a client gets beyond the first response where nothing is dropped, in per cent. So it is a quantity of
+   the agent `plain`. That there is only one response is tested on `dropping`, as less than half a per cent of others.
+2. *Exponential nature* (section 6) is read twice, because the text says it of a figure over absences: of the
+   distribution of the times, and of the curve, which then bends upwards. Neither reading is preferred.
+3. *Whatever the size of the caches* compares the two ends of the axis in place of a slope: the sweep has two absences.
+4. *No delay due to processing* leaves a second, which is little beside the 15 s for which the client is away.
+
+Several of these do not hold, and docs/papers.md says why. What the absorption time comes to is decided by the size of
+the caches: a full one forgets a message once k others have come, no matter who is away for how long.
 """
 
 from __future__ import annotations
@@ -44,7 +56,9 @@ from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 LOAD, ABSENCE, RATE, SIZE, BROKERS = "load", "absence", "rate", "size", "brokers"
 DROPPING, PLAIN = "dropping", "plain"
+"""What the sweeps of figure 4 call the agent with both dropping mechanisms, and that with neither."""
 SUPPORT, UNSUPPORTED = "support", "unsupported"
+"""What the sweep of figure 5 calls the agent, with its support for mobile clients and without."""
 
 _AT_ONCE_S = 1.0
 """A time that counts as no delay beside an absence of 15 s."""
@@ -59,7 +73,10 @@ _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
 
 
 def trend(metric: str, axis: str, side: Side) -> Parts:
-    """The claim that, at each load, the metric rises or falls with doublings of the axis."""
+    """The claim that, at each load, the metric rises or falls with doublings of the axis.
+
+    The sign of the slope is the claim: the paper says of no curve by how much it rises.
+    """
     slope = slope_over(axis, lambda one: log2(float(one)), metric, agent=_AGENT_OF[metric])
     return at_each([LOAD], Bound(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
 
@@ -80,7 +97,11 @@ def over_sizes(metric: str, side: Side) -> Parts:
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:
-    """The claim that the gain at the lowest value of the axis and the highest load is above a number."""
+    """The claim that the gain at the lowest value of the axis and the highest load is above a number.
+
+    The text names a number and no curve. The gain was measured to rise with the load (docs/papers.md), so this is the
+    place where the claim is the most likely to hold.
+    """
 
     def parts(measured: Measurements) -> Iterable[Part]:
         ends = {LOAD: measured.values(LOAD)[-1], axis: measured.values(axis)[0]}
@@ -92,7 +113,10 @@ def highest_gain(axis: str, claimed: float) -> Parts:
 
 
 def one_response(axis: str) -> Parts:
-    """The claim that hardly any further response comes: the worst share of them over the axis, at each load."""
+    """The claim that hardly any further response comes: the worst share of them over the axis, at each load.
+
+    The worst one, and not the mean, because the text says "only one".
+    """
 
     def worst(measured: Measurements, place: Place) -> pd.Series[float]:
         return table_over(measured, axis, GAIN_PERCENT, agent=DROPPING, **place).max(axis=1)
@@ -116,7 +140,10 @@ def exponential(axis: str) -> Parts:
 
 
 def _bend(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The slope of the absorption time between the longest absences minus that between the shortest."""
+    """The slope of the absorption time between the longest absences minus that between the shortest (s a second).
+
+    Absences double from point to point, so that a slope is over the seconds between them and not over the points.
+    """
     table = table_over(measured, ABSENCE, ABSORPTION_S, agent=DROPPING, **place)
     if len(table.columns) < 3:
         raise NotMeasuredError("a bend needs at least three absences")
@@ -133,7 +160,7 @@ def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
 
 
 def _undelivered(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The share of the messages that is missing in the end."""
+    """The share of the messages that is missing in the end; that none is, is tested as less than one in a million."""
     return 1 - by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, **place)
 
 

@@ -4,12 +4,19 @@ This is the model of the paper on caching, section 6. At each broker clients are
 waiting: they are born at a constant rate, and each lives for an exponential time. While it is there, a client goes
 mobile at a constant rate, is away for an exponential time, and comes back at another broker. Messages are published at
 a constant rate. Everything is drawn from the run's seed, so that every agent gets the same.
+
+All processes are one list of what is due, in the order of time. What a client does next is drawn when it comes to a
+broker: dying and moving are exponential, and so it does not matter how long it has been there. A run starts with as
+many clients as the model has in its steady state, which are Poisson, so that no time has to pass until it is reached.
+
+Nodes are fewer than clients. A simulator needs all nodes at the start, so that a node is one client after another: it
+rests for a moment after a death, and is then born at its new broker, to which the tree changes before it subscribes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -47,11 +54,14 @@ class Rates:
 
 
 class _Due(NamedTuple):
-    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker."""
+    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker.
+
+    No two have the same `order`, so that what they do is never compared.
+    """
 
     at: float
     order: int
-    what: str
+    do: Callable[[_Due], None]
     node: NodeId
     broker: NodeId
 
@@ -82,13 +92,6 @@ class _Draw:
         """From when on each node is free that was a client before, the node, and its last broker."""
         self._commands: list[tuple[float, str]] = []
         self._places: list[tuple[float, str]] = []
-        self._handlers = {
-            "birth": self._bear,
-            "next birth": self._bear_next,
-            "death": self._die,
-            "move": self._leave,
-            "return": self._settle,
-        }
 
     def population(self) -> Population:
         """Draws everything up to the end of the run."""
@@ -100,20 +103,22 @@ class _Draw:
         return Population(tree, ", ".join(_in_order(self._commands)), self._nodes)
 
     def _let_live(self) -> None:
+        """Goes through what is due until the run ends; each of these plans what comes of it."""
         for broker in range(self._brokers):
             for _ in range(_poisson(self._rates.load, self._random)):
-                self._plan(_START_S, "birth", broker=broker)
+                self._plan(_START_S, self._bear, broker=broker)
             self._plan_birth(_START_S, broker)
         while self._due and self._due[0].at < self._duration:
             due = heappop(self._due)
-            self._handlers[due.what](due)
+            due.do(due)
 
-    def _plan(self, at: float, what: str, node: NodeId = 0, broker: NodeId = 0) -> None:
+    def _plan(self, at: float, do: Callable[[_Due], None], node: NodeId = 0, broker: NodeId = 0) -> None:
+        """Something is due. Of one time, what was planned first comes first, so that a seed has one course."""
         self._order += 1
-        heappush(self._due, _Due(at, self._order, what, node, broker))
+        heappush(self._due, _Due(at, self._order, do, node, broker))
 
     def _plan_birth(self, now: float, broker: NodeId) -> None:
-        self._plan(now + self._exponential(self._rates.life / self._rates.load), "next birth", broker=broker)
+        self._plan(now + self._exponential(self._rates.life / self._rates.load), self._bear_next, broker=broker)
 
     def _bear_next(self, due: _Due) -> None:
         self._bear(due)
@@ -139,21 +144,23 @@ class _Draw:
         """What a client that is there does next: it dies or moves, whichever comes first."""
         dies = due.at + self._exponential(self._rates.life)
         moves = due.at + self._exponential(1 / self._rates.move_rate)
-        self._plan(min(dies, moves), "death" if dies < moves else "move", due.node, due.broker)
+        self._plan(min(dies, moves), self._die if dies < moves else self._leave, due.node, due.broker)
 
     def _die(self, due: _Due) -> None:
         self._commands.append((due.at, f"{due.node} unsubscribe"))
         heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
 
     def _leave(self, due: _Due) -> None:
+        """A client goes mobile: it never dies meanwhile, and comes back elsewhere, at each other broker as likely."""
         self._commands.append((due.at, f"{due.node} detach"))
         back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
         broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
         if back < self._duration:
             self._commands.append((back, f"{due.node} attach {broker}"))
-        self._plan(back, "return", due.node, broker)
+        self._plan(back, self._settle, due.node, broker)
 
     def _publish(self) -> None:
+        """Messages come at random publishers, all of them together at the constant rate."""
         for at in self._arrivals():
             self._commands.append((at, f"{self._brokers + self._random.randrange(self._brokers)} publish"))
 
@@ -183,6 +190,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
 
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
+    """As an ini has them; of one time they keep the order in which they were drawn."""
     return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
 
 

@@ -2,6 +2,15 @@
 
 Figure 4 shows means over seeds, and has a row over absences and one over rates; rows over cache sizes, and the gain
 over the number of brokers, are ours. Figure 5 shows every single delivery of one run.
+
+1. The paper gives the axes of its figures, and no value of the parameters behind them. The sweeps say beside each value
+   which letter of the paper it is, and docs/papers.md which values were chosen.
+2. A curve is one load, the mean number of clients at a broker. The runs of a small load last longer, because less
+   happens in them: their `duration` is tied to the load in the sweeps.
+3. Absorption and losses are drawn of the agent that drops duplicate responses, the gain of the one that does not, as
+   the paper has it. All panels of a row come from the same runs.
+4. The quick study shortens all runs by one factor (`scale`) and leaves out points of the axes, above all the loads
+   whose runs are long. Its claims are about what it has.
 """
 
 from __future__ import annotations
@@ -69,7 +78,10 @@ def brokers_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def _move_dots(measured: Measurements) -> Iterator[DotPlan]:
-    """Figure 5 has a panel for each agent and a line for each rate, of one run each, as in the paper."""
+    """Figure 5 has a panel for each agent and a line for each rate, of one run each, as in the paper.
+
+    The run is that with the least seed, so that the figure does not depend on who made it. Claims are about all seeds.
+    """
     seed = str(measured.runs[SEED].min())
     for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
         lines = [
@@ -95,6 +107,10 @@ def _row(axis: str, letters: str, measured: Measurements) -> Iterator[Plan]:
 
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
+    """A figure over the axis, which is called as in the paper.
+
+    So is the gain: the metric is titled by what it counts.
+    """
     y_title = "gain (%)" if metric == GAIN_PERCENT else ""
     return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 

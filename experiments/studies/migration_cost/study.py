@@ -2,6 +2,12 @@
 
 Brokers and clients move in random trees, over ideal links. Messages and bytes since the first migration are counted
 over the number of migrations, without notifications and upkeep.
+
+The study has no claims: the thesis says of its first approach that a migration needs many messages (section 3.5), and
+has numbers for single examples only. It varies the two
+things on which that depends, how far news of a migration has to go and how much there is to tell, and cuts through one
+while it draws the other. The table has the delivery rate beside the costs, because a protocol that loses notifications
+while it migrates would be cheap.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ _PLACES = {"leader": 0, "replica": 1}
 """The places of the brokers of a site: the first one leads at the start, the second one is the next to lead."""
 _SEQUENCER, _EACH = "sequencer", "each"
 _DOWN_MS = 2000
+"""How long a broker that fails is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def _failure(site: int, random: Random, place: int | None, kind: str, start: int
 
 
 def _site(site: int, sites: int, parent: int | None) -> str:
+    """A site as an ini has it: its name, that of its parent, its brokers, and its publisher and subscriber."""
     first = BROKERS_A_SITE * site
     clients = BROKERS_A_SITE * sites + site
     above = "" if parent is None else f" < site{parent}"

@@ -2,6 +2,13 @@
 
 Clients are the nodes 0, 1, ..., and brokers those behind them, in whatever network, so that every agent gets the same
 workload. Times have whole milliseconds.
+
+The same absence is four things to four kinds of network, and `Returning` writes each from the one plan:
+
+- to applications, that they detach and attach, if absences are announced;
+- to a given tree, that a client has no broker and then another one, if they are not;
+- to links that anybody can use, that the client is alone for a while (a partition);
+- to a node that cannot be cut off, that it has crashed and recovers.
 """
 
 from __future__ import annotations

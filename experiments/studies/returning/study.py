@@ -5,6 +5,14 @@ things are measured beside the metrics of every run, from traces alone. What ret
 store for them; only agents that note what they store can be measured so. What they get is how much of what was
 published while they were away reaches them, and how long after their return. That is known of announced absences only,
 because a client that goes without a word leaves no row in the trace.
+
+1. Figures are over the mean absence, of announced absences and of others apart, because protocols differ in whether
+   they can be told. A given length of stays is cut out of the sweep, and the titles say which.
+2. An empty cell is not 0. Agents that do not note what they store may store much, and where nobody stores there is no
+   row either.
+3. What is stored at one moment is a sum over brokers and subscribers: a notification that is kept twice takes room
+   twice.
+4. Messages have a logarithmic axis in this study alone: floods and trees differ by orders of magnitude.
 """
 
 from __future__ import annotations

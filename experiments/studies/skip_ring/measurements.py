@@ -5,6 +5,14 @@ or successor afterwards, which is what a configuration tells beside the label. W
 costs the subscribers is what they send beyond maintenance, since an idle ring sends, too. After crashes (section 3.3)
 those left are to be the skip ring of as many. In the sweep of publications (section 4.2) nobody publishes: all that is
 sent is what tries lack, and each publication is delivered by the subscriber that has it.
+
+1. Nothing is asked of an agent: overlay rows say what label and neighbours a node has, and since when. So the same
+   measurements hold for a variant of the protocol, and for one that somebody else writes.
+2. Times are rounds, because a round is a second.
+3. Whatever a run never comes to is null and not the length of the run. Means are then of the runs that come to it, and
+   the share of these is a metric of its own.
+4. What is kept up is measured before what disturbs it: messages of the idle ring before the first publication are the
+   measure of what operations add.
 """
 
 from __future__ import annotations
@@ -42,7 +50,11 @@ ROUNDS_TO_RESTORE = "rounds_to_restore"
 
 
 def recovery(traces: DataFrame) -> DataFrame:
-    """Whether those that have not crashed end in the skip ring of as many, and the rounds from the crash until then."""
+    """Whether those that have not crashed end in the skip ring of as many, and the rounds from the crash until then.
+
+    Rows of the crashed nodes are left out before the ring is worked out: their last state is no part of it. A ring that
+    was never disturbed is restored after 0 rounds, though its last change is older than the crash.
+    """
     crashed = traces.where(is_event(schema.CRASH)).select(RUN, schema.NODE).distinct()
     left = traces.join(crashed, [RUN, schema.NODE], "left_anti")
     times = last_changes(left)
@@ -153,6 +165,8 @@ _FIRST = "0"
 
 def concerned(traces: DataFrame) -> DataFrame:
     """The share of old subscribers, without that with label 0, that two consecutive joins concern and no other.
+
+    Consecutive are joins whose numbers differ by one, in the order in which they were asked for.
 
     Beside it stands the greatest number of joins that concern one of all old subscribers.
     """

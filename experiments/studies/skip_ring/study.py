@@ -3,6 +3,17 @@
 The first sweep starts from corrupted states and asks whether and when they become a skip ring. The second one starts
 from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves. The
 others are about publications that only some have, joins while the subscribers double, crashes, and many topics.
+
+1. Every figure is over the number of subscribers, because that is what the lemmas are about; the one on topics is over
+   topics, with a line for each number of subscribers.
+2. Whatever may not happen is drawn twice: how many runs or subscribers get there, and how long those take that do. The
+   second figure alone would leave out the runs that never come to an end.
+3. Each sweep measures only what its figures and claims need, because every such measurement works out the edges of the
+   ring from the traces of all runs.
+4. The quick study has two sizes, because growth needs two. The sweep of publications has one, whose claims are about
+   all subscribers and not about growth.
+
+Runs of the algorithm as published take most of the time: many of them never converge, and send messages until they end.
 """
 
 from __future__ import annotations
@@ -117,7 +128,10 @@ _STEADY = (
     ("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", _OURS)]),
     ("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", _OURS)]),
 )
-"""A figure for each lemma, over the number of subscribers: its name, title, metric, lines, and vertical axis."""
+"""A figure for each lemma, over the number of subscribers: its name, title, metric, lines, and vertical axis.
+
+They are the arguments of `_plan`. The axis has a name of its own where a figure shows several metrics.
+"""
 _JOINING = (
     ("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", _OURS)]),
     ("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", _OURS)]),
@@ -148,6 +162,7 @@ def topic_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
+    """A figure over subscribers; the axis is called as the metric is, unless it has a name."""
     return Plan(f"skip-ring-{name}", title, metric, SUBSCRIBERS, lines, y_title, x_title=_X_TITLE)
 
 

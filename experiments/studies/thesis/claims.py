@@ -4,6 +4,19 @@ The readings of the first ten were fixed before any run. The six further ones we
 so they stand apart, and are numbered after the ten. Claims about a named size or speed need exactly that point. Claims
 about every size or speed are tested on those that were measured. Delivery rate means the thesis' (delivered of
 attempted), as in its figure 4.4.
+
+The rules by which sentences became readings:
+
+1. Both protocols run on equal networks of equal seeds, and what is compared are differences by seed. So what one
+   network is like does not count as a difference between the protocols.
+2. "Falls", "rises" and "grows" are slopes by least squares through all points, one for each seed. The two ends of a
+   curve alone would throw away what lies between, and a test over points would take one network for several.
+3. Sizes double from one to the next, so that a slope over size is one over doublings.
+4. "Explodes" and "barely" are exponents: messages per node grow as a power of the size, whatever their number is.
+5. What is averaged over an axis is averaged within a seed first, and only seeds with a value everywhere count. Else a
+   point that some seeds lack would move the mean.
+6. "Not", "keeps up" and "barely" need a bound, because no finite sample shows that a difference is 0. Each bound stands
+   here under the number of its claim.
 """
 
 from __future__ import annotations
@@ -42,7 +55,10 @@ _MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MF
 def seed_table(
     measured: Measurements, agent: str, metric: str, configs: Sequence[str], speeds: Sequence[str]
 ) -> pd.DataFrame:
-    """The metric with a column for each (config, speed); seeds that lack a value for any of them are left out."""
+    """The metric with a column for each (config, speed); seeds that lack a value for any of them are left out.
+
+    A row is a seed. Raises NotMeasuredError, naming the points, if there are no runs of some, or no seed has them all.
+    """
     runs = measured.runs[measured.runs[AGENT] == agent]
     for column in (metric, CONFIG, SPEED):
         if column not in runs:
@@ -64,12 +80,15 @@ def _mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def log2(table: pd.DataFrame) -> pd.DataFrame:
-    """The logarithm of each value; nothing for a value of 0."""
+    """The logarithm of each value; nothing for a value of 0, which has none and would count as minus infinity."""
     return table.where(table > 0).transform(np.log2)
 
 
 def doublings(configs: Sequence[str]) -> list[float]:
-    """The sizes of configurations C2, C4, ... in doublings: 1, 2, ..."""
+    """The sizes of configurations C2, C4, ... in doublings: 1, 2, ...
+
+    Raises NotMeasuredError for names of another form, which a sweep of somebody's own may have.
+    """
     try:
         return [float(np.log2(int(config.removeprefix("C")))) for config in configs]
     except ValueError:
@@ -254,6 +273,7 @@ def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
 
 
 def _higher_rate(measured: Measurements) -> Iterable[Part]:
+    """A part for each size: an improvement in the mean over sizes could hide that the rate is lower at one of them."""
     speeds = measured.values(SPEED)
     for config in measured.values(CONFIG):
         mft, aodv = (seed_table(measured, agent, c.DELIVERY_RATE_THESIS, [config], speeds) for agent in (MFT, AODV))
@@ -262,6 +282,10 @@ def _higher_rate(measured: Measurements) -> Iterable[Part]:
 
 
 def _requests_explode(measured: Measurements) -> Iterable[Part]:
+    """How much of the growth is RREQs.
+
+    Requests are counted over all nodes, so their share of all messages gives how many of a node's messages they are.
+    """
     configs = measured.values(CONFIG)
     ends = list(dict.fromkeys([configs[0], configs[-1]]))
     if len(ends) < 2:
@@ -276,6 +300,7 @@ def _requests_explode(measured: Measurements) -> Iterable[Part]:
 
 
 def _not_begun(measured: Measurements) -> Iterable[Part]:
+    """Attempted is what a broker began to deliver, expected what subscriptions at that time wanted."""
     place = {AGENT: MFT, CONFIG: "C32", SPEED: THESIS_SPEED}
     attempted, expected = (by_seed(measured, metric, **place) for metric in (c.ATTEMPTED, c.EXPECTED))
     yield make_part("share of the expected that MFT-PubSub begins to deliver", attempted / expected, Side.BELOW, 1.0)

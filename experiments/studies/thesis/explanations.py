@@ -15,6 +15,10 @@ size that an explanation needs:
 - `explain-payload`: 0 and 60 bytes. The thesis does not tell how long a notification is.
 
 A supposition that does not hold stays in the list: which explanations were tried is a result, too.
+
+Three rules keep an explanation from being a story. What is changed is changed alone, in runs of equal seeds. The
+reading names a number that would be otherwise if the supposition were wrong: a delay that comes from a full channel
+must become shorter with a quarter of the load. And the threshold is one of those below, not one for each supposition.
 """
 
 from __future__ import annotations
@@ -47,8 +51,9 @@ _SMALL, _LARGE = "C4", "C16"
 _DOUBLINGS = 2
 """The doublings of the size from one to the other."""
 _LITTLE = 0.05
-"""A change of a rate, or of the logarithm of a number, that is called little."""
+"""A change of a rate, or of the logarithm of a number, that is called little: 5 points, or 3.5 %."""
 _HARDLY_ANY = 0.001
+"""The share of what is expected that counts as none, because no test can show that it is 0."""
 _TWICE = 1.0
 """Twice, in powers of 2."""
 _EACH_SIZE = {CONFIG: (_SMALL, _LARGE)}
@@ -83,7 +88,7 @@ def _agents(*names: str) -> tuple[dict[str, str], ...]:
 
 
 def _unchanged(label: str, quantity: Quantity) -> tuple[Bound, Bound]:
-    """The values are neither more nor less by more than a little."""
+    """The values are neither more nor less by more than a little: two parts, so that both sides are tested."""
     return (
         Bound(f"{label} (upwards)", quantity, Side.BELOW, _LITTLE),
         Bound(f"{label} (downwards)", quantity, Side.ABOVE, -_LITTLE),
@@ -97,7 +102,7 @@ def _messages_unchanged(changed: str, usual: str) -> Parts:
 
 
 def _differs(label: str, plain: str, bare: str, quantity: Quantity) -> Parts:
-    """A quantity is greater with the link layer than without it."""
+    """A quantity is greater with the link layer than without it; both agents' names go into the label."""
 
     def more(measured: Measurements, _: Place) -> pd.Series[float]:
         return quantity(measured, {AGENT: plain}) - quantity(measured, {AGENT: bare})
@@ -119,6 +124,11 @@ def _link_layer_delivers(plain: str, bare: str) -> Parts:
 
 
 def _stored_arrives(agent: str) -> Parts:
+    """Next to nothing of what was attempted is missing in the longest runs, which end 257 s after the last publication.
+
+    What is still on its way when a run ends, and what is lost, are the same to the rate; time tells them apart.
+    """
+
     def lost(measured: Measurements, _: Place) -> pd.Series[float]:
         return 1 - by_seed(measured, c.DELIVERY_RATE_THESIS, agent=agent, time_limit="400", **_AT_LARGE)
 
@@ -127,6 +137,7 @@ def _stored_arrives(agent: str) -> Parts:
 
 
 def _not_begun(measured: Measurements, place: Place) -> pd.Series[float]:
+    """The share of what is expected that is never attempted, if publishing begins late."""
     attempted, expected = (by_seed(measured, m, **_LATE, **place) for m in (c.ATTEMPTED, c.EXPECTED))
     return 1 - attempted / expected
 

@@ -152,6 +152,7 @@ def tables(results: Sequence[Path]) -> str:
 
 
 def _part(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
+    """A table of signs, and below it, to unfold, the quantities: a sign does not say how close it was."""
     details = f'<details markdown="1"><summary>The numbers</summary>\n{number_list(columns, numbers)}\n</details>\n'
     return f"{sign_table(columns, numbers)}\n{details}"
 

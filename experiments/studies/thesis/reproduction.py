@@ -10,6 +10,16 @@ Numbers and verdicts come from the results. Explanations come from `reproduction
 the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
 more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures, and the
 numbers that they show stand below it, to unfold.
+
+1. The text around the numbers is a template, `reproduction.md.j2`, which asks a `Gallery` for each picture where it is
+   to stand. So the order of the document is in the template, and what is drawn is here.
+2. A verdict is never written by hand. A note names the verdicts that it explains, and one that came out otherwise
+   takes the note away with it; the claim then stands without an explanation, which is seen.
+3. Sweeps are compared only if their settings are the same. An agent that several of them have counts once.
+4. Costs are ratios of what all nodes of a run sent or used to what was delivered in it, so that they are made run by
+   run and then averaged. A run that delivers nothing has no cost, and is left out.
+5. Each folder has the command that makes it, with all that differs from the sweep of that name: whoever repeats a
+   document that was made with other seeds or speeds gets that one, and not ours.
 """
 
 from __future__ import annotations
@@ -67,6 +77,7 @@ def rerun_command(name: str, measured: Measurements) -> str:
 
 
 def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
+    """What `--set` has to say so that the sweep becomes the one that was run: agents, axes, then fixed values."""
     if list(done["agents"]) != list(asked["agents"]):
         yield f"agent={','.join(done['agents'])}"
     for axis, values in done["axes"].items():
@@ -135,6 +146,7 @@ def plan_by_speed(measured: Measurements, metric: str) -> Plan:
 
 
 def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
+    """A panel of one metric with a line for each agent; `where` says in its title at what place it is cut."""
     return Plan(metric, measured.heading(metric) + where, metric, x, agent_lines(measured, place))
 
 
@@ -142,11 +154,15 @@ THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
 COMPARED = (THESIS, "aodv-rfc", "flooding")
 """Sweeps over the thesis' sizes and speeds, with agents of different names."""
 _EXPLAIN = "explain-"
+"""What the names of the sweeps begin with that test why numbers are as they are."""
 _EXPLAINED = (c.DELIVERY_RATE_THESIS, c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.MESSAGES_PER_NODE)
 
 
 class Gallery:
-    """Draws pictures into a folder as the document asks for them."""
+    """Draws pictures into a folder as the document asks for them, and returns each as Markdown.
+
+    Names of pictures are the document's, and a picture that is drawn again replaces the file of its name.
+    """
 
     def __init__(self, sweeps: Mapping[str, Measurements], folder: Path) -> None:
         self._sweeps = sweeps
@@ -240,6 +256,7 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
 
 
 def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
+    """What was measured by the names of the sweeps; raises UserError for any other sweep, and without the thesis'."""
     known = shipped_files(SWEEP_SUFFIX)
     sweeps = {}
     for folder in results:
@@ -254,6 +271,7 @@ def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
 
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
+    """What the template is rendered from. Notes can explain claims and suppositions together, so all are labelled."""
     claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
@@ -278,6 +296,7 @@ def read_notes(text: str) -> list[Note]:
 
 
 def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:
+    """The claims by the labels that notes have for them, such as 9, or S1 for a supposition."""
     return {f"{prefix}{claim.number}": claim for claim in claims}
 
 
