@@ -137,6 +137,7 @@ PATIENCE_S = 30
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
+# What is built of our own sources is built by a command, so that the advice is the command and no list of steps.
 BUILD, BUILD_ADAPTER = "run roambus build castalia", "run roambus build ns3"
 
 
@@ -347,7 +348,10 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:
-    """Prints the table, a line of advice for whatever is not ok, and what would run."""
+    """Prints the table, a line of advice for whatever is not ok, and what would run.
+
+    Advice stands in lines of its own, because it holds commands, which a table would break.
+    """
     table = Table("", "", "", box=None, pad_edge=False, show_header=False)
     for finding in diagnosis.findings:
         status = finding.result.status

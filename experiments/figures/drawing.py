@@ -132,7 +132,7 @@ _SHADE, _LIGHTEST = 0.75, 0.3
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-"""What journals ask for; pictures of panels for a screen have fewer."""
+"""For print; pictures of panels that are made for a screen have fewer."""
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},

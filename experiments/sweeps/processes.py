@@ -145,7 +145,7 @@ class _Crew:
     def _count_killed(self, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
         """Has the run wait for another attempt, or yields its error.
 
-        It waits behind all others, until memory is free.
+        It waits behind all others: by then memory may be free.
         """
         self.killed[number] = self.killed.get(number, 0) + 1
         if self.killed[number] < ATTEMPTS:

@@ -26,7 +26,7 @@ must fit what is there, so that no two sweeps are mixed by mistake; then it adds
 In this order a sweep takes possession of its folder:
 
 1. The folder is locked, so that two sweeps that start at once do not both take themselves for the first.
-2. What is there is read, and must fit. Nothing has been written until then.
+2. What is there is read, and must fit. Nothing but the folder has been made until then.
 3. The new `sweep.json` is written whole beside the old one and takes its place, and the lock is given back. From then
    on whoever reads the folder knows of all runs that are to come, and calls none of them a stranger's.
 4. If the sweep ends without a single run, what it wrote as the first one goes again, so that a mistake in an option
