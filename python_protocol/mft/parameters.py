@@ -33,6 +33,7 @@ _TUNED: Mapping[str, Any] = {
     "ask_after": 2 * SECOND,
     "batches": True,
     "beats_migrate": True,
+    "bundle_bytes": 60,
     "bundles": True,
     "parent_by": "quality",
     "quiet_rounds": 4,

@@ -15,6 +15,11 @@ acknowledges each. Here one broadcast is for all of them, and whoever hears it m
 
 Whatever turns or breaks meanwhile, two neighbours in the tree come to have the same.
 
+*Why everybody who overhears spreads*: to a broker that overhears a notification its parent is on the way to all who are
+not below it, and has not told yet that it has it. To have only those send it up who heard it from below saves a quarter
+of the PUBs and was tried (C32, frames of 127 bytes, a seed each): of what is wanted by all at 8 m/s 0.86 came within a
+second in place of 0.97. Links of the tree lose so much that the copies beside it are what is in time.
+
 Heartbeats that migrate: the places of subscribers go up the tree with every round (the parameter `beats_migrate`).
 
 On a radio the messages of a migration get lost, are acknowledged and sent again, and where nodes move fast the next
