@@ -211,6 +211,7 @@ class _Character:
     far: float = field(init=False)
     near: float = field(init=False)
     leaves_out: float = field(init=False)
+    is_fine: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Draws it."""
@@ -219,6 +220,7 @@ class _Character:
         self.far = random.choice((0.0, 0.1, 0.4))
         self.near = random.choice((0.0, 0.4, 0.8))
         self.leaves_out = random.choice((0.0, 0.2, 0.5))
+        self.is_fine = random.random() < 0.3
 
     def after(self) -> SimTime | None:
         """How long after the one before it a command comes."""
@@ -228,6 +230,8 @@ class _Character:
         if random.random() < self.far:
             times: float = (self.slot / self.unit) ** random.random()
             return round(self.unit * times) // MICROSECOND * MICROSECOND
+        if self.is_fine:
+            return random.randrange(self.unit // MICROSECOND) * MICROSECOND
         return random.randrange(9) * self.unit // 2
 
 
@@ -250,7 +254,7 @@ class Drawer:
         slot = self._slot or max(SECOND, _SETTLING * longest)
         history = History(sketch, delays, slot, (), ())
         head, network = read_head(parse_document(self._question.path, self.text(history)))
-        unit = random.choice((longest, min(delay for _, delay in delays)))
+        unit = random.choice((longest, longest // 5 + MILLISECOND, min(delay for _, delay in delays)))
         character = _Character(random, unit, slot)
         world, deeds = _Story(self._question, head, network, character).tell()
         return replace(
@@ -319,11 +323,11 @@ _SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
 
 
 def _delays(random: Random, sketch: Sketch, most: SimTime) -> tuple[tuple[str, SimTime], ...]:
-    """All alike, of two or three kinds that are near each other, or of all lengths."""
+    """All alike, of a few kinds that are near each other, or of all lengths."""
     names = [name.split("/")[0] for name, _ in sketch.nodes]
     pairs = list(sketch.links) or list(combinations(names, 2))
     first = random.choice((MILLISECOND, MILLISECOND, _any_delay(random, most)))
-    near, far = (first // 2, 3 * first, 20 * first), (_any_delay(random, most), _any_delay(random, most))
+    near, far = (first // 2, 3 * first, 20 * first), tuple(_any_delay(random, most) for _ in range(8))
     delays = [min(delay, most) for delay in (first, *random.choice(((), (2 * first,), near, far)))]
     drawn = [(random.randrange(len(delays)), f"{a}-{b}") for a, b in pairs]
     grouped = [(" ".join(link for its, link in drawn if its == one), delays[one]) for one in range(1, len(delays))]
