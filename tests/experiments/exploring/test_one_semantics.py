@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,8 @@ def test_random_schedules_lead_to_the_same_states(name: str) -> None:
         steps, state = _walk(exploration, Random(seed))
         agents, world = _run(Writer(exploration.beginning).transcript(steps, follows=False))
         network = exploration.beginning.network
-        assert agents == [network.nodes.what(one)[0] for one in network.node_states(state)]
+        states: list[Any] = [network.nodes.what(one) for one in network.node_states(state)]
+        assert agents == [frozen for frozen, _ in states]
         explored = network.world(state)
         assert _told(world) == _told(explored)
         delivered += sum(map(len, world.delivered))
