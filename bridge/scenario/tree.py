@@ -15,7 +15,7 @@ the crash, which is the best that any protocol below could do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from roambus.bridge.scenario.definition import Scenario
@@ -133,8 +133,15 @@ class _Places:
         self._parents[node] = parent
 
     def _place(self, node: NodeId) -> Rewired:
-        parent, children = self._parents[node], tuple(sorted(self._children[node] - self._down))
-        return Rewired(None if parent in self._down else parent, children, self._brokers & frozenset(children))
+        return place(self._parents[node], self._children[node], self._down, self._brokers)
+
+
+def place(
+    parent: NodeId | None, children: Iterable[NodeId], down: Container[NodeId], brokers: frozenset[NodeId]
+) -> Rewired:
+    """What a node is told of its place: of those around it only who is not down, and which of these are `brokers`."""
+    there = tuple(sorted(child for child in children if child not in down))
+    return Rewired(None if parent in down else parent, there, brokers & frozenset(there))
 
 
 def check_roles(sites: Sites, roles: Sequence[Role]) -> None:

@@ -207,10 +207,12 @@ class _Character:
     random: Random
     unit: SimTime
     slot: SimTime
+    is_storm: bool
     quiet: float = field(init=False)
     far: float = field(init=False)
     near: float = field(init=False)
     leaves_out: float = field(init=False)
+    is_fine: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Draws it."""
@@ -219,6 +221,9 @@ class _Character:
         self.far = random.choice((0.0, 0.1, 0.4))
         self.near = random.choice((0.0, 0.4, 0.8))
         self.leaves_out = random.choice((0.0, 0.2, 0.5))
+        self.is_fine = random.random() < 0.3
+        if self.is_storm:
+            self.quiet, self.far, self.leaves_out, self.is_fine = 0.0, 0.0, 0.0, True
 
     def after(self) -> SimTime | None:
         """How long after the one before it a command comes."""
@@ -228,6 +233,8 @@ class _Character:
         if random.random() < self.far:
             times: float = (self.slot / self.unit) ** random.random()
             return round(self.unit * times) // MICROSECOND * MICROSECOND
+        if self.is_fine:
+            return random.randrange(self.unit // MICROSECOND) * MICROSECOND
         return random.randrange(9) * self.unit // 2
 
 
@@ -245,13 +252,14 @@ class Drawer:
         random = Random(f"history/{seed}")
         sketch = _sketch(random, self._question.family)
         most = _LONGEST_DELAY if self._slot is None else self._slot // _SETTLING
-        delays = _delays(random, sketch, most) if sketch.nodes else (("", MILLISECOND),)
+        is_storm = random.random() < _STORMS
+        delays = _delays(random, sketch, most, is_storm=is_storm) if sketch.nodes else (("", MILLISECOND),)
         longest = max(delay for _, delay in delays)
         slot = self._slot or max(SECOND, _SETTLING * longest)
         history = History(sketch, delays, slot, (), ())
         head, network = read_head(parse_document(self._question.path, self.text(history)))
-        unit = random.choice((longest, min(delay for _, delay in delays)))
-        character = _Character(random, unit, slot)
+        unit = random.choice((longest, longest // 5 + MILLISECOND, min(delay for _, delay in delays)))
+        character = _Character(random, unit, slot, is_storm)
         world, deeds = _Story(self._question, head, network, character).tell()
         return replace(
             history, deeds=tuple(deeds), probes=tuple(_probes(world, network, Sentences(network, head.vocabulary)))
@@ -318,13 +326,15 @@ _SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
 }
 
 
-def _delays(random: Random, sketch: Sketch, most: SimTime) -> tuple[tuple[str, SimTime], ...]:
-    """All alike, of two or three kinds that are near each other, or of all lengths."""
+def _delays(random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool) -> tuple[tuple[str, SimTime], ...]:
+    """All alike, of a few kinds that are near each other, or of all lengths."""
     names = [name.split("/")[0] for name, _ in sketch.nodes]
     pairs = list(sketch.links) or list(combinations(names, 2))
     first = random.choice((MILLISECOND, MILLISECOND, _any_delay(random, most)))
-    near, far = (first // 2, 3 * first, 20 * first), (_any_delay(random, most), _any_delay(random, most))
-    delays = [min(delay, most) for delay in (first, *random.choice(((), (2 * first,), near, far)))]
+    near, far = (first // 2, 3 * first, 20 * first), tuple(_any_delay(random, most) for _ in range(8))
+    delays = [
+        min(delay, most) for delay in (first, *(far if is_storm else random.choice(((), (2 * first,), near, far))))
+    ]
     drawn = [(random.randrange(len(delays)), f"{a}-{b}") for a, b in pairs]
     grouped = [(" ".join(link for its, link in drawn if its == one), delays[one]) for one in range(1, len(delays))]
     return (("", delays[0]), *(one for one in grouped if one[0]))
@@ -351,7 +361,9 @@ class _Story:
         self._last: list[NodeId] = []
         nodes = range(len(network.processes))
         self._cast = set(self._random.sample(nodes, min(len(nodes), self._random.choice((1, 2, 3, len(nodes))))))
-        """Those who do most of what is done."""
+        """Those who do most of what is done; in a storm these are clients."""
+        clients = set(nodes) - self._brokers
+        self._cast = clients if character.is_storm and self._brokers and clients else self._cast
 
     def tell(self) -> tuple[World, list[Deed]]:
         """The world in the end, and what has led there."""
@@ -378,7 +390,8 @@ class _Story:
         early, late = list[May | None](), list[May | None]()
         for may in self._may:
             left_out = self._random.random() < self._character.leaves_out
-            for _ in range(0 if left_out else self._random.randint(1, may.times) if may.times else 0):
+            least = may.times if self._character.is_storm else 1
+            for _ in range(0 if left_out or not may.times else self._random.randint(least, may.times)):
                 is_early = "subscri" in may.text and not may.text.startswith("un") and self._random.random() < 0.4
                 (early if is_early else late).append(may)
         late += [None] * self._random.randint(0, self._walks)
@@ -403,6 +416,8 @@ class _Story:
 
 
 _BY_CAST = 0.7
+_STORMS = 0.25
+"""So many histories are storms: all that may happen does, long before what was before has had its time."""
 _WALKS = re.compile(r"\d{1,3} walks?")
 
 

@@ -20,7 +20,7 @@ from roambus.bridge.transcript.commands import Relink
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.experiments.exploring.nodes import seen_by_world
 from roambus.experiments.exploring.rules import after_seeing
-from roambus.experiments.exploring.world import Published, World
+from roambus.experiments.exploring.world import World
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
@@ -82,11 +82,8 @@ class Witness:
                 world = world.with_wanted(node, world.wanted[node] - {wanted})
             case Publish(notification):
                 name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
-                wanting = frozenset(one for one in range(world.nodes) if world.wants(one, notification))
-                numbers = (*world.numbers[:node], world.numbers[node] + 1, *world.numbers[node + 1 :])
-                published = (*world.published, Published(notification, name, wanting, wanting))
                 self._published_at.append(now)
-                world = replace(world, numbers=numbers, published=published)
+                world = world.with_published(notification, name)
             case Crashed() | Stopped():
                 world = replace(world, down=world.down | {node})
             case Recovered():

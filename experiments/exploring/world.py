@@ -29,6 +29,7 @@ from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.scenario.tree import place
 from roambus.bridge.transcript.commands import Apply, Command, CommandReader, Fail, Move, PublishEvent, Relink
 from roambus.bridge.transcript.document import Vocabulary
 from roambus.bridge.transcript.network import Network
@@ -117,9 +118,7 @@ class World:
 
     def place(self, node: NodeId, brokers: frozenset[NodeId]) -> Rewired:
         """The place of a node in the given tree, as it is told."""
-        parent = self.parents[node]
-        children = tuple(child for child in self.children(node) if child not in self.down)
-        return Rewired(None if parent in self.down else parent, children, brokers & frozenset(children))
+        return place(self.parents[node], self.children(node), self.down, brokers)
 
     def with_parent(self, node: NodeId, parent: NodeId | None) -> World:
         """The world in which a node has another parent."""
@@ -151,6 +150,14 @@ class World:
     def _still_due(self, one: Published) -> frozenset[NodeId]:
         part = self.part(one.notification.id.publisher) if one.due else frozenset()
         return frozenset(node for node in one.due & part if self.wants(node, one.notification))
+
+    def with_published(self, notification: Notification, name: str) -> World:
+        """The world in which that was published."""
+        wanting = frozenset(node for node in range(self.nodes) if self.wants(node, notification))
+        node = notification.id.publisher
+        numbers = (*self.numbers[:node], self.numbers[node] + 1, *self.numbers[node + 1 :])
+        published = (*self.published, Published(notification, name, wanting, wanting))
+        return replace(self, numbers=numbers, published=published)
 
     def with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
         """The world in which the application of a node wants this."""
@@ -202,12 +209,9 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
 def _publish(command: PublishEvent, world: World) -> Told:
     node = command.node
     notification = Notification(NotificationId(node, world.numbers[node]), command.attributes)
-    wanting = [one for one in range(world.nodes) if world.wants(one, notification)]
-    numbers = (*world.numbers[:node], world.numbers[node] + 1, *world.numbers[node + 1 :])
-    everybody = frozenset(wanting)
-    published = (*world.published, Published(notification, command.name, everybody, everybody))
-    event: Any = Publish(notification, tuple(wanting))
-    return Told(replace(world, numbers=numbers, published=published), after=((node, event),))
+    after = world.with_published(notification, command.name)
+    event: Any = Publish(notification, tuple(sorted(after.published[-1].wanted_by)))
+    return Told(after, after=((node, event),))
 
 
 def _fail(fail: Fail, world: World, brokers: frozenset[NodeId]) -> Told:

@@ -1,0 +1,84 @@
+"""What an exploration does is what a run over ideal links does: random schedules through both, state by state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import plan
+from roambus.experiments.exploring.counterexample import Writer
+from roambus.experiments.exploring.exploration import Exploration, explore
+from roambus.experiments.exploring.rules import Raised, State, Step
+from roambus.experiments.exploring.scenario_file import parse_question
+from roambus.experiments.exploring.state import Freezer, Frozen, Instant
+from roambus.experiments.exploring.witness import Witness, witnessed
+from roambus.experiments.exploring.world import World
+from tests.experiments.exploring.exploring import AGENTS
+
+TREE = "tree\n  b1/p1/s1\n    b2/p2\n      b4\n    b3/s3\nclients s5@b2 s6@b3\n"
+LIKES = "may 3 subscriptions to f1\nmay 2 unsubscriptions from f1\nmay 3 publications of e1\n"
+FAULTS = "may 2 crashes\nmay 2 recoveries\nmay 1 loss\n"
+LINKS = "links n1-n2 n2-n3 n3-n1\nloss n1->n2 0.5\n"
+QUESTIONS = {
+    "mft": f"agent mft\n{TREE}{LIKES}{FAULTS}may 4 tree changes\n",
+    "first approach": f"agent first-approach\n{TREE}{LIKES}{FAULTS}may 4 tree changes\n",
+    "phoenix": f"agent phoenix\n{TREE}{LIKES}{FAULTS}may 4 client moves\n",
+    "simple": f"agent simple\n{TREE}{LIKES}{FAULTS}may 4 client moves\norder any\n",
+    "graph": f"agent {AGENTS}:Pushy\n{LINKS}{LIKES}{FAULTS}may 3 link changes\nmay 2 times link n2->n3 down\n"
+    "may link n2->n3 up\n",
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_random_schedules_lead_to_the_same_states(name: str) -> None:
+    """Agents, deliveries, wishes, links and who is down, after 60 steps at random of each of ten seeds."""
+    text = f"{QUESTIONS[name]}must nothing twice\n"
+    delivered = 0
+    for seed in range(10):
+        exploration = explore(parse_question(Path("both.txt"), text), reduce=False)
+        steps, state = _walk(exploration, Random(seed))
+        agents, world = _run(Writer(exploration.beginning).transcript(steps, follows=False))
+        network = exploration.beginning.network
+        states: list[Any] = [network.nodes.what(one) for one in network.node_states(state)]
+        assert agents == [frozen for frozen, _ in states]
+        explored = network.world(state)
+        assert _told(world) == _told(explored)
+        delivered += sum(map(len, world.delivered))
+    assert delivered
+
+
+def _walk(exploration: Exploration, random: Random) -> tuple[list[Step], State]:
+    network, state, steps = exploration.beginning.network, exploration.beginning.first, list[Step]()
+    for _ in range(60):
+        following = [one for one in network.successors(state) if not isinstance(one[1], Raised)]
+        if not following:
+            break
+        step, after = random.choice(following)
+        assert not isinstance(after, Raised)
+        steps.append(network.steps[step])
+        state = after
+    return steps, state
+
+
+def _run(transcript: str) -> tuple[list[Frozen], World]:
+    """The agents of a run by hand, frozen at its end, and what its witness has seen."""
+    planned = plan(parse_document(Path("both.txt"), transcript))
+    witness = Witness(planned.timeline, planned.scenario)
+    Host(planned.scenario, witnessed(planned.agent, witness, Instant), planned.carrier(), TraceWriter()).run()
+    witness.reach(planned.scenario.time_limit)
+    end = planned.timeline.now
+    frozen = [Freezer(one.random, end, ("worked",)).freeze(one, planned.agent_class) for one in witness.agents]
+    return frozen, witness.world
+
+
+def _told(world: World) -> tuple[object, ...]:
+    """What both know."""
+    published = [(one.notification, one.wanted_by, one.due) for one in world.published]
+    carries = world.edges, frozenset(way for way in world.blocked if tuple(sorted(way)) in world.edges)
+    return world.wanted, world.numbers, world.delivered, world.unwanted, world.down, carries, published
