@@ -30,7 +30,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Hello, Step, Totals, Transmission
@@ -48,6 +48,7 @@ from roambus.python_protocol.actions import (
     DIE,
     DROP,
     ENERGY,
+    LIST_SEPARATOR,
     MOVE,
     RADIO,
     RECEIVE,
@@ -63,6 +64,7 @@ from roambus.python_protocol.actions import (
 )
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
 
@@ -200,7 +202,8 @@ class Host:
         """One by one, so that what a receiver answers comes behind its row, and before the next one's."""
         for delivery in deliveries:
             receiver, sender, message, _, _ = delivery
-            self._trace.add(self._agenda.now, receiver, RECEIVE, message.message_type, peer=sender)
+            carried = LIST_SEPARATOR.join(_notifications_in(message)) or None
+            self._trace.add(self._agenda.now, receiver, RECEIVE, message.message_type, carried, peer=sender)
             self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
@@ -420,3 +423,13 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
             trace.add(end, node, RADIO, message_type=name, detail=str(count))
+
+
+def _notifications_in(value: object) -> Iterator[str]:
+    """The ids of the notifications that a message carries, in the messages inside it, too."""
+    if isinstance(value, Notification):
+        yield str(value.id)
+    elif isinstance(value, Message):
+        yield from (one for field in fields(value) for one in _notifications_in(getattr(value, field.name)))
+    elif isinstance(value, tuple):
+        yield from (one for part in value for one in _notifications_in(part))
