@@ -4,7 +4,8 @@ python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot docs/a
 
 Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs, or one that is rich in
 deliveries. Each size has a process of its own, from the start of Spark to the metrics on disk; time and memory are
-those of this process and all its children together, without the executors of a cluster.
+those of this process and all its children together, without the executors of a cluster. Beside each stands DuckDB,
+which computes the same metrics in SQL right after it, so that a ratio of both means something on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.metrics_in_sql import metrics_in_sql
 from benchmarks.synthetic_traces import AGENTS, THESIS, write_traces
 from roambus.bridge.errors import RoambusError
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import find_traces
+from roambus.spark.engine.session import spark_session
 
 ROWS = (1_000_000, 10_000_000, 100_000_000)
 ROWS_A_RUN = 500_000
@@ -38,22 +41,33 @@ _SAMPLES_S = 0.2
 
 
 class Cost(NamedTuple):
-    """Of one aggregation: `wall` and `cpu` in s, `memory` at its peak in bytes; `load` is the machine's before it."""
+    """Of one aggregation: `wall` and `cpu` in s, `memory` at its peak in bytes; `load` is the machine's before it.
+
+    Of all that `start` and `start_cpu` are until Spark is there.
+    """
 
     rows: int
     wall: float
     cpu: float
     memory: int
     load: float
+    start: float = 0.0
+    start_cpu: float = 0.0
 
 
-def measure(rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL) -> Cost:
-    """Generates the traces that are not there yet and aggregates them afresh, in a process of its own."""
+def measure(rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL) -> tuple[Cost, Cost]:
+    """Generates the traces that are not there yet and aggregates them afresh, by Spark, then by DuckDB.
+
+    Each is in a process of its own.
+    """
     results = folder / folder_name(rows, mix)
     if not find_traces(results):
         write_traces(results, rows, max(1, rows // ROWS_A_RUN), mix=mix, workers=CORES)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(_aggregate, rows, results, master).result()
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn) as process:
+        spark = process.submit(_aggregate, rows, results, master).result()
+    with ProcessPoolExecutor(1, spawn) as process:
+        return spark, process.submit(_in_sql, rows, results).result()
 
 
 def folder_name(rows: int, mix: str) -> str:
@@ -63,12 +77,26 @@ def folder_name(rows: int, mix: str) -> str:
 
 def _aggregate(rows: int, results: Path, master: str) -> Cost:
     load, start = os.getloadavg()[0], time.perf_counter()
-    with _watched() as samples:
+    with _watched() as samples, spark_session(master) as session:
+        session.range(0, CORES, 1, CORES).mapInArrow(
+            lambda batches: batches, "id long"
+        ).toArrow()  # its Python starts, too
+        started, started_cpu = time.perf_counter() - start, usage_of_family(os.getpid()).cpu
         problems = aggregate(results, master, afresh=True)
+        wall = time.perf_counter() - start
     if problems:
         raise RoambusError(problems[0])
-    wall = time.perf_counter() - start
-    return Cost(rows, wall, max(sample.cpu for sample in samples), max(sample.memory for sample in samples), load)
+    cpu, memory = (max(one) for one in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
+    return Cost(rows, wall, cpu, int(memory), load, started, started_cpu)
+
+
+def _in_sql(rows: int, results: Path) -> Cost:
+    load, start = os.getloadavg()[0], time.perf_counter()
+    with _watched() as samples:
+        metrics_in_sql(find_traces(results), CORES)
+        wall = time.perf_counter() - start
+    cpu, memory = (max(one) for one in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
+    return Cost(rows, wall, cpu, int(memory), load)
 
 
 # Memory and CPU time of a process and all its children
@@ -95,6 +123,7 @@ def _watched() -> Iterator[list[Usage]]:
     try:
         yield samples
     finally:
+        samples.append(usage_of_family(os.getpid()))
         stop.set()
         sampler.join()
 
@@ -134,11 +163,14 @@ def straight_line(costs: Sequence[Cost]) -> tuple[float, float]:
     return float(start), float(slope)
 
 
-def report(costs: Sequence[Cost]) -> None:
+def report(costs: Sequence[Cost], in_sql: Sequence[Cost] = ()) -> None:
     """Prints a row for each size, the exponents over all and over the largest two, and the straight line."""
-    print(f"{'rows':>12} {'wall s':>8} {'CPU s':>8} {'peak MiB':>9} {'load before':>12}")
-    for rows, wall, cpu, memory, load in costs:
-        print(f"{rows:12,} {wall:8.1f} {cpu:8.1f} {memory / 2**20:9.0f} {load:12.1f}")
+    print(f"{'rows':>12} {'wall s':>8} {'CPU s':>8} {'peak MiB':>9} {'load before':>12} {'start s':>8} {'of CPU':>8}")
+    for rows, wall, cpu, memory, load, start, start_cpu in (*costs, *in_sql):
+        print(f"{rows:12,} {wall:8.1f} {cpu:8.1f} {memory / 2**20:9.0f} {load:12.1f} {start:8.1f} {start_cpu:8.1f}")
+    for one, other in zip(costs, in_sql, strict=False):
+        wall, cpu = (one.wall - one.start) / other.wall, (one.cpu - one.start_cpu) / other.cpu
+        print(f"{one.rows:,} rows, start aside, over DuckDB: {wall:.2f} of its wall, {cpu:.2f} of its CPU time")
     print(f"exponent {exponent(costs):.2f}; between the largest two {exponent(costs[-2:]):.2f}")
     start, slope = straight_line(costs)
     print(f"straight line: {start:.0f} s to start, {slope:.2f} s a million rows")
@@ -167,9 +199,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="roambus-aggregation-") as temporary:
             folder = (asked.folder or Path(temporary)).absolute()  # executors may have another working directory
             costs = [measure(rows, folder, asked.mix, asked.spark) for rows in sorted(asked.rows)]
-        report(costs)
+        spark, in_sql = ([pair[place] for pair in costs] for place in (0, 1))
+        report(spark, in_sql)
         if asked.plot:
-            draw(costs, asked.plot)
+            draw(spark, asked.plot)
     except (RoambusError, OSError) as error:
         print(f"aggregation: {error}", file=sys.stderr)
         return 2

@@ -206,7 +206,7 @@ def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
     yield from ((metric, "") for metric in METRICS)
     if name in study_metrics():
         for study in shipped_studies():
-            yield from ((one, study) for sweep in load_study(study).sweeps for one in sweep.extra.catalogue)
+            yield from ((one, study) for sweep in load_study(study).sweeps for one in sweep.extra.metrics)
 
 
 _THINGS: Mapping[str, Callable[[str], Thing]] = {

@@ -2,23 +2,23 @@
 
 A list has to be there at once, also for a shell that completes a name. Agents, studies and their metrics are Python
 modules that bring NumPy, SciPy or Spark with them, which takes seconds. So their docstrings and declarations are read
-from the source: an agent's from the module that its entry point names, a study's metrics from the calls of `Metric` in
-its folder. Templates and sweeps tell what they are in the comment that they begin with. All the rest of a thing is in
-`roambus.experiments.inventory`, which loads it.
+from the source: an agent's from the module that its entry point names, a study's metrics from the functions under
+`metric` in its folder. Templates and sweeps tell what they are in the comment that they begin with. All the rest of a
+thing is in `roambus.experiments.inventory`, which loads it.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import GROUP, class_docstring
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies
-from roambus.spark.metrics.catalogue import METRICS, Metric
+from roambus.spark.metrics.catalogue import METRICS, metric
 
 
 def names(kind: str) -> list[str]:
@@ -60,26 +60,19 @@ def study_metrics() -> dict[str, str]:
     found: dict[str, str] = {}
     for folder in shipped_studies().values():
         for file in sorted(folder.glob("*.py")):
-            found = dict(_declared(_tree(file))) | found
+            found = declared_metrics(file) | found
     return found
 
 
-def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The column and the meaning of each metric that a module computes, as texts or as its names for texts."""
-    assigned = [pair for node in tree.body if isinstance(node, ast.Assign) for pair in _pairs(node)]
-    named = {ast.unparse(target): value for target, value in assigned}
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    if any(ast.unparse(call.func) == "ExtraMetrics" for call in calls):  # one that only shows metrics declares some too
-        for call in (call for call in calls if ast.unparse(call.func) == Metric.__name__):
-            column, _, meaning = (ast.literal_eval(named.get(ast.unparse(one), one)) for one in call.args[:3])
-            yield column, meaning
+def declared_metrics(file: Path) -> dict[str, str]:
+    """The metrics that a module declares, each with its meaning: its functions under `metric`, and their docstrings."""
+    functions = [node for node in _tree(file).body if isinstance(node, ast.FunctionDef)]
+    marked = [one for one in functions if any(map(_is_metric, one.decorator_list))]
+    return {one.name: " ".join((ast.get_docstring(one) or "").split()) for one in marked}
 
 
-def _pairs(node: ast.Assign) -> Iterable[tuple[ast.expr, ast.expr]]:
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            return zip(targets, values, strict=True)
-    return [(node.targets[0], node.value)]
+def _is_metric(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func).rpartition(".")[2] == metric.__name__
 
 
 def _tree(file: Path) -> ast.Module:
@@ -91,7 +84,7 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
     "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
     "studies": shipped_studies,
-    "metrics": lambda: study_metrics() | {metric.column: metric.meaning for metric in METRICS},
+    "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
 }
 _UNTOLD = "Its source says nothing of it; roambus show loads it."
 _SUMMARIES: Mapping[str, Callable[[Any], str]] = {

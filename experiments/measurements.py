@@ -30,7 +30,7 @@ from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
 
@@ -129,12 +129,15 @@ def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
 
     `extra` is what the study of these results measures beside the metrics of every sweep.
     """
-    runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
-    tables = {table.name: _read_table(results, table.name) for table in extra.tables}
-    return Measurements(runs, points, read_asked(results), tables, (*METRICS, *extra.catalogue))
+    (runs, further), (points, _) = (_read_table(results, name) for name in (RUNS, POINTS))
+    tables = {table.name: _read_table(results, table.name)[0] for table in extra.tables}
+    known = {metric.column: metric for metric in (*further, *METRICS, *extra.metrics)}
+    names = dict.fromkeys([*(metric.column for metric in (*METRICS, *extra.metrics)), *known])
+    return Measurements(runs, points, read_asked(results), tables, tuple(known[name] for name in names))
 
 
-def _read_table(results: Path, name: str) -> pd.DataFrame:
+def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, ...]]:
+    """The table, and the metrics in it that not every run has."""
     file = results / METRICS_FOLDER / f"{name}.parquet"
     if not file.is_file():
         raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
@@ -143,7 +146,7 @@ def _read_table(results: Path, name: str) -> pd.DataFrame:
             table = pq.read_table(opened, partitioning=None, page_checksum_verification=True)
         table.validate(full=True)
         frame: pd.DataFrame = table.to_pandas()
-        return _checked(name, frame)
+        return _checked(name, frame), declared((table.schema.metadata or {}).get(DECLARED.encode(), b"[]").decode())
     except (OSError, pa.ArrowException, ValueError, TypeError, KeyError, MemoryError) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise UserError(f"{file}: damaged ({problem}): run `roambus aggregate {results}` again") from None

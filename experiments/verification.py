@@ -28,9 +28,9 @@ from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute_apart
-from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about
-from roambus.bridge.trace.schema import LIVE_RUNS
-from roambus.spark.aggregation.traces import find_traces, read_footer
+from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
+from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
+from roambus.spark.aggregation.traces import find_traces
 
 Advance = Callable[[], None]
 LIVE = "it was live, and what happened on real sockets at real times happens once: nobody can make it again"
@@ -68,7 +68,8 @@ class Verifier:
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
-                return find(self._plan(trace.parent, Path(folder), told), read_footer(trace).key)
+                key = read_footer(trace).metadata.get(RUN_KEY, "")
+                return find(self._plan(trace.parent, Path(folder), told), key)
         except UntrustedAgentError as error:
             return f"{error}: --trust runs it"
         except (RoambusError, OSError) as error:

@@ -11,6 +11,8 @@ Results are read with `results`, which returns DataFrames (docs/compare.md):
     results.points("messages_per_node", against="speed", where={"config": "C16"})
     results.paired("messages_per_node", "mft", "aodv", against="speed")
 
+A metric of one's own is a function of a `Run` under `metric` (docs/metrics.md).
+
 What reads results needs pandas and SciPy, whose import takes more than a second, and the errors that end a command are
 the business of who runs agents. So these names are imported when they are first used, and an agent's `import roambus`
 takes nothing but what agents are made of.
@@ -88,6 +90,9 @@ from roambus.python_protocol.vocabulary import (
 if TYPE_CHECKING:
     from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
+    from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
+    from roambus.spark.metrics.extra import Table, table
+    from roambus.spark.metrics.run import Run, once
 
     __version__: str
 
@@ -122,11 +127,13 @@ __all__ = [
     "Filter",
     "Integer",
     "Jitter",
+    "Kind",
     "Listing",
     "LongBytes",
     "LongTuple",
     "Message",
     "MessageSet",
+    "Metric",
     "Names",
     "NodeId",
     "Note",
@@ -144,6 +151,8 @@ __all__ = [
     "Rewired",
     "RoambusError",
     "Role",
+    "Run",
+    "Scale",
     "Send",
     "SendFailed",
     "SetTimer",
@@ -154,6 +163,7 @@ __all__ = [
     "Started",
     "Stopped",
     "Subscribe",
+    "Table",
     "TimerFired",
     "TimerKey",
     "Unsubscribe",
@@ -163,11 +173,14 @@ __all__ = [
     "__version__",
     "bit",
     "from_seconds",
+    "metric",
     "node_list",
     "on",
     "on_timer",
+    "once",
     "parameter",
     "results",
+    "table",
     "to_seconds",
 ]
 
@@ -176,6 +189,9 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("AgentError", "BackendError", "RoambusError", "UserError"), "roambus.bridge.errors"),
     **dict.fromkeys(("Results", "results"), "roambus.dataframes"),
+    **dict.fromkeys(("Kind", "Metric", "Scale", "metric"), "roambus.spark.metrics.catalogue"),
+    **dict.fromkeys(("Table", "table"), "roambus.spark.metrics.extra"),
+    **dict.fromkeys(("Run", "once"), "roambus.spark.metrics.run"),
 }
 """The modules of the names that are imported when they are first used."""
 

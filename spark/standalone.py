@@ -148,6 +148,7 @@ def _become(main_class: str, options: Sequence[str], address: str, work: Path) -
     surroundings = {
         **os.environ,
         "JAVA_HOME": str(write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))),
+        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),  # a server has no driver that names one
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,  # the page of its state binds it, too
         "SPARK_DAEMON_JAVA_OPTS": " ".join(_JAVA_OPTIONS),

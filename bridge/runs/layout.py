@@ -63,6 +63,8 @@ LACKING = "-"
 """The value that a run has on such an axis if its agent has no such parameter."""
 PRECISION = "precision"
 """The key under which results name the options by which points got as many seeds as they needed."""
+MEASURE = "measure"
+"""The key under which results name what the sweep measures beside the metrics of every run."""
 MOST_BYTES = 16 * 2**20
 """So large a file describes no sweep: its names and values are what a person, or a script, has written down."""
 
@@ -133,6 +135,7 @@ _SHAPES: dict[str, Any] = {
     MORE_SEEDS: {_EACH: lambda value: type(value) is int and 0 <= value <= MOST_RUNS.most},
     PARAMETERS: {_EACH: [str]},
     PRECISION: str,
+    MEASURE: [str],
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
 says. Numbers are told by `type`, for to `isinstance` truth values are integers."""

@@ -81,8 +81,18 @@ def version_of_code() -> str:
         name = f"roambus {version('roambus')}"
     except PackageNotFoundError:  # a checkout that nobody has installed
         name = "roambus"
-    commit = _commit(_CHECKOUT)
+    commit = commit_of_code()
     return f"{name}, commit {commit[:12]}" if commit else name
+
+
+COMMIT_FILE = "commit"
+"""Holds the commit where the code has been sent to, without its repository."""
+
+
+def commit_of_code() -> str:
+    """The commit that this code is of; empty if nobody can tell."""
+    sent = _CHECKOUT / COMMIT_FILE
+    return sent.read_text().strip() if sent.is_file() else _commit(_CHECKOUT)
 
 
 def _commit(folder: Path) -> str:

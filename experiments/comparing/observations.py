@@ -17,9 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from roambus.bridge.errors import UserError
@@ -34,20 +31,18 @@ from roambus.bridge.runs.layout import (
     unlinked,
     writing,
 )
-from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
-from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, NOTIFICATION_ID, TIME_S
+from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import CurveFigure, Dots
 from roambus.experiments.figures.style import Look
 from roambus.experiments.measurements import Measurements, agent_name, read_measurements
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
-from roambus.python_protocol.actions import DELIVER, LIST_SEPARATOR, PUBLISH
 from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
-from roambus.spark.aggregation.traces import REMEDY, Trace, examine, find_traces
+from roambus.spark.aggregation.traces import REMEDY, Trace, find_traces, list_traces
 from roambus.spark.metrics.catalogue import METRICS
-
-_COLUMNS = [TIME_S, NODE, EVENT, NOTIFICATION_ID, DETAIL]
+from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +60,9 @@ class Observed:
 
 def observe(trace: Trace) -> Observed:
     """Reads the deliveries of a run; raises DamagedTraceError."""
-    parts, end_s = [], 0.0
-    for batch in read_batches(trace.file):
-        end_s = max(end_s, pc.max(batch[TIME_S]).as_py() or 0.0)
-        wanted = pc.is_in(batch[EVENT].cast(pa.string()), pa.array([PUBLISH, DELIVER]))
-        parts.append(batch.select(_COLUMNS).filter(wanted).to_pandas())
-    rows = pd.concat(parts) if parts else pd.DataFrame(columns=_COLUMNS)
-    return _pairs(rows[rows[TIME_S] >= trace.warm_up_s], end_s)
-
-
-def _pairs(rows: pd.DataFrame, end_s: float) -> Observed:
-    key = [NOTIFICATION_ID, NODE]
-    published = rows[rows[EVENT] == PUBLISH].assign(**{NODE: lambda table: table[DETAIL].map(_listed)}).explode(NODE)
-    wanted = published.dropna(subset=[NODE]).astype({NODE: "int64"}).groupby(key)[TIME_S].min()
-    delivered = rows[rows[EVENT] == DELIVER].astype({NODE: "int64"}).groupby(key)[TIME_S].min()
-    both = pd.concat({"published": wanted, "delivered": delivered}, axis=1).dropna().sort_values("delivered")
-    times = both["delivered"].to_numpy(dtype=float)
-    return Observed(times, times - both["published"].to_numpy(dtype=float), len(wanted), end_s)
-
-
-def _listed(detail: object) -> list[int]:
-    return [int(word) for word in str(detail or "").split(LIST_SEPARATOR) if word.isdecimal()]
+    run = Run(trace.file)
+    first = run.pairs.dropna(subset=["delivered_s"]).sort_values("delivered_s")
+    return Observed(first["delivered_s"].to_numpy(), first["delay_s"].to_numpy(), len(run.pairs), run.end_s)
 
 
 def distribution(runs: Sequence[Observed]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -149,13 +126,13 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
 
 def _agents(sweep: Path) -> list[str]:
     """The agents of a sweep that have runs, in its order."""
-    present = {dict(_place(trace)).get(AGENT, "") for trace in examine(find_traces(sweep))[0]}
+    present = {dict(_place(trace)).get(AGENT, "") for trace in list_traces(find_traces(sweep))[0]}
     asked = [agent for agent in read_asked(sweep).get(AGENTS, {}) if agent in present]
     return asked + sorted(present.difference(asked), key=natural_order)
 
 
 def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
-    traces, _ = examine(find_traces(sweep))
+    traces, _ = list_traces(find_traces(sweep))
     placed = [(_place(trace), trace) for trace in traces]
     chosen = [
         (place, trace)
@@ -212,22 +189,25 @@ class Loaded:
     problems: tuple[str, ...]
 
 
-def load(results: Path, own: Study | None = None, progress: Progress | None = None) -> Loaded:
+def load(
+    results: Path, own: Study | None = None, progress: Progress | None = None, measure: Sequence[str] = ()
+) -> Loaded:
     """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
 
     Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Without traces
-    the tables of an aggregation do. `own` is the study, if it does not come with roambus. Raises UserError if there is
-    no run that can be read, RoambusError if Spark fails.
+    the tables of an aggregation do. `own` is the study, if it does not come with roambus, and `measure` names
+    metrics of the user's own. Raises UserError if there is no run that can be read, RoambusError if Spark fails.
     """
     folder = _folder_of_sweep(results)
+    extra = find_extra(folder, own, measure)
     files = find_traces(folder)
     if not files and (folder / METRICS_FOLDER).is_dir():
-        return Loaded(folder, read_measurements(folder, find_extra(folder, own)), ())
+        return Loaded(folder, read_measurements(folder, extra), ())
     if not files:
         raise UserError(f"{folder}: holds no runs: give the folder that a sweep wrote (its --out)")
-    traces, damaged = examine(files)
+    traces, damaged = list_traces(files)
     _check_places(folder, traces)
-    return _measure(folder, traces, list(damaged.values()), own, progress)
+    return _measure(folder, traces, list(damaged.values()), extra, progress)
 
 
 def _folder_of_sweep(results: Path) -> Path:
@@ -254,18 +234,17 @@ def _names(trace: Trace) -> list[str]:
 
 
 def _measure(
-    folder: Path, traces: Sequence[Trace], problems: list[str], own: Study | None, progress: Progress | None
+    folder: Path, traces: Sequence[Trace], problems: list[str], extra: Extra, progress: Progress | None
 ) -> Loaded:
     if not traces:
         raise UserError(_nothing_to_read(folder, problems))
-    description, extra = read_asked(folder), find_extra(folder, own)
     with writing(folder):
         metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
     problems = [*problems, *damaged.values()]
     if metrics.empty:
         raise UserError(_nothing_to_read(folder, problems))
-    runs = name_runs(metrics, [metric.column for metric in extra.catalogue])
-    measured = Measurements(runs, mean_points(runs), description, metrics=(*METRICS, *extra.catalogue))
+    runs = name_runs(metrics, [metric.column for metric in extra.metrics])
+    measured = Measurements(runs, mean_points(runs), read_asked(folder), metrics=(*METRICS, *extra.metrics))
     return Loaded(folder, measured, tuple(problems))
 
 

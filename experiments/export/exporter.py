@@ -97,6 +97,8 @@ class Asked:
     at_s: float | None = None
     agents: Sequence[str] = ()
     """The agents whose messages a dissector reads; those of the results unless some are named."""
+    measure: Sequence[str] = ()
+    """The files and packages of the user's own metrics."""
 
 
 def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
@@ -122,7 +124,9 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
         if kind == DISSECTOR:
             yield write_dissector(export.results, asked.agents, folder)
         else:
-            yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind, asked)
+            yield from (
+                _scalars(export, folder, asked) if kind == SCALARS else _streamed(export.traces, folder, kind, asked)
+            )
 
 
 def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
@@ -135,16 +139,16 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
     return _write(folder / DISSECTOR_FILE, dissector(loaded))
 
 
-def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
+def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
     """The metrics of each run, with those that its study measures beside them; a damaged trace has its line."""
-    extra = find_extra(export.results)
+    extra = find_extra(export.results, measure=asked.measure)
     metrics, problems = metrics_of(export.results, export.traces, extra)
     for trace in export.traces:
         if trace.file in problems:
             yield None, problems[trace.file]
         else:
             measured = {str(name): value for name, value in metrics.loc[trace.run].items()}
-            lines = scalar_file(trace, measured, extra.catalogue)
+            lines = scalar_file(trace, measured, extra.metrics)
             yield _write(folder / _file_name(run_label(trace), f".{SCALARS}"), lines)
 
 

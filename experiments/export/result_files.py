@@ -28,14 +28,25 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import SEED
-from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
+from roambus.bridge.trace.parquet import read_footer
+from roambus.bridge.trace.schema import (
+    BYTES,
+    DETAIL,
+    EVENT,
+    HOPS,
+    MESSAGE_TYPE,
+    NODE,
+    NOTIFICATION_ID,
+    PEER,
+    RUN_KEY,
+    TIME_S,
+)
 from roambus.experiments.export.runs import Row, levels, numbers, rows
 from roambus.python_protocol.actions import DELIVER, DROP, ENERGY, LIST_SEPARATOR, MOVE, PUBLISH, RADIO, RECEIVE, SEND
 from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
-from roambus.spark.metrics.extra import EXTRA
-from roambus.spark.metrics.run_metrics import SENT
 
 NETWORK = "SN"
 VERSION = 2
@@ -72,7 +83,8 @@ def run_header(trace: Trace) -> Iterator[str]:
     seed = variables.pop(SEED)
     values = ", ".join(f"${name}={value}" for name, value in variables.items())
     yield f"version {VERSION}\n"
-    yield f"run {quoted(f'{run_label(trace)}-{trace.key[:12]}')}\n"
+    key = read_footer(trace.file).metadata.get(RUN_KEY, "")
+    yield f"run {quoted(f'{run_label(trace)}-{key[:12]}')}\n"
     named = {"configname": "General", "experiment": "General", "inifile": "run.ini", "network": NETWORK}
     place = {"iterationvars": values, "iterationvars2": f"{values}, $repetition={seed}", "measurement": values}
     yield from attributes({**named, **place, "replication": f"#{seed}", "repetition": seed, "seedset": seed})

@@ -52,9 +52,9 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.sweeps.cluster import SAME_TIME, pack
 from roambus.experiments.verification import Verifier
 from roambus.spark.aggregation.traces import find_traces, run_name
+from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")

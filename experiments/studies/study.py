@@ -24,14 +24,14 @@ from typing import Any
 
 from roambus.bridge.agents import import_file
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import STUDY, SWEEP, SWEEP_FILE, read_asked
+from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
 from roambus.experiments.figures.figure import DotPlan, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such, shipped_studies
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.metrics.extra import NOTHING, Extra
+from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics
 
 
 @dataclass(frozen=True)
@@ -207,9 +207,20 @@ def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
     return find_origin(read_asked(folder), folder.name, own)
 
 
-def find_extra(folder: Path, own: Study | None = None) -> Extra:
-    """What the study of a sweep's results measures beside the metrics of every sweep; raises UserError."""
-    return extra_of(origin_of(folder, own))
+def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
+    """What is measured of a sweep's results beside the metrics of every sweep; raises UserError.
+
+    It is what their study measures, what `measure` names, and what the sweep names, as far as that is installed: code
+    that results name is not run unasked.
+    """
+    installed = [one for one in measured_by(folder) if not one.endswith(".py")]
+    return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *installed]))
+
+
+def measured_by(folder: Path) -> list[str]:
+    """The files and packages of metrics that the sweep of these results names."""
+    named: list[str] = read_asked(folder).get(MEASURE, [])
+    return named
 
 
 def extra_of(origin: Origin | None) -> Extra:

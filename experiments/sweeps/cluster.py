@@ -2,9 +2,9 @@
 
 - *Where results are.* Executors write to the folder of the results, which every worker must have under the same path. A
   worker that does not see it, or has another version of the agent, makes no run, and the sweep ends with that.
-- *What is sent.* Our package goes as an archive with the Spark context (`arrival`), named after its contents, so that
-  executors unpack each version once. The user's own files go into the workspace, which all can reach. What is installed
-  is not sent: it must be installed there, too, and the keys of the runs tell if it is not the same.
+- *What is sent.* Our package goes as an archive with the Spark context (`roambus.spark.engine.shipment`). The user's
+  own files go into the workspace, which all can reach. What is installed is not sent: it must be installed there, too,
+  and the keys of the runs tell if it is not the same.
 - *How a run is made.* As on one machine, by an attempt in a private folder (`attempts`). So it does no harm that Spark
   can try a task again that goes on elsewhere. The first task of a process prepares the back-end.
 - *How outcomes come back.* By an accumulator, which Spark counts once for each task; the driver looks at it now and
@@ -28,16 +28,14 @@ import shutil
 import sys
 import sysconfig
 import time
-import zipfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, distribution
 from itertools import count
 from pathlib import Path
 
-from pyspark import InheritableThread, SparkContext, cloudpickle
+from pyspark import InheritableThread, SparkContext
 from pyspark.accumulators import Accumulator
 
 from roambus.bridge.agents import load_agent
@@ -45,55 +43,17 @@ from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.experiments.sweeps import arrival
-from roambus.experiments.sweeps.arrival import Outcome, Outcomes
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
+from roambus.spark.engine import shipment
 from roambus.spark.engine.session import spark_session
+from roambus.spark.engine.shipment import Outcome, Outcomes, pack
 
-DISTRIBUTION = "roambus"
 SHIPPED = "shipped"
 """The folder in the workspace that holds the user's files; executors can import from it."""
 
 _PACKAGE = Path(__file__).parents[2]
 """The folder of our package."""
-_LEFT_OUT = ("__pycache__", "omnet")
-"""Executors compile for themselves, and find the modules for Castalia by their own environment."""
-SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in an archive, the first that a zip knows: equal contents make equal archives."""
-
-
-def pack(folder: Path) -> Path:
-    """Writes our package with all its files, and the names of the agents, as a zip named after its contents."""
-    archive = folder / "packages.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in _contents():
-            file.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
-    return archive.rename(folder / f"{sha256(archive.read_bytes()).hexdigest()}.zip")
-
-
-def _contents() -> Iterator[tuple[str, bytes]]:
-    for path in _files(_PACKAGE):
-        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
-    for name in ("METADATA", "entry_points.txt"):
-        yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
-    for path in sorted(folder.iterdir()):
-        if path.is_file():
-            yield path
-        elif path.name not in _LEFT_OUT:
-            yield from _files(path)
-
-
-def _metadata(name: str) -> str:
-    """A file of our distribution: by its entry points an executor finds agents under their names."""
-    try:
-        return distribution(DISTRIBUTION).read_text(name) or ""
-    except PackageNotFoundError:  # run from its sources: agents have no names then, here or there
-        return ""
 
 
 def send(plan: RunPlan, workspace: Path) -> RunPlan:
@@ -180,12 +140,25 @@ _prepared: set[str] = set()
 
 
 def _prepare_once(task: Task) -> None:
-    """The back-end of this process; the first one on a machine compiles, and the others wait for what comes of it."""
+    """The back-end of this process; the first one of the cluster compiles, and the others take what comes of it."""
     if task.backend.name not in _prepared:
-        with Path(__file__).with_name("preparing").open("w") as lock:
+        with (task.workspace / "preparing").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            shared = task.workspace / "compiled"
+            _copy_compiled(shared, _PACKAGE)
             prepare(task.plan, task.backend)
+            _copy_compiled(_PACKAGE, shared)
         _prepared.add(task.backend.name)
+
+
+def _copy_compiled(source: Path, target: Path) -> None:
+    """Copies what Numba has compiled, but for what is there already; a file that is there is whole."""
+    for file in source.rglob("*.nb[ci]"):
+        copy = target / file.relative_to(source)
+        if not copy.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, unfinished := copy.with_name(f"{copy.name}.{os.getpid()}"))
+            unfinished.replace(copy)
 
 
 POLL_S = 0.2
@@ -194,7 +167,6 @@ STOP_S = 10.0
 """How long a cancelled job may take."""
 
 _numbers = count()
-cloudpickle.register_pickle_by_value(arrival)  # type: ignore[no-untyped-call]  # PySpark does not type its copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +230,7 @@ class Job:
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
-            tasks.foreachPartition(arrival.worker(self.archive, Task.__module__, self._accumulator))
+            tasks.foreachPartition(shipment.worker(self.archive, Task.__module__, self._accumulator))
         except Exception as error:  # whatever it was, the thread that started the job has to tell it
             self.failure = explain(str(error))
 

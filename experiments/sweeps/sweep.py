@@ -100,6 +100,8 @@ class Sweep:
     """The points that have more seeds than the others, by `point_name`: all seeds below these numbers."""
     precision: str = ""
     """The options of the command that has points get as many seeds as they need; empty without them."""
+    measure: tuple[str, ...] = ()
+    """The files and packages of metrics that it is measured by beside those of every run."""
 
 
 @dataclass(frozen=True, slots=True)

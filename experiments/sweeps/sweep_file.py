@@ -51,6 +51,7 @@ from roambus.bridge.files import UnfinishedFile, read_text, remove_unfinished
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
+    MEASURE,
     MORE_SEEDS,
     PARAMETERS,
     PRECISION,
@@ -109,7 +110,7 @@ def read_sweep(name: str) -> Sweep:
 
 
 # What is misspelt would be left out silently, and the sweep would be another one: so every other key is refused.
-_KEYS = ("template", "seeds", "backend", "set", "axes", "agents")
+_KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
 
 def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
@@ -126,7 +127,17 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
         name=path.stem,
         study=shipped_study(path),
+        measure=tuple(_measure(path, content.get("measure", []))),
     )
+
+
+def _measure(path: Path, named: object) -> Iterator[str]:
+    """Packages by their names, and files by their paths; those beside the sweep's file come first."""
+    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+        raise UserError(f"{path}: measure: give a list of files and packages of metrics")
+    for one in named:
+        beside = path.parent / one
+        yield str(beside) if one.endswith(".py") and beside.is_file() else one
 
 
 def _check_words(where: str, kind: str, words: Iterable[str], known: Sequence[str]) -> None:
@@ -270,6 +281,7 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({PARAMETERS: owners} if (owners := _owners(sweep)) else {}),
         **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
         **({PRECISION: sweep.precision} if sweep.precision else {}),
+        **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
     }
 
 
@@ -385,6 +397,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     precision = new.get(PRECISION, old.get(PRECISION))
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
+    measure = list(dict.fromkeys([*old.get(MEASURE, []), *new.get(MEASURE, [])]))
     return {
         **new,
         **{key: old.get(key, new[key]) for key in (STUDY, SWEEP)},
@@ -394,4 +407,5 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({PARAMETERS: owners} if owners else {}),
         **({MORE_SEEDS: more_seeds} if more_seeds else {}),
         **({PRECISION: precision} if precision else {}),
+        **({MEASURE: measure} if measure else {}),
     }

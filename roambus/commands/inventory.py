@@ -6,7 +6,7 @@ What is installed: `roambus doctor` says what works, and `build` and `completion
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from click.shell_completion import get_completion_class
 
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
-from roambus.commands.options import THING_NAME, Named
+from roambus.commands.options import MEASURE, THING_NAME, Named
 from roambus.commands.output import answer, answer_whole, console, telling
 from roambus.experiments.listing import KINDS, SINGULAR, summaries
 
@@ -24,7 +24,8 @@ _FOLDER = Path(__file__).parents[1] / "docs"
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
-def list_things(kind: str | None) -> None:
+@MEASURE
+def list_things(kind: str | None, measure: Sequence[str]) -> None:
     """Lists what there is: agents, templates, sweeps, studies or metrics.
 
     Without KIND it lists all of them. Each has a line with its name and what it is; roambus show tells the rest.
@@ -32,6 +33,10 @@ def list_things(kind: str | None) -> None:
     Example: roambus list sweeps
     """
     found = {one: summaries(one) for one in ((kind,) if kind else KINDS)}
+    if measure and "metrics" in found:
+        from roambus.spark.metrics.extra import all_own_metrics
+
+        found["metrics"] |= {one.column: one.meaning for one in all_own_metrics(measure).metrics}
     lines = [line for one, things in found.items() for line in _lines(one, things, headed=kind is None)]
     document = [
         {"kind": SINGULAR[one], "name": name, "summary": summary}

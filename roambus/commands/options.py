@@ -336,6 +336,12 @@ STUDY = click.option(
     metavar="FILE.py",
     help="The study that RESULTS are of, if it is one of your own (roambus docs studies).",
 )
+MEASURE = click.option(
+    "--measure",
+    multiple=True,
+    metavar="FILE.py|NAME",
+    help="Metrics of your own, in a file or an installed package; can be given again (roambus docs metrics).",
+)
 WHERE = click.option(
     "--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Keeps only these values of an axis."
 )

@@ -20,6 +20,7 @@ from roambus.commands.options import (
     DEADLINE,
     FILE,
     FOLDER,
+    MEASURE,
     METRIC_NAME,
     SOME_AGENTS,
     STUDY,
@@ -76,8 +77,9 @@ LOOK = grouped(
     show_default=True,
     help="The master of Spark, such as spark://host:7077; all its workers must reach RESULTS by the same path.",
 )
+@MEASURE
 @STUDY
-def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> None:
+def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], study: str | None) -> None:
     """Computes the metrics of the runs in RESULTS, with Spark.
 
     They go to the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has the mean
@@ -90,14 +92,17 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
     Example: roambus aggregate results/small
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
-    from roambus.experiments.studies.study import existing_folder, find_extra, sweep_folders
+    from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
     from roambus.experiments.sweeps.sweep_file import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, own = progress(), _own_study(study)
     problems = []
     for folder in sweep_folders(existing_folder(results)):
-        extra = find_extra(folder, own)
+        extra = find_extra(folder, own, measure)
+        for file in measured_by(folder):
+            if file.endswith(".py") and Path(file).name not in [Path(one).name for one in measure]:
+                remark(f"{folder}: its metrics in {file} are left out; if you trust that code, give --measure {file}")
         again = command_again(folder)
         problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=shown, again=again)
         answer(folder / METRICS_FOLDER, metrics=[folder / METRICS_FOLDER])
@@ -118,14 +123,16 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
 @AGAINST
 @WHERE
 @click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
+@MEASURE
 @STUDY
-def compare(
+def compare(  # an option each
     results: Path,
     agents: str | None,
     metrics: Sequence[str],
     against: str | None,
     wheres: Sequence[str],
     out: Path | None,
+    measure: Sequence[str],
     study: str | None,
 ) -> None:
     """Compares the agents of a sweep, metric by metric, in numbers.
@@ -146,7 +153,7 @@ def compare(
     from roambus.experiments.comparing.comparison import compare_agents
     from roambus.experiments.comparing.observations import load
 
-    loaded = load(results, _own_study(study), progress())
+    loaded = load(results, _own_study(study), progress(), measure)
     asked, folder = _comparison(loaded.folder, agents, metrics, against, wheres, out)
     for compared in compare_agents(loaded.measured, asked, folder):
         lines = [compared.text, *map(str, compared.files), ""]
@@ -175,6 +182,7 @@ def compare(
 @AGAINST
 @WHERE
 @LOOK
+@MEASURE
 @STUDY
 @click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
 def figures(
@@ -185,6 +193,7 @@ def figures(
     against: str | None,
     wheres: Sequence[str],
     look: Look,
+    measure: Sequence[str],
     study: str | None,
     out: Path | None,
 ) -> None:
@@ -215,7 +224,7 @@ def figures(
         where = values_of(wheres) | ({"agent": tuple(agents.split(","))} if agents else {})
         files = draw_curves(existing_folder(results), [kind], where, look, out)
     elif agents or against or wheres:
-        loaded = load(results, _own_study(study), progress())
+        loaded = load(results, _own_study(study), progress(), measure)
         asked, folder = _comparison(loaded.folder, agents, metrics, against, wheres, out)
         files, problems = list(draw_compared(loaded.measured, asked, folder, look)), loaded.problems
     else:
@@ -284,7 +293,15 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     metavar="SECONDS",
     help="The simulated time of what graphml holds.  [default: the end of the run]",
 )
-def export(path: Path | None, formats: list[str], out: Path | None, agents: str | None, at_s: float | None) -> None:
+@MEASURE
+def export(
+    path: Path | None,
+    formats: list[str],
+    out: Path | None,
+    agents: str | None,
+    at_s: float | None,
+    measure: Sequence[str],
+) -> None:
     """Writes results for other programs, a file for each run.
 
     The results are those of a study, a sweep or a single run. The format sca holds the run's metrics, and vec holds
@@ -313,7 +330,7 @@ def export(path: Path | None, formats: list[str], out: Path | None, agents: str 
         announce_code(agent, remark)
     if path is None and (formats != [DISSECTOR] or not named):
         raise UserError("give RESULTS: only --format dissector with --agents needs none")
-    asked = Asked(formats, out, at_s, named)
+    asked = Asked(formats, out, at_s, named, measure)
     written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)
     answer(files=[])
     problems: list[str] = []

@@ -327,7 +327,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
-    known = {one.column: one for one in (*METRICS, *extra.catalogue)}
+    known = {one.column: one for one in (*METRICS, *extra.metrics)}
     if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
         raise UserError(unknown("metric", metric, known))
 

@@ -1,8 +1,8 @@
 """From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
 
-Runs that an earlier aggregation computed come from the store. All others are computed with Spark, batch by batch, and
-added to the store at once, so that an aggregation that is killed goes on where it was. Each table is written as CSV and
-as Parquet, each file in one step.
+Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. All others are computed
+with Spark, batch by batch, and added to the store at once, so that an aggregation that is killed goes on where it was.
+Each table is written as CSV and as Parquet, each file in one step.
 
 A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
 Student-t interval are over the seeds that have a value.
@@ -17,13 +17,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy import stats
+from scipy.special import stdtrit
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_replaceable
@@ -39,27 +40,43 @@ from roambus.bridge.runs.layout import (
     unlinked,
     writing,
 )
-from roambus.spark.aggregation.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
+from roambus.spark.aggregation.computation import (
+    EXTRA,
+    METRICS_SCHEMA,
+    OBSERVATIONS,
+    PROBLEM,
+    RUN,
+    SENT,
+    batches,
+    computer,
+    problems_of,
+)
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
-from roambus.spark.aggregation.traces import Trace, examine, find_traces, missing, read_footer
-from roambus.spark.engine.session import cores_of, spark_session
+from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
+from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
-from roambus.spark.metrics.run_metrics import RUN, SENT
+from roambus.spark.metrics.catalogue import DECLARED, Metric, declarations
+from roambus.spark.metrics.extra import NOTHING, Extra, Table
+from roambus.spark.metrics.run import Floats, Integers
 
 
-def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Writes NAME.csv and NAME.parquet of each table; raises UserError if the folder cannot be written."""
+def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
+    """Writes NAME.csv and NAME.parquet of each table; raises UserError if the folder cannot be written.
+
+    The Parquet files say what `metrics` are, so that whoever draws these needs not the code that computes them.
+    """
+    declared = {DECLARED: declarations(metrics)} if metrics else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False, lineterminator="\n"))
-            replace_file(folder / f"{name}.parquet", partial(_write_parquet, table))
+            replace_file(folder / f"{name}.parquet", partial(_write_parquet, table, declared))
 
 
-def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+def _write_parquet(table: pd.DataFrame, declared: Mapping[str, str], path: Path) -> None:
+    whole = pa.Table.from_pandas(table, preserve_index=False)
     with path.open("wb") as file:  # Arrow knows no names that are not UTF-8
-        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), file)
+        pq.write_table(whole.replace_schema_metadata({**(whole.schema.metadata or {}), **declared}), file)
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
@@ -97,7 +114,7 @@ def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     sent = pd.DataFrame(list(metrics[SENT]), index=metrics.index).sort_index(axis=1)
     counts = sent.fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
     table = pd.concat([places, known, added, counts], axis=1)
-    return table.sort_values(list(places.columns), key=lambda column: column.map(natural_order)).reset_index(drop=True)
+    return table.sort_values(list(places.columns), key=_ranks).reset_index(drop=True)
 
 
 def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
@@ -131,20 +148,45 @@ def mean_points(runs: pd.DataFrame) -> pd.DataFrame:
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
-    long = runs.melt(place, metrics, METRIC, "value").dropna(subset="value")
-    groups = long.astype({"value": float}).groupby([*place, METRIC], sort=False)["value"]
-    table = pd.DataFrame({MEAN: groups.mean(), HALF_WIDTH: groups.agg(half_width), N: groups.size()}).reset_index()
-    order = {metric: position for position, metric in enumerate(metrics)}
-    keys = [table[name].map(natural_order) for name in place] + [table[METRIC].map(order)]
-    return table.loc[sorted(table.index, key=lambda row: tuple(key[row] for key in keys))].reset_index(drop=True)
+    groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
+    numbers = groups.ngroup().to_numpy().astype("int64")
+    order = np.argsort(numbers, kind="stable")
+    columns = []
+    for metric in metrics:
+        values = runs[metric].to_numpy(dtype=float)[order]
+        widths = _half_widths(values, numbers[order], groups.ngroups)
+        of_metric = {MEAN: groups[metric].mean(), HALF_WIDTH: widths, N: groups[metric].count()}
+        columns.append(pd.DataFrame(of_metric).reset_index().assign(**{METRIC: metric}))
+    table = pd.concat(columns, ignore_index=True) if columns else pd.DataFrame(columns=[*place, MEAN, HALF_WIDTH, N])
+    present = table[table[N] > 0]
+    by_place = present.sort_values(place, key=_ranks, kind="stable")  # metrics of a place stay in their order
+    return by_place[[*place, METRIC, MEAN, HALF_WIDTH, N]].reset_index(drop=True)
+
+
+def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The places of values in natural order, of which each is looked at once."""
+    ordered = sorted(values.unique(), key=natural_order)
+    return values.map({value: rank for rank, value in enumerate(ordered)})
+
+
+def _half_widths(values: Floats, groups: Integers, count: int) -> Floats:
+    """`half_width` of each of so many groups, whose values lie side by side; groups of one size are one matrix."""
+    there = ~np.isnan(values)
+    sizes = np.bincount(groups[there], minlength=count)
+    starts, found = np.cumsum(sizes) - sizes, np.full(count, math.nan)
+    for size in np.unique(sizes[sizes > 1]):
+        rows = starts[sizes == size][:, np.newaxis] + np.arange(size)
+        found[sizes == size] = _width(np.std(values[there][rows], axis=1, ddof=1), int(size))
+    return found
 
 
 def half_width(values: Sequence[float] | pd.Series[float]) -> float:
     """Half the width of the 95 % Student-t interval of the mean; NaN for a single value."""
-    n = len(values)
-    if n < 2:
-        return math.nan
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * np.std(values, ddof=1) / math.sqrt(n))
+    return float(_width(np.std(values, ddof=1), len(values))) if len(values) > 1 else math.nan
+
+
+def _width(deviation: Any, size: int) -> Any:
+    return stdtrit(size - 1, (1 + CONFIDENCE) / 2) * deviation / math.sqrt(size)
 
 
 Problems = dict[Path, str]
@@ -187,7 +229,7 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     UserError if no trace can be read or nothing can be written, RoambusError if Spark fails.
     """
     files = find_traces(results)
-    traces, problems = examine(files)
+    traces, problems = list_traces(files)
     if not traces:
         raise UserError(_nothing_to_read(results, list(problems.values())))
     folder = results / STORE_FOLDER
@@ -195,33 +237,40 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
         problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)
-    if not len(rows):
+    frame, problems = _frame(rows), problems | problems_of(rows, traces)
+    if frame.empty:
         raise UserError(_nothing_to_read(results, list(problems.values())))
-    frame = _frame(rows)
-    runs = name_runs(frame, [metric.column for metric in extra.catalogue])
+    runs = name_runs(frame, [metric.column for metric in extra.metrics])
     further = {table.name: _observations(frame, table) for table in extra.tables}
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further})
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further}, extra.metrics)
     return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 
 def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:
-    """Adds to the store what it lacks, batch by batch; returns a line for each trace that turns out to be damaged."""
+    """Adds to the store what it lacks, batch by batch; returns a line for each trace that may be readable later."""
     if job.afresh:
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
     if waiting:
+        begin_java(job.master)
         progress = job.progress
-        with spark_session(job.master) as session, progress.show(len(waiting)) if progress else nullcontext():
-            for batch in batches(waiting, ROWS_A_CORE * cores_of(session)):
-                metrics, found = compute(session, batch, job.extra)
-                store.add(metrics, batch)
-                problems |= found
+        with (
+            spark_session(job.master) as session,
+            computer(session, job.extra) as computing,
+            progress.show(len(waiting)) if progress else nullcontext(),
+        ):
+            cores = cores_of(session)
+            for batch in batches(waiting, cores):
+                computed = computing.compute(batch, cores)
+                store.add(computed.rows, [trace for trace in batch if trace not in computed.passing])
+                problems |= problems_of(computed.rows, computed.passing)
                 if progress:
+                    found = problems_of(computed.rows, batch)
                     progress.finished_together({Path(trace.run): found.get(trace.file) for trace in batch})
     return problems
 
 
-def _observations(frame: pd.DataFrame, table: ExtraTable) -> pd.DataFrame:
+def _observations(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     """A table with a row for each observation: agent, axes and seed of its run, then its numbers."""
     width = len(table.columns)
     lists = frame[OBSERVATIONS].map(lambda tables: tables.get(table.name, ()))
@@ -242,11 +291,12 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
 
     Raises UserError for the first that is damaged, RoambusError if Spark fails.
     """
-    with spark_session(master) as session:
-        metrics, problems = compute(session, [read_footer(file) for file in files])
-    for problem in problems.values():
+    traces, problems = list_traces(files)
+    with spark_session(master) as session, computer(session, NOTHING) as computing:
+        rows = computing.compute(traces, cores_of(session)).rows
+    for problem in (problems | problems_of(rows, traces)).values():
         raise UserError(problem)
-    return _frame(metrics).drop(columns=[EXTRA, OBSERVATIONS])
+    return _frame(rows).drop(columns=[EXTRA, OBSERVATIONS])
 
 
 def metrics_of(
@@ -265,12 +315,13 @@ def metrics_of(
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
         problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
-    return _frame(rows), problems
+    return _frame(rows), problems | problems_of(rows, traces)
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
-    """The rows as a frame in the order of the runs' names, so that the same rows give the same frame."""
-    frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
+    """The rows of sound traces in the order of the runs' names, so that the same rows give the same frame."""
+    sound = rows.filter(pc.is_null(rows[PROBLEM])).select([name for name in METRICS_SCHEMA.names if name != PROBLEM])
+    frame: pd.DataFrame = sound.sort_by(RUN).to_pandas().set_index(RUN)
     for name in (SENT, EXTRA, OBSERVATIONS):
         frame[name] = frame[name].map(dict)
     return frame

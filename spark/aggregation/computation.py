@@ -1,53 +1,47 @@
-"""Computes the metrics of traces with Spark, in batches: one row for each run comes back, and nothing else.
+"""Computes the metrics of runs with Spark, which distributes runs and not rows: a task reads a run and measures it.
 
-A batch is read once for each summary of `roambus.spark.metrics.run_metrics`. A trace whose rows are not all found, or
-that holds something else where metrics need numbers, is reported and left out.
+- *What a task does.* It reads the trace of one run after the other and calls the metrics with it. Nothing in it depends
+  on another run, so no row goes from one task to another, and every machine of a cluster does what one machine would:
+  the numbers are the same to the last bit. A trace that is damaged or has vanished is a row with its reason.
+- *How runs are divided.* A task has so many that it takes seconds, and the longest begin first. Some minutes of all
+  cores' work are one job, whose results come back as rows and are kept before the next one starts.
+- *What is sent.* A job's DataFrame has the numbers of its tasks, and their runs go along with the function. On this
+  machine executors import our package from where it is, and elsewhere as it was sent (`roambus.spark.engine.shipment`).
+  Metrics in a file of the user's, with what it imports of its project, are sent by value.
 """
 
 from __future__ import annotations
 
+import math
+import os
+import pickle
+import sys
+import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
-from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import cloudpickle
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from roambus.bridge.errors import RoambusError
-from roambus.bridge.trace.schema import DETAIL
-from roambus.python_protocol.actions import ENERGY, PUBLISH, ROUTE
-from roambus.spark.aggregation.traces import (
-    Trace,
-    damaged_pages,
-    mark_warm_ups,
-    read_traces,
-    readable_names,
-    run_numbers,
-)
-from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
-from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
-from roambus.spark.metrics.run_metrics import (
-    NONSENSE,
-    ROWS_READ,
-    RUN,
-    SENT,
-    first_migrations,
-    run_metrics,
-    summarise_nodes,
-    summarise_pairs,
-    summarise_rows,
-)
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.process import SHIPMENT, private_folder
+from roambus.bridge.trace.parquet import DamagedTraceError
+from roambus.spark.aggregation.traces import REMEDY, Trace
+from roambus.spark.engine.session import is_local, ship
+from roambus.spark.engine.shipment import measurer, pack
+from roambus.spark.metrics.catalogue import METRICS, Kind, Metric
+from roambus.spark.metrics.extra import Extra, Table, is_installed, project_files
+from roambus.spark.metrics.run import NonsenseError, Run
 
-ROWS_A_CORE = 10_000_000
-"""The rows of a batch for each core: some 20 s of work, so that a kill costs little and Spark needs little memory."""
-
-ROWS_OF_ONE_TASK = 200_000
-"""A batch of so many rows is small: to divide it, and to compile its plan, would take longer than that saves."""
-
-Row = dict[str, Any]
-
-
+RUN, SENT, EXTRA, OBSERVATIONS, PROBLEM = "run", "sent", "extra", "observations", "problem"
+_NUMBER, _FAILURE, _PASSES = "number", "failure", "passes"
 _TYPES = {Kind.COUNT: pa.int64(), Kind.WHOLE: pa.int32(), Kind.REAL: pa.float64()}
 METRICS_SCHEMA = pa.schema(
     [
@@ -56,97 +50,224 @@ METRICS_SCHEMA = pa.schema(
         pa.field(SENT, pa.map_(pa.string(), pa.int64())),
         pa.field(EXTRA, pa.map_(pa.string(), pa.float64())),
         pa.field(OBSERVATIONS, pa.map_(pa.string(), pa.list_(pa.float64()))),
+        pa.field(PROBLEM, pa.string()),
     ]
 )
-"""A row for each run: its place, its metrics, the packets sent of each message type, and what a study adds."""
+"""A row for each run: its place, its metrics, the packets sent of each message type, and what a study adds.
+
+A damaged trace has nothing but what is wrong with it, without its name.
+"""
+_ANSWER_SCHEMA = pa.schema(
+    [
+        pa.field(_NUMBER, pa.int64()),
+        pa.field(_FAILURE, pa.string()),
+        pa.field(_PASSES, pa.bool_()),
+        *list(METRICS_SCHEMA)[1:],
+    ]
+)
+"""What a task answers: the number of the run, and whether a metric failed, or a problem may have passed next time."""
+
+DEADLINE = "ROAMBUS_DEADLINE_S"
+TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
+"""How much work there is in a task, at most and at least, and in a job for each core: in bytes of traces.
+
+That much is some two seconds, a tenth of one, and half a minute.
+"""
+WORK_A_RUN = 400_000
+"""What a run takes beside its bytes, in their measure: reading an empty trace takes some ten milliseconds."""
+
+Row = dict[str, Any]
+Task = list[tuple[int, Path]]
 
 
-def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
-    """Divides the traces into groups of at least that many rows; the last group can have fewer.
+def deadline_s() -> float:
+    """Within which time a delivery is in time; raises UserError if the environment has no number for it."""
+    text = os.environ.get(DEADLINE, "1")
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise UserError(f"{DEADLINE} is {text!r}: write a number of seconds above 0")
+    return found
 
-    Traces are taken in the order of their keys, which is as good as random: the time that the first groups take tells
-    how long the others will take.
-    """
-    batch: list[Trace] = []
-    for trace in sorted(traces, key=lambda each: (each.key, each.run)):
+
+# In the driver
+
+
+def batches(traces: Sequence[Trace], cores: int) -> Iterator[list[Trace]]:
+    """Divides the traces, the longest first, into what is one job each."""
+    batch, work = list[Trace](), 0
+    for trace in sorted(traces, key=lambda each: (-each.size, each.run)):
         batch.append(trace)
-        if sum(each.rows for each in batch) >= rows:
+        work += _work(trace)
+        if work >= BATCH_WORK * cores:
             yield batch
-            batch = []
+            batch, work = [], 0
     if batch:
         yield batch
 
 
-def compute(session: SparkSession, traces: Sequence[Trace], extra: Extra = NOTHING) -> tuple[pa.Table, dict[Path, str]]:
-    """The metrics of these traces (`METRICS_SCHEMA`), and a line for each file that turns out to be damaged.
-
-    Raises RoambusError if Spark fails, UserError if `extra` does.
-    """
-    found = _rows(session, traces, extra)
-    problems = {trace.file: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
-    sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.file not in problems]
-    return pa.Table.from_pylist(sound, METRICS_SCHEMA), problems
+def _work(trace: Trace) -> int:
+    return trace.size + WORK_A_RUN
 
 
-_EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: [], EXTRA: [], OBSERVATIONS: []}
-"""The row of a trace without any row, which Spark cannot give."""
+def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
+    """Divides the runs of a job into tasks, the longest runs first; each run has its place in `traces` as a number."""
+    most = min(TASK_WORK, max(SMALLEST_WORK, sum(map(_work, traces)) // (2 * cores)))
+    tasks: list[Task] = []
+    room = 0
+    for number in sorted(range(len(traces)), key=lambda number: -traces[number].size):
+        if room <= 0:
+            tasks.append([])
+            room = most
+        tasks[-1].append((number, traces[number].file.absolute()))
+        room -= _work(traces[number])
+    return tasks
 
 
-def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[str, Row]:
-    """The row that Spark finds for each run."""
-    try:
-        with readable_names(session, [trace.file for trace in traces]) as names:
-            runs = dict(zip(names, (trace.run for trace in traces), strict=True))
-            opened = _opened(session, names)
-            if opened is None:
-                return {}
-            numbers, ends = opened[0], dict(zip(names, (trace.warm_up_s for trace in traces), strict=True))
-            read = mark_warm_ups(session, opened[1], {number: ends[name] for number, name in numbers.items()})
-            # A small batch is one task by a plan that is not compiled; any other one is divided as Spark sees fit.
-            is_small = sum(trace.rows for trace in traces) <= ROWS_OF_ONE_TASK
-            session.conf.set("spark.sql.codegen.wholeStage", not is_small)
-            read = read.coalesce(1) if is_small else read
-            # First: if a file vanishes meanwhile, the readings that count rows notice.
-            measured = measure_extra(read, extra)
-            rows = _collected(read)
-    except PySparkException as error:
-        problem = str(error).partition("\n")[0]
-        raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
-    named = ({**row, **measured.get(row[RUN], {}), RUN: runs[numbers[row[RUN]]]} for row in rows if row[RUN] in numbers)
-    return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A row of METRICS_SCHEMA for each trace, and those among the damaged ones that may be readable another time."""
+
+    rows: pa.Table
+    passing: list[Trace]
 
 
-def _opened(session: SparkSession, files: Sequence[Path]) -> tuple[dict[int, Path], DataFrame] | None:
-    """Those files that have not vanished since their footers were read, by number, and their rows; None if all have.
+def problems_of(rows: pa.Table, traces: Sequence[Trace]) -> dict[Path, str]:
+    """A line for each trace that is damaged, by these rows of METRICS_SCHEMA."""
+    found = dict(zip(rows[RUN].to_pylist(), rows[PROBLEM].to_pylist(), strict=True))
+    return {trace.file: f"{trace.file}: {problem}" for trace in traces if (problem := found.get(trace.run))}
 
-    Spark looks for all files when it plans a reading, and gives up at the first that is not there. Another one can
-    vanish while the rest is planned again, so this goes on until what is there can be opened, or nothing is left.
-    """
-    while there := [file for file in files if file.exists()]:
+
+class Computer:
+    """Computes metrics in a session, to which our package has been sent once; `computer` gives it."""
+
+    def __init__(self, session: SparkSession, archive: str | None, extra: Extra) -> None:
+        self._session, self._archive, self._extra = session, archive, extra
+
+    def compute(self, traces: Sequence[Trace], cores: int) -> Computed:
+        """Raises RoambusError if Spark fails, UserError if a metric does."""
+        extra = _by_value(self._extra)
+        sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
+        work = measurer(self._archive, __name__, sent)
         try:
-            return run_numbers(session, there), read_traces(session, there)
-        except AnalysisException as error:
-            if error.getCondition() != "PATH_NOT_FOUND":
-                raise
-    return None
+            frame = self._session.range(0, len(sent), 1, len(sent))
+            answers = frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow()
+        except PySparkException as error:
+            problem = str(error).partition("\n")[0]
+            raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
+        for failure in answers[_FAILURE].drop_null().to_pylist():
+            raise UserError(failure)
+        places = [traces[number] for number in answers[_NUMBER].to_pylist()]
+        rows = answers.select(METRICS_SCHEMA.names[1:])
+        named = rows.add_column(0, METRICS_SCHEMA.field(RUN), pa.array([trace.run for trace in places], pa.string()))
+        passing = [trace for trace, passes in zip(places, answers[_PASSES].to_pylist(), strict=True) if passes]
+        return Computed(named.cast(METRICS_SCHEMA), passing)
 
 
-def _collected(traces: DataFrame) -> list[Row]:
-    nodes = summarise_nodes(traces).persist()
-    rows = summarise_rows(traces, first_migrations(nodes)).persist()
+@contextmanager
+def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
+    """Sends our package wherever it must be sent. Raises OSError."""
+    if is_local(session):
+        yield Computer(session, None, extra)
+        return
+    with private_folder(SHIPMENT) as folder:
+        archive = pack(folder)
+        ship(session, archive)
+        yield Computer(session, archive.name, extra)
+
+
+def _by_value(extra: Extra) -> bytes:
+    """What is measured beside the metrics of every run, with the code of those modules that nobody else can import."""
+    pickler: Any = cloudpickle  # PySpark does not type its copy
+    own = [
+        sys.modules[name] for name in project_files(extra.modules()) if name in sys.modules and not is_installed(name)
+    ]
+    for module in own:
+        pickler.register_pickle_by_value(module)
     try:
-        found: list[Row] = run_metrics(rows, nodes, summarise_pairs(traces)).toArrow().to_pylist()
+        return bytes(pickler.dumps(extra))
     finally:
-        rows.unpersist()
-        nodes.unpersist()
-    return found
+        for module in own:
+            pickler.unregister_pickle_by_value(module)
 
 
-def _problem(trace: Trace, row: Row) -> str | None:
-    if row.get(NONSENSE):
-        return (
-            f"{trace.file}: a {PUBLISH}, {ROUTE} or {ENERGY} row whose {DETAIL} holds no numbers, or a row at no time: "
-            "correct its agent"
+# In a task
+
+
+def make(sent: bytes) -> Iterator[pa.RecordBatch]:
+    """A batch of _ANSWER_SCHEMA for each run of a task."""
+    task, deadline, pickled = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
+    extra = pickle.loads(pickled)  # noqa: S301  # the same
+    for number, file in task:
+        yield pa.RecordBatch.from_pylist(
+            [{_NUMBER: number, _PASSES: False, **measure(file, deadline, extra)}], _ANSWER_SCHEMA
         )
-    rows_read = row.get(ROWS_READ) or 0
-    return damaged_pages(trace, rows_read) if rows_read != trace.rows else None
+
+
+def measure(file: Path, deadline: float, extra: Extra) -> Row:
+    """The row of a run, or what is wrong with its trace."""
+    try:
+        run = Run(file, deadline)
+        return {
+            **{metric.column: _value(metric, run) for metric in METRICS},
+            SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
+            EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
+            OBSERVATIONS: {table.name: _numbers(table, run) for table in extra.tables},
+        }
+    except DamagedTraceError as error:
+        return _damage(file, error)
+    except UserError as error:
+        return {PROBLEM: str(error).removeprefix(f"{file}: ")}
+    except MetricError as error:
+        return {_FAILURE: f"{file}: {error}"}
+
+
+def _damage(file: Path, error: DamagedTraceError) -> Row:
+    if not file.exists():
+        return {PROBLEM: "vanished while it was read: run the sweep again to add it", _PASSES: True}
+    what = str(error).removeprefix(f"{file}: ")
+    cause = error.__context__
+    # What a disk or a lack of memory is to blame for can have passed the next time; what a file holds cannot.
+    passes = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno is not None)
+    return {PROBLEM: what if isinstance(error, NonsenseError) else f"{what}: {REMEDY}", _PASSES: passes}
+
+
+class MetricError(Exception):
+    """A function of a metric or table cannot be used."""
+
+    def __init__(self, what: Metric | Table, problem: str) -> None:
+        function: Any = what.compute
+        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+        super().__init__(f"{function.__name__} ({place}) {problem}")
+
+
+def _value(metric: Metric, run: Run) -> float | None:
+    """The value, None where there is nothing to measure."""
+    with _blamed(metric):
+        value: Any = metric(run)
+    if pd.isna(value):
+        return None
+    if not pd.api.types.is_number(value) and not pd.api.types.is_bool(value):
+        raise MetricError(metric, f"returns a {type(value).__name__}, which is no number")
+    return float(value) if metric.kind is Kind.REAL else int(value)
+
+
+def _numbers(table: Table, run: Run) -> list[float]:
+    """The rows of a table, one behind the other, in an order that depends on nothing but their numbers."""
+    columns = list(table.columns)
+    with _blamed(table):
+        rows = table.compute(run)[columns].astype(float)
+    return [float(number) for number in rows.sort_values(columns, na_position="first").to_numpy().ravel()]
+
+
+@contextmanager
+def _blamed(what: Metric | Table) -> Iterator[None]:
+    try:
+        yield
+    except UserError:  # of the trace
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        raise MetricError(what, f"fails: {type(error).__name__}: {error} ({at.filename}:{at.lineno})") from error

@@ -15,39 +15,39 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pyspark
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import unlinked
-from roambus.python_protocol import actions
-from roambus.spark.aggregation.computation import METRICS_SCHEMA
+from roambus.spark.aggregation import computation
+from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN
 from roambus.spark.aggregation.traces import Trace
-from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.extra import digest_of
 
 _STAMP = pa.schema(
     [
-        pa.field("run_key", pa.string(), nullable=False),
         pa.field("size", pa.int64(), nullable=False),
         pa.field("modified_ns", pa.int64(), nullable=False),
     ]
 )
-"""The columns by which a trace is known again, together with its run; without a key, by size and time alone."""
+"""The columns by which a trace is known again, together with its run."""
 _OWN_NAME = re.compile(r"\.?[0-9a-f]+-[0-9a-f]{16}\.parquet(\.\d+)?")
 """The names of a store's files, also of unfinished ones; whatever else lies in the folder is somebody's own."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
 
-Stamp = tuple[str, str, int, int]
+Stamp = tuple[str, int, int]
 
 
 @contextmanager
 def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
     """The store in this folder, for one process at a time; raises UserError if another one has it, OSError.
 
-    `extra` is the digest of what a study measures beside the catalogue.
+    `extra` is the digest of what is measured beside the catalogue.
     """
     unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
@@ -68,13 +68,9 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """A digest of the code that metrics come from; if it changes, everything is computed anew."""
-    # All files of both folders, though most changes of them change no metric: to compute too often only takes time.
-    digest = sha256(f"{pyspark.__version__}{extra}".encode())
-    rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
-    for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(actions.__file__)):
-        digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    """A digest of the code that metrics come from, and of their setting; if it changes, everything is computed anew."""
+    libraries = " ".join(library.__version__ for library in (np, pa, pd))
+    return digest_of([computation.__name__], f"{libraries} {extra} {computation.deadline_s()}")[:16]
 
 
 class Store:
@@ -95,13 +91,14 @@ class Store:
         return table.filter(pa.array(chosen, pa.bool_()))
 
     def add(self, metrics: pa.Table, traces: Sequence[Trace]) -> None:
-        """Keeps the metrics of some of these traces; raises OSError."""
+        """Keeps the metrics of these traces; raises OSError."""
         by_run = {trace.run: _stamp(trace)[1:] for trace in traces}
-        stamps = zip(*(by_run[run] for run in metrics[RUN].to_pylist()), strict=True)
+        kept = metrics.filter(pc.is_in(metrics[RUN], pa.array(list(by_run), pa.string())))
+        stamps = zip(*(by_run[run] for run in kept[RUN].to_pylist()), strict=True)
         for field, values in zip(_STAMP, stamps, strict=False):
-            metrics = metrics.append_column(field, pa.array(values, field.type))
-        if len(metrics):
-            self._write(metrics)
+            kept = kept.append_column(field, pa.array(values, field.type))
+        if len(kept):
+            self._write(kept)
 
     def keep_only(self, rows: pa.Table) -> None:
         """Makes one file of these rows, and removes all others that a store has; raises OSError."""
@@ -142,7 +139,7 @@ def _read(part: Path) -> pa.Table:
 
 
 def _stamp(trace: Trace) -> Stamp:
-    return (trace.run, trace.key, trace.size, trace.modified_ns)
+    return (trace.run, trace.size, trace.modified_ns)
 
 
 def _stamps(rows: pa.Table) -> Iterator[Stamp]:

@@ -1,34 +1,20 @@
-"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, and reads them with Spark.
+"""The traces of a sweep: which there are, which are missing, and which are no traces, as their footers tell.
 
-The footer of a Parquet file has its columns, its number of rows and the run's key. Only if the columns are those of a
-trace is it read further; the number of rows tells afterwards whether all of it could be read.
-
-Hadoop takes the names of files for patterns, and knows no names but texts. So Spark on this machine gets numbered links
-to the files, in a folder of its own: whatever a file system takes for a name is a name here, too. Executors of a
-cluster find no such links. They get the names themselves, which must be texts, with the option that says that these are
-no patterns.
+Who aggregates knows a trace by its place, its size and its time, and opens none. Its footer is read where its rows are.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from stat import S_ISREG
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
-from pyspark.sql.pandas.types import from_arrow_schema
-
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import (
     AGENT,
     AGENTS,
@@ -44,65 +30,24 @@ from roambus.bridge.runs.layout import (
     read_asked,
 )
 from roambus.bridge.trace import parquet
-from roambus.bridge.trace.parquet import DamagedTraceError
-from roambus.bridge.trace.schema import RUN_KEY, TIME_S, TRACE_SCHEMA, WARM_UP
-from roambus.spark.engine.session import is_remote
-from roambus.spark.metrics.run_metrics import EARLY, RUN
-
-NO_PATTERNS = {"__globPaths__": "false"}
-"""Spark's own option by which it takes paths as they are (its DataSource.GLOB_PATHS_KEY)."""
-
-
-@contextmanager
-def readable_names(session: SparkSession, files: Sequence[Path]) -> Iterator[list[Path]]:
-    """A name for each file, in their order, by which Spark finds it in the block; raises UserError, OSError."""
-    if is_remote(session) or not (session.sparkContext.master or "").startswith("local"):
-        yield [_text(file) for file in files]
-        return
-    own = session.sparkContext.getConf().get("spark.local.dir", "")  # the session's own folder is removed with it
-    with TemporaryDirectory(prefix="roambus-traces-", dir=own if own and Path(own).is_dir() else None) as folder:
-        links = [Path(folder, f"{number}.parquet") for number in range(len(files))]
-        for link, file in zip(links, files, strict=True):
-            link.symlink_to(file.absolute())
-        yield links
-
-
-def _text(file: Path) -> Path:
-    try:
-        str(file).encode()
-    except UnicodeEncodeError:
-        name = os.fsencode(file).decode(errors="backslashreplace")
-        raise UserError(f"{name}: on a cluster Spark reads no file whose name is not UTF-8: rename it") from None
-    return file.absolute()
-
 
 MOST_NAMED = 1000
 """So many runs that are missing are named one by one."""
+REMEDY = "run the sweep again to make it anew"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """What a formula of a spreadsheet begins with, and what begins like one and is none."""
-_WARM_UP_S = "warm_up_s"
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
-_SKIP_DAMAGED = {
-    "ignoreCorruptFiles": "true",
-    "ignoreMissingFiles": "true",
-    "parquet.page.verify-checksum.enabled": "true",
-}
-"""A damaged file gives fewer rows than its footer promises, instead of ending the whole job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace file as its footer describes it. `run` is its place, `key` the run's (empty if the file has none)."""
+    """A trace file as the folder lists it; `run` is the run's place."""
 
     file: Path
     run: str
-    key: str
     size: int
     modified_ns: int
-    rows: int
-    warm_up_s: float = 0.0
-    """Nothing before it counts in metrics."""
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -110,36 +55,25 @@ def find_traces(results: Path) -> list[Path]:
     return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
 
 
-def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """The traces that have the footer of one, and a line for each other file."""
-    with ThreadPoolExecutor(_READERS) as readers:
-        found = dict(zip(files, readers.map(_examine, files), strict=True))
-    traces = [trace for trace in found.values() if isinstance(trace, Trace)]
-    return traces, {file: line for file, line in found.items() if isinstance(line, str)}
-
-
-def _examine(file: Path) -> Trace | str:
-    try:
-        return read_footer(file)
-    except UserError as error:
-        return str(error)
-
-
-def read_footer(file: Path) -> Trace:
-    """The trace without its rows; raises UserError if the file cannot be one."""
-    try:
-        run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Spark has not
-        _refuse_formulas(file)
-        footer, status = parquet.read_footer(file), file.stat()
-        warm_up_s = _warm_up_s(file, footer.metadata)
-    except UnicodeEncodeError:
-        raise UserError(f"{file}: the name of a folder is not UTF-8: rename it") from None
-    except DamagedTraceError as error:
-        raise UserError(f"{error}: {REMEDY}") from None
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror or error}: {REMEDY}") from None
-    key = footer.metadata.get(RUN_KEY, "")
-    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows, warm_up_s)
+def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
+    """The traces without a look into them, and a line for each file that cannot be read or named."""
+    traces, problems = [], {}
+    for file in files:
+        try:
+            status = file.stat()
+            if not S_ISREG(status.st_mode):
+                problems[file] = f"{file}: damaged (it is no file): {REMEDY}"
+                continue
+            _refuse_formulas(file)
+            run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Arrow has not
+            traces.append(Trace(file, run_name(file), status.st_size, status.st_mtime_ns))
+        except UnicodeEncodeError:
+            problems[file] = f"{file}: the name of a folder is not UTF-8: rename it"
+        except UserError as error:
+            problems[file] = str(error)
+        except OSError as error:
+            problems[file] = f"{file}: {error.strerror or error}: {REMEDY}"
+    return traces, problems
 
 
 def _refuse_formulas(file: Path) -> None:
@@ -149,23 +83,21 @@ def _refuse_formulas(file: Path) -> None:
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
 
 
-def _warm_up_s(file: Path, metadata: Mapping[str, str]) -> float:
-    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
-    with suppress(ValueError):
-        warm_up_s = float(metadata.get(WARM_UP, "0"))
-        if 0 <= warm_up_s < math.inf:
-            return warm_up_s
-    raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
+    """The traces that have the footer of one, and a line for each other file."""
+    traces, problems = list_traces(files)
+    with ThreadPoolExecutor(_READERS) as readers:
+        damage = dict(zip([trace.file for trace in traces], readers.map(_damage, traces), strict=True))
+    problems |= {file: line for file, line in damage.items() if line}
+    return [trace for trace in traces if trace.file not in problems], problems
 
 
-REMEDY = "run the sweep again to make it anew"
-
-
-def damaged_pages(trace: Trace, rows_read: int) -> str:
-    """The line for a trace of which Spark could read no more than `rows_read` rows."""
-    if not trace.file.exists():
-        return f"{trace.file}: vanished while it was read: run the sweep again to add it"
-    return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {REMEDY}"
+def _damage(trace: Trace) -> str:
+    try:
+        parquet.read_footer(trace.file)
+    except UserError as error:
+        return f"{error}: {REMEDY}"
+    return ""
 
 
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
@@ -215,40 +147,3 @@ def run_name(file: Path) -> str:
     parts = file.parent.parts
     start = max(index for index, part in enumerate(parts) if part == TRACES)
     return "/".join(parts[start + 1 :])
-
-
-def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
-    """The rows of all files, as far as they can be read; `run` is a number for each file, as `run_numbers` gives it.
-
-    A file that is damaged or vanishes gives fewer rows than its footer promises, which the caller has to compare.
-    """
-    frames = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED, **NO_PATTERNS)
-    rows = frames.parquet(*(str(file) for file in files))
-    return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
-
-
-def mark_warm_ups(session: SparkSession, traces: DataFrame, warm_ups: Mapping[int, float]) -> DataFrame:
-    """The rows with the column EARLY, if any run has a warm-up; `warm_ups` has seconds by the runs' numbers."""
-    if not any(warm_ups.values()):
-        return traces
-    ends = session.createDataFrame(list(warm_ups.items()), f"{RUN} long, {_WARM_UP_S} double")
-    marked = traces.join(F.broadcast(ends), RUN, "left")
-    return marked.withColumn(EARLY, F.coalesce(F.col(TIME_S) < F.col(_WARM_UP_S), F.lit(False))).drop(_WARM_UP_S)
-
-
-def _number() -> Column:
-    """The number of the file that a row is in; to group by the file's long name would take several times as long."""
-    return F.xxhash64("_metadata.file_path")
-
-
-def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]:
-    """The files by the numbers that `read_traces` gives them; those that have vanished are left out.
-
-    Raises RoambusError if two files have the same number.
-    """
-    frames = session.read.format("binaryFile").options(ignoreMissingFiles="true", **NO_PATTERNS)
-    named = frames.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
-    numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
-    if len(numbers) < len(named):
-        raise RoambusError(f"two of {len(named)} traces have the same number: aggregate them in two folders")
-    return numbers

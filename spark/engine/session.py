@@ -38,11 +38,10 @@ ANSWER_S = 5.0
 """How long a server may take to answer."""
 
 _SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
-_SHUFFLE_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
 
 
 @contextmanager
-def connect_session(url: str, shuffle_partitions: int) -> Iterator[SparkSession]:
+def connect_session(url: str) -> Iterator[SparkSession]:
     """A session on the server, released in the end.
 
     Raises UserError if no server answers or this Python lacks what speaks with it, RoambusError if the server fails,
@@ -60,7 +59,6 @@ def connect_session(url: str, shuffle_partitions: int) -> Iterator[SparkSession]
     try:
         if version != pyspark.__version__:
             raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
-        session.conf.set(_SHUFFLE_PARTITIONS_KEY, shuffle_partitions)
         yield session
     except _lost() as error:
         raise RoambusError(f"{url}: Spark is gone: {_reason(error)}") from error
@@ -72,6 +70,19 @@ def connect_session(url: str, shuffle_partitions: int) -> Iterator[SparkSession]
 def is_remote(session: SparkSession) -> bool:
     """Whether the session is on a Spark Connect server."""
     return "connect" in type(session).__module__
+
+
+def is_local(session: SparkSession) -> bool:
+    """Whether all of it is on this machine."""
+    return not is_remote(session) and (session.sparkContext.master or "").startswith("local")
+
+
+def ship(session: SparkSession, file: Path) -> None:
+    """Sends a file to wherever tasks run; `SparkFiles` has it there."""
+    if is_remote(session):
+        session.addArtifacts(str(file), file=True)
+    else:
+        session.sparkContext.addFile(str(file))
 
 
 def cores_of(session: SparkSession) -> int:
@@ -151,8 +162,6 @@ _NOT_ACCEPTED = (
     "somebody answers there, but does not accept us: is it the master's port (7077, not that of its web page), "
     f"the same Spark ({pyspark.__version__}), and the same spark.authenticate.secret?"
 )
-_SHUFFLE_PARTITIONS = 4
-"""Metrics are small beside traces: more partitions would only be more tasks to start."""
 
 
 @contextmanager
@@ -167,7 +176,7 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     master at that URL, and RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
     """
     if master.startswith(CONNECT):
-        with connect_session(master, _SHUFFLE_PARTITIONS) as remote:
+        with connect_session(master) as remote:
             yield remote
         return
     check_master(master)
@@ -296,9 +305,10 @@ def _settings(folder: Path) -> Settings:
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} {_COMPILER}",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.sql.shuffle.partitions": _SHUFFLE_PARTITIONS,
-        # Results have a row a run: starting Arrow takes longer than it saves.
-        "spark.sql.execution.arrow.pyspark.enabled": False,
+        # A plan is a list of tasks: to compile it, and to think it over, would take longer than to interpret it.
+        "spark.sql.codegen.wholeStage": False,
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": False,
     }
 
 

@@ -14,8 +14,7 @@ import tempfile
 from pathlib import Path
 
 import click
-from pyspark.sql import SparkSession, Window
-from pyspark.sql import functions as f
+from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError
 from roambus.spark.engine.java import ClassArchive, class_archive, find_java, options_to_write
@@ -42,17 +41,14 @@ def _write_sparks(folder: Path, archive: ClassArchive) -> None:
     """Java writes as it ends."""
     written = folder / "spark.jsa"
     with spark_session("local[2]", java_options=options_to_write(archive, written)) as session:
-        _use(session, str(folder / "table"))
+        _use(session)
     end_java()
     written.replace(archive.spark)
 
 
-def _use(session: SparkSession, table: str) -> None:
-    """Does what aggregation does, so that Java reads the classes for it: files, windows, joins, and sums."""
-    session.range(100).withColumn("key", f.col("id") % 7).write.parquet(table)
-    rows = session.read.parquet(table)
-    ranked = rows.withColumn("place", f.row_number().over(Window.partitionBy("key").orderBy("id")))
-    ranked.join(rows.groupBy("key").agg(f.sum("id"), f.avg("id")), "key").toPandas()
+def _use(session: SparkSession) -> None:
+    """Does what aggregation does, so that Java reads the classes for it."""
+    session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
 
 
 def main() -> int:

@@ -1,41 +1,29 @@
-"""Declares every metric once: its column, title, unit, scale, kind of values, and what it means.
+"""The metrics of every run, each declared and computed in one place: a plain function of a run's tables.
 
-Everything else is derived from the declaration: the column's type and what an empty run has in it, the axes of figures,
-the tables of the report, what a comparison and an export call the metric, and the units of data frames. The value is
-computed in `roambus.spark.metrics.run_metrics`, or by the study that adds the metric (`roambus.spark.metrics.extra`).
-A new metric is a name, a declaration in METRICS, and a column of that name that the computation adds.
+A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
+metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
+NaN where there is nothing to measure. Everything else is derived from that: the column's type, the axes of figures,
+the tables of the report, what a comparison and an export call the metric, and the units of data frames. Metrics of a
+study, and those of one's own, are written in the same way (docs/metrics.md), and these here are the examples.
+
+Tables are those of `roambus.spark.metrics.run`, which brings pandas with it. It is not imported before something is
+computed, so that a list of metrics is there at once.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
-EXPECTED = "expected"
-ATTEMPTED = "attempted"
-DELIVERED = "delivered"
-DUPLICATES = "duplicates"
-UNEXPECTED = "unexpected"
-DELIVERY_RATE_THESIS = "delivery_rate_thesis"
-DELIVERY_RATE_ALL = "delivery_rate_all"
-DELAY_MEAN_S = "end_to_end_delay_mean_s"
-HOPS_MEAN = "hops_mean"
-HOPS_MAX = "hops_max"
-MESSAGES = "messages"
-MESSAGES_PER_NODE = "messages_per_node"
-MESSAGES_PER_PUBLISHER = "messages_per_publisher"
-MESSAGES_PER_SUBSCRIBER = "messages_per_subscriber"
-MESSAGES_PER_BROKER = "messages_per_broker"
-ENERGY_PER_NODE_MJ = "energy_per_node_mj"
-LIFETIME_S = "lifetime_s"
-DEAD_NODES = "dead_nodes"
-MIGRATIONS = "migrations"
-MESSAGES_PER_MIGRATION = "messages_per_migration"
-BYTES_PER_MIGRATION = "bytes_per_migration"
-MIGRATION_MESSAGE_MEAN_B = "migration_message_mean_b"
-MIGRATION_MESSAGE_MAX_B = "migration_message_max_b"
-SENT_PREFIX = "sent_"
-"""`sent_RREQ` is the number of packets of message type RREQ."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from roambus.spark.metrics.run import Run
 
 
 class Scale(Enum):
@@ -63,7 +51,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is measured of a run."""
+    """What is measured of a run; called with it, a metric computes its value."""
 
     column: str
     """The name in tables, on the command line and in exports."""
@@ -76,6 +64,12 @@ class Metric:
     kind: Kind = Kind.REAL
     is_main: bool = False
     """Whether agents are compared by it unless something else is asked for."""
+    compute: Callable[[Run], float] | None = None
+    """None for what is only shown, such as the packets of a message type."""
+
+    def __call__(self, run: Run) -> float:
+        """The value of this run; NaN where there is nothing to measure."""
+        return math.nan if self.compute is None else self.compute(run)
 
     @property
     def axis_title(self) -> str:
@@ -83,117 +77,329 @@ class Metric:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-METRICS = (
-    Metric(EXPECTED, "expected", "Pairs of a notification and a subscriber whose filter matches it.", kind=Kind.COUNT),
-    Metric(ATTEMPTED, "attempted", "Expected pairs that the protocol began to deliver.", kind=Kind.COUNT),
-    Metric(DELIVERED, "messages delivered", "Expected pairs that were delivered at least once.", kind=Kind.COUNT),
-    Metric(DUPLICATES, "duplicates", "Deliveries of pairs that had been delivered before.", kind=Kind.COUNT),
-    Metric(UNEXPECTED, "unexpected", "Pairs delivered to a subscriber whose filter does not match.", kind=Kind.COUNT),
-    Metric(
-        DELIVERY_RATE_THESIS,
-        "delivery rate (thesis)",
-        "Of the attempted pairs, the share that was delivered, as the thesis defines it.",
-        scale=Scale.SHARE,
-    ),
-    Metric(
-        DELIVERY_RATE_ALL,
-        "delivery rate (all)",
-        "Delivered pairs over expected pairs: one denominator for every protocol.",
-        scale=Scale.SHARE,
-        is_main=True,
-    ),
-    Metric(
-        DELAY_MEAN_S,
-        "end-to-end delay",
-        "Time from publication to first delivery, mean over delivered pairs.",
-        unit="s",
-        scale=Scale.LOGARITHMIC,
-        is_main=True,
-    ),
-    Metric(HOPS_MEAN, "hops, mean", "Radio hops of first deliveries; a replay starts again at 0.", is_main=True),
-    Metric(HOPS_MAX, "hops, maximum", "The most radio hops of any first delivery.", kind=Kind.WHOLE),
-    Metric(
-        MESSAGES,
-        "messages",
-        "Packets that all nodes handed to the network stack, everything included.",
-        kind=Kind.COUNT,
-    ),
-    Metric(
-        MESSAGES_PER_NODE,
-        "messages per node",
-        "Packets that a node handed to the network stack, mean over all nodes.",
-        scale=Scale.LOGARITHMIC,
-        is_main=True,
-    ),
-    Metric(
-        MESSAGES_PER_PUBLISHER,
-        "messages per publisher",
-        "Packets that a node handed to the network stack, mean over nodes that only publish.",
-    ),
-    Metric(
-        MESSAGES_PER_SUBSCRIBER,
-        "messages per subscriber",
-        "Packets that a node handed to the network stack, mean over subscribers that are no brokers.",
-    ),
-    Metric(
-        MESSAGES_PER_BROKER,
-        "messages per broker",
-        "Packets that a node handed to the network stack, mean over brokers, whatever else they are.",
-    ),
-    Metric(
-        ENERGY_PER_NODE_MJ,
-        "energy per node",
-        "Energy that a node used in the whole run, mean over all nodes.",
-        unit="mJ",
-        scale=Scale.CUT,
-        is_main=True,
-    ),
-    Metric(
-        LIFETIME_S,
-        "lifetime",
-        "Time at which the first node's battery was empty; unknown if every battery outlasted the run.",
-        unit="s",
-    ),
-    Metric(DEAD_NODES, "dead nodes", "Nodes whose battery was empty before the end.", kind=Kind.COUNT),
-    Metric(
-        MIGRATIONS,
-        "migrations",
-        "Times that a node which once had a parent, or a client which once had a broker, gets one again.",
-        kind=Kind.COUNT,
-    ),
-    Metric(
-        MESSAGES_PER_MIGRATION,
-        "messages per migration",
-        "Messages since the first migration, without notifications and upkeep, over the migrations; unknown where "
-        "heartbeats carry more than themselves.",
-        scale=Scale.LOGARITHMIC,
-    ),
-    Metric(
-        BYTES_PER_MIGRATION,
-        "bytes per migration",
-        "Bytes of the messages of migrations, without headers, over the migrations; unknown as their number is.",
-        scale=Scale.LOGARITHMIC,
-    ),
-    Metric(
-        MIGRATION_MESSAGE_MEAN_B,
-        "bytes per message of migrations",
-        "Bytes of a message of migrations, without headers, mean over these messages; unknown as their number is.",
-        scale=Scale.LOGARITHMIC,
-    ),
-    Metric(
-        MIGRATION_MESSAGE_MAX_B,
-        "largest message of migrations",
-        "Bytes of the longest message of migrations, without headers; unknown as their number is.",
-        unit="B",
-        kind=Kind.WHOLE,
-    ),
-)
-"""The metrics of every run, in the order of tables and reports."""
-COUNTS = tuple(metric.column for metric in METRICS if metric.kind is Kind.COUNT)
-MAIN_METRICS = tuple(metric.column for metric in METRICS if metric.is_main)
+def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
+    """Makes a metric of a function; `options` are `scale`, `kind` and `is_main`, as `Metric` has them."""
+
+    def declare(compute: Callable[[Run], float]) -> Metric:
+        meaning = " ".join((inspect.getdoc(compute) or "").split())
+        return Metric(compute.__name__, title, meaning, unit, compute=compute, **options)
+
+    return declare
+
+
+def metrics_in(names: Mapping[str, Any]) -> tuple[Metric, ...]:
+    """The metrics that a module declares, in their order; `names` are what it defines, as `vars` gives it."""
+    here = str(names["__name__"]).partition(".")[0]
+    found = (one for one in names.values() if isinstance(one, Metric) and one.compute is not None)
+    return tuple(one for one in found if one.compute.__module__.partition(".")[0] == here)
+
+
+DECLARED = "roambus.metrics"
+"""The key under which the metadata of a table say what the metrics in it are that not every run has."""
+
+
+def declarations(metrics: Iterable[Metric]) -> str:
+    """What these metrics are, without how they are computed, as JSON."""
+    named = ("column", "title", "meaning", "unit")
+    texts = ({name: getattr(one, name) for name in named} for one in metrics)
+    words = ({"scale": one.scale.value, "kind": one.kind.value} for one in metrics)
+    return json.dumps([{**text, **word} for text, word in zip(texts, words, strict=True)])
+
+
+def declared(text: str) -> tuple[Metric, ...]:
+    """What `declarations` has written; raises ValueError, TypeError, KeyError for anything else."""
+    found = json.loads(text)
+    return tuple(Metric(**{**one, "scale": Scale(one["scale"]), "kind": Kind(one["kind"])}) for one in found)
+
+
+SENT_PREFIX = "sent_"
+"""`sent_RREQ` is the number of packets of message type RREQ."""
 
 
 def sent_metric(column: str) -> Metric:
     """The metric of a column `sent_TYPE`."""
     kind = column.removeprefix(SENT_PREFIX)
     return Metric(column, f"packets of type {kind}", f"Packets of type {kind} that all nodes sent.", kind=Kind.COUNT)
+
+
+# Delivery
+
+
+@metric("expected", kind=Kind.COUNT)
+def expected(run: Run) -> float:
+    """Pairs of a notification and a subscriber whose filter matches it."""
+    return len(run.pairs)
+
+
+@metric("attempted", kind=Kind.COUNT)
+def attempted(run: Run) -> float:
+    """Expected pairs that the protocol began to deliver."""
+    return int(run.pairs.routed.sum())
+
+
+@metric("messages delivered", kind=Kind.COUNT)
+def delivered(run: Run) -> float:
+    """Expected pairs that were delivered at least once."""
+    return run.pairs.delivered_s.count()
+
+
+@metric("duplicates", kind=Kind.COUNT)
+def duplicates(run: Run) -> float:
+    """Deliveries of pairs that had been delivered before."""
+    return int(run.pairs.deliveries.sum()) - run.pairs.delivered_s.count()
+
+
+@metric("unexpected", kind=Kind.COUNT)
+def unexpected(run: Run) -> float:
+    """Pairs delivered to a subscriber whose filter does not match."""
+    return run.unexpected
+
+
+@metric("delivery rate (thesis)", scale=Scale.SHARE)
+def delivery_rate_thesis(run: Run) -> float:
+    """Of the attempted pairs, the share that was delivered, as the thesis defines it."""
+    # Both numbers are over the same pairs. A pair can be delivered though nobody took it on: where subscribers pass
+    # notifications on to each other (MFT-PubSub's `spreads`).
+    return share(run.pairs.delivered_s[run.pairs.routed].notna())
+
+
+@metric("delivery rate (all)", scale=Scale.SHARE, is_main=True)
+def delivery_rate_all(run: Run) -> float:
+    """Delivered pairs over expected pairs: one denominator for every protocol."""
+    return share(run.pairs.delivered_s.notna())
+
+
+@metric("delivery rate in time", scale=Scale.SHARE)
+def delivery_rate_in_time(run: Run) -> float:
+    """Of the expected pairs, the share that was delivered within 1 s, or as many as ROAMBUS_DEADLINE_S says."""
+    return share(run.pairs.delay_s <= run.deadline_s)
+
+
+@metric("end-to-end delay", "s", scale=Scale.LOGARITHMIC, is_main=True)
+def end_to_end_delay_mean_s(run: Run) -> float:
+    """Time from publication to first delivery, mean over delivered pairs."""
+    return mean(run.pairs.delay_s)
+
+
+@metric("median delay", "s", scale=Scale.LOGARITHMIC)
+def delay_median_s(run: Run) -> float:
+    """Time from publication to first delivery that half of the delivered pairs took at most."""
+    return percentile(run.pairs.delay_s, 0.5)
+
+
+@metric("delay, 95th percentile", "s", scale=Scale.LOGARITHMIC)
+def delay_p95_s(run: Run) -> float:
+    """Time from publication to first delivery that 95 % of the delivered pairs took at most."""
+    return percentile(run.pairs.delay_s, 0.95)
+
+
+@metric("delay, 99th percentile", "s", scale=Scale.LOGARITHMIC)
+def delay_p99_s(run: Run) -> float:
+    """Time from publication to first delivery that 99 % of the delivered pairs took at most."""
+    return percentile(run.pairs.delay_s, 0.99)
+
+
+@metric("longest delay of all", "s", scale=Scale.LOGARITHMIC)
+def delay_max_s(run: Run) -> float:
+    """The longest time from a publication to a first delivery."""
+    return float(run.pairs.delay_s.max())
+
+
+@metric("hops, mean", is_main=True)
+def hops_mean(run: Run) -> float:
+    """Radio hops of first deliveries; a replay starts again at 0."""
+    return run.pairs.hops.mean()
+
+
+@metric("hops, maximum", kind=Kind.WHOLE)
+def hops_max(run: Run) -> float:
+    """The most radio hops of any first delivery."""
+    return float(run.pairs.hops.max())
+
+
+# What nodes send and use
+
+
+@metric("messages", kind=Kind.COUNT)
+def messages(run: Run) -> float:
+    """Packets that all nodes handed to the network stack, everything included."""
+    return len(run.sends)
+
+
+@metric("messages per node", scale=Scale.LOGARITHMIC, is_main=True)
+def messages_per_node(run: Run) -> float:
+    """Packets that a node handed to the network stack, mean over all nodes."""
+    return run.nodes.messages.mean()
+
+
+@metric("messages per publisher")
+def messages_per_publisher(run: Run) -> float:
+    """Packets that a node handed to the network stack, mean over nodes that only publish."""
+    return run.nodes.messages[run.nodes.role == "publisher"].mean()
+
+
+@metric("messages per subscriber")
+def messages_per_subscriber(run: Run) -> float:
+    """Packets that a node handed to the network stack, mean over subscribers that are no brokers."""
+    return run.nodes.messages[run.nodes.role == "subscriber"].mean()
+
+
+@metric("messages per broker")
+def messages_per_broker(run: Run) -> float:
+    """Packets that a node handed to the network stack, mean over brokers, whatever else they are."""
+    return run.nodes.messages[run.nodes.role == "broker"].mean()
+
+
+@metric("bytes on the air per node", "B", scale=Scale.LOGARITHMIC)
+def air_bytes_per_node(run: Run) -> float:
+    """Bytes of a node's packets with the headers of network, MAC and radio (25), mean over all nodes."""
+    return run.nodes.air_bytes.mean()
+
+
+@metric("airtime", scale=Scale.LOGARITHMIC)
+def airtime(run: Run) -> float:
+    """Time that all packets with their headers are on the air at 250 kbit/s, over the time of the run."""
+    return run.nodes.air_bytes.sum() * 8 / 250_000 / run.counted_s if len(run.nodes) and run.counted_s else math.nan
+
+
+@metric("copies heard")
+def copies_heard(run: Run) -> float:
+    """Times that a node hears a notification, mean over all that it hears; known of runs at level full only."""
+    return over(len(run.heard), len(run.heard.drop_duplicates()))
+
+
+@metric("energy per node", "mJ", scale=Scale.CUT, is_main=True)
+def energy_per_node_mj(run: Run) -> float:
+    """Energy that a node used in the whole run, mean over all nodes."""
+    return mean(run.nodes.energy_mj, smallest=1e-6)
+
+
+@metric("lifetime", "s")
+def lifetime_s(run: Run) -> float:
+    """Time at which the first node's battery was empty; unknown if every battery outlasted the run."""
+    return float(run.nodes.died_s.min())
+
+
+@metric("dead nodes", kind=Kind.COUNT)
+def dead_nodes(run: Run) -> float:
+    """Nodes whose battery was empty before the end."""
+    return run.nodes.died_s.count()
+
+
+# Migrations
+
+
+@metric("migrations", kind=Kind.COUNT)
+def migrations(run: Run) -> float:
+    """Times that a node which once had a parent, or a client which once had a broker, gets one again."""
+    return len(run.migrations)
+
+
+@metric("messages per migration", scale=Scale.LOGARITHMIC)
+def messages_per_migration(run: Run) -> float:
+    """Messages since the first migration, without notifications and upkeep, over the migrations.
+
+    It is unknown where heartbeats carry more than themselves.
+    """
+    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if _is_cost_known(run) else math.nan
+
+
+@metric("bytes per migration", scale=Scale.LOGARITHMIC)
+def bytes_per_migration(run: Run) -> float:
+    """Bytes of the messages of migrations, without headers, over the migrations; unknown as their number is."""
+    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if _is_cost_known(run) else math.nan
+
+
+@metric("bytes per message of migrations", scale=Scale.LOGARITHMIC)
+def migration_message_mean_b(run: Run) -> float:
+    """Bytes of a message of migrations, without headers, mean over these messages; unknown as their number is."""
+    return _sizes_of_migrations(run).mean() if _is_cost_known(run) else math.nan
+
+
+@metric("largest message of migrations", "B", kind=Kind.WHOLE)
+def migration_message_max_b(run: Run) -> float:
+    """Bytes of the longest message of migrations, without headers; unknown as their number is."""
+    return _sizes_of_migrations(run).max() if _is_cost_known(run) else math.nan
+
+
+def _since_first_migration(run: Run) -> pd.DataFrame:
+    # Without a migration, from NaN on, there is nothing.
+    since: pd.DataFrame = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
+    return since
+
+
+def _sizes_of_migrations(run: Run) -> pd.Series[int]:
+    """What was sent since the first one, without notifications and what keeps tree and links up in any case."""
+    since = _since_first_migration(run)
+    return since.bytes[~since.message_type.isin(["PUB", "REP", "HEARTBEAT", "ACK"])]
+
+
+def _is_cost_known(run: Run) -> bool:
+    """Whether all heartbeats since the first migration are equally long, and so are upkeep and nothing else.
+
+    Where their lengths differ they carry more, such as the places of subscribers (MFT-PubSub's `beats_migrate`), or
+    whole messages in bundles. Nobody can tell from a trace which of them are of a migration: without them a migration
+    would look cheap.
+    """
+    since = _since_first_migration(run)
+    return since.bytes[since.message_type == "HEARTBEAT"].nunique() <= 1
+
+
+# What metrics compute with
+
+
+def over(part: float, whole: float) -> float:
+    """The one over the other; NaN over 0."""
+    return float(part) / float(whole) if whole else math.nan
+
+
+def share(conditions: pd.Series[bool]) -> float:
+    """How many of all are true."""
+    return over(conditions.sum(), len(conditions))
+
+
+def mean(values: pd.Series[float], smallest: float = 1e-9) -> float:
+    """The mean of the values that are there. They are summed as integers of `smallest`, so that no order matters."""
+    there = values.dropna()
+    digits = round(1 / smallest)
+    return over(int((there * digits).round().astype("int64").sum()), len(there)) / digits
+
+
+def percentile(values: pd.Series[float], part: float) -> float:
+    """The value that this part of those that are there does not exceed, between two of them in proportion."""
+    ordered = values.dropna().sort_values().to_numpy()
+    if not len(ordered):
+        return math.nan
+    position = (len(ordered) - 1) * part
+    lower, higher = ordered[math.floor(position)], ordered[math.ceil(position)]
+    return float(lower + (higher - lower) * (position - math.floor(position)))
+
+
+METRICS = metrics_in(globals())
+"""The metrics of every run, in the order of tables and reports."""
+COUNTS = tuple(one.column for one in METRICS if one.kind is Kind.COUNT)
+MAIN_METRICS = tuple(one.column for one in METRICS if one.is_main)
+
+EXPECTED = expected.column
+ATTEMPTED = attempted.column
+DELIVERED = delivered.column
+DUPLICATES = duplicates.column
+UNEXPECTED = unexpected.column
+DELIVERY_RATE_THESIS = delivery_rate_thesis.column
+DELIVERY_RATE_ALL = delivery_rate_all.column
+DELAY_MEAN_S = end_to_end_delay_mean_s.column
+HOPS_MEAN = hops_mean.column
+HOPS_MAX = hops_max.column
+MESSAGES = messages.column
+MESSAGES_PER_NODE = messages_per_node.column
+MESSAGES_PER_PUBLISHER = messages_per_publisher.column
+MESSAGES_PER_SUBSCRIBER = messages_per_subscriber.column
+MESSAGES_PER_BROKER = messages_per_broker.column
+ENERGY_PER_NODE_MJ = energy_per_node_mj.column
+LIFETIME_S = lifetime_s.column
+DEAD_NODES = dead_nodes.column
+MIGRATIONS = migrations.column
+MESSAGES_PER_MIGRATION = messages_per_migration.column
+BYTES_PER_MIGRATION = bytes_per_migration.column
+MIGRATION_MESSAGE_MEAN_B = migration_message_mean_b.column
+MIGRATION_MESSAGE_MAX_B = migration_message_max_b.column

@@ -1,104 +1,164 @@
-"""How a study measures more than the metrics of every run: DataFrame in, DataFrame out, from traces alone.
+"""What is measured beside the metrics of every run: by a study for its own sweeps, or by a user for any.
 
-The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which
-tells them apart and must be in every frame that goes out. All that is measured is numbers. They are kept run by run,
-so that a run is read once, and again only when its trace or this code changes. Each metric is declared like those of
-every run (`roambus.spark.metrics.catalogue`), and its declaration reaches figures, report, comparison and export in
-the same way.
+It is written like the metrics of every run (`roambus.spark.metrics.catalogue`), and reaches tables, figures, reports,
+comparisons and exports in the same way. A table of single observations is a function, too, under `table`: it returns a
+DataFrame with any number of rows a run, of numbers alone. What is measured is kept run by run, so that a run is read
+once, and again only when its trace or the code changes. That code is the file of the function and whatever that
+imports of the project that it is in.
+
+Metrics of a user's own are in a Python file, or in an installed package that names its module as an entry point of the
+group `roambus.metrics`.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+import ast
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import entry_points
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
-
+from roambus.bridge.agents import import_file, import_installed
 from roambus.bridge.errors import UserError
-from roambus.spark.metrics.catalogue import Metric
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.python_protocol.settings import unknown
+from roambus.spark.metrics.catalogue import METRICS, Metric, metrics_in
 
-EXTRA = "extra"
-"""The column that maps the names of a study's metrics to their values; those without one are left out."""
-OBSERVATIONS = "observations"
-"""The column that maps the names of a study's tables to their numbers, row after row."""
+if TYPE_CHECKING:
+    import pandas as pd
 
-Measure = Callable[[DataFrame], DataFrame]
+    from roambus.spark.metrics.run import Run
 
-
-@dataclass(frozen=True, slots=True)
-class ExtraMetrics:
-    """Metrics that `measure` computes: at most one row for each run, a column for each metric, and null for nothing."""
-
-    metrics: tuple[Metric, ...]
-    measure: Measure
+GROUP = "roambus.metrics"
 
 
 @dataclass(frozen=True, slots=True)
-class ExtraTable:
-    """A table of single observations: `measure` gives any number of rows a run, with these columns of numbers."""
+class Table:
+    """A table of single observations: `compute` gives any number of rows a run, with these columns of numbers."""
 
     name: str
     columns: tuple[str, ...]
-    measure: Measure
+    compute: Callable[[Run], pd.DataFrame]
+
+
+def table(*columns: str) -> Callable[[Callable[[Run], pd.DataFrame]], Table]:
+    """Makes a table with these columns of a function, under whose name it is written."""
+    return lambda compute: Table(compute.__name__, columns, compute)
 
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """All that a study measures itself."""
+    """All that is measured beside the metrics of every run."""
 
-    metrics: tuple[ExtraMetrics, ...] = ()
-    tables: tuple[ExtraTable, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    tables: tuple[Table, ...] = ()
 
-    @property
-    def catalogue(self) -> tuple[Metric, ...]:
-        """The metrics, in their order."""
-        return tuple(metric for part in self.metrics for metric in part.metrics)
+    def __add__(self, other: Extra) -> Extra:
+        """Both together, what the other has already only once."""
+        metrics = tuple(dict.fromkeys(self.metrics + other.metrics))
+        columns = [one.column for one in metrics]
+        if twice := [column for column in columns if columns.count(column) > 1]:
+            raise UserError(f"there are two metrics {twice[0]}: give one of them another name")
+        return Extra(metrics, tuple(dict.fromkeys(self.tables + other.tables)))
+
+    def modules(self) -> set[str]:
+        """The modules in which its functions are written."""
+        metrics = {one.compute.__module__ for one in self.metrics if one.compute is not None}
+        return metrics | {one.compute.__module__ for one in self.tables}
 
     def digest(self) -> str:
-        """A digest of the names and of the files that the functions are written in; empty if there is nothing."""
-        parts: tuple[ExtraMetrics | ExtraTable, ...] = (*self.metrics, *self.tables)
-        if not parts:
+        """A digest of the names and of the code; empty if there is nothing."""
+        if not self.modules():
             return ""
-        tables = ((table.name, table.columns) for table in self.tables)
-        digest = sha256(repr([*(metric.column for metric in self.catalogue), *tables]).encode())
-        for file in sorted({inspect.getsourcefile(part.measure) or "" for part in parts}):
-            digest.update(Path(file).read_bytes())
-        return digest.hexdigest()
+        names = [*(one.column for one in self.metrics), *((one.name, one.columns) for one in self.tables)]
+        return digest_of(self.modules(), repr(names))
 
 
 NOTHING = Extra()
 
 
-def measure_extra(traces: DataFrame, extra: Extra) -> dict[int, dict[str, Any]]:
-    """EXTRA and OBSERVATIONS of each run that has any, by its number in `run`; raises UserError, PySparkException."""
-    found: dict[int, dict[str, Any]] = {}
-    for part in extra.metrics:
-        for run, values in _metrics(traces, part):
-            found.setdefault(run, {}).setdefault(EXTRA, []).extend(values)
-    for table in extra.tables:
-        for run, numbers in _observations(traces, table):
-            found.setdefault(run, {}).setdefault(OBSERVATIONS, []).append((table.name, numbers))
+def own_metrics(reference: str) -> Extra:
+    """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
+    what, points = f"metrics {reference!r}", {point.name: point.value for point in entry_points(group=GROUP)}
+    if reference.endswith(".py"):
+        module = import_file(what, Path(reference))
+    elif reference in points:
+        module = import_installed(what, points[reference])
+    else:
+        raise UserError(f"{unknown('metrics', reference, points)}; or give path/to/file.py")
+    names = vars(module)
+    found = Extra(metrics_in(names), tuple(one for one in names.values() if isinstance(one, Table)))
+    if not found.modules():
+        raise UserError(f"{what}: no function there is a metric: write @metric(TITLE) over one, with metric of roambus")
+    if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
+        raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
     return found
 
 
-def _metrics(traces: DataFrame, part: ExtraMetrics) -> Iterator[tuple[int, list[tuple[str, float]]]]:
-    names = [metric.column for metric in part.metrics]
-    known: set[int] = set()
-    for row in part.measure(traces).select(RUN, *(F.col(name).cast("double") for name in names)).collect():
-        if row[RUN] in known:
-            raise UserError(f"{part.measure.__qualname__} gives a run two rows: group by run what it gives")
-        known.add(row[RUN])
-        yield row[RUN], [(name, row[name]) for name in names if row[name] is not None]
+def all_own_metrics(references: Iterable[str]) -> Extra:
+    """The same of several."""
+    return sum(map(own_metrics, references), NOTHING)
 
 
-def _observations(traces: DataFrame, table: ExtraTable) -> Iterator[tuple[int, list[float | None]]]:
-    """The rows of each run, in an order that does not depend on Spark's."""
-    numbers = F.array(*(F.col(name).cast("double") for name in table.columns))
-    for row in table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows")).collect():
-        yield row[RUN], [number for numbers in row["rows"] for number in numbers]
+# Code
+
+
+def digest_of(modules: Iterable[str], more: str = "") -> str:
+    """A digest of these modules and of all that they import of their project, and of a text."""
+    digest = sha256(more.encode())
+    for name, file in sorted(project_files(modules).items()):
+        digest.update(name.encode() + b"\0" + sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def project_files(modules: Iterable[str]) -> dict[str, Path]:
+    """The files of these modules, and of whatever they import that belongs to the same project, by their names."""
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (file := _file_of(name)):
+            found[name] = file
+            waiting += [other for other in _imports(name, file) if _is_of_project(name, other)]
+    return found
+
+
+def _file_of(name: str) -> Path | None:
+    """The source of a module, which need not have been imported; None if there is none."""
+    module: ModuleType | None = sys.modules.get(name)
+    try:
+        origin = module.__file__ if module else getattr(find_spec(name), "origin", None)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
+
+
+def _imports(name: str, file: Path) -> Iterator[str]:
+    """The names of all modules that a module may import: of `from a import b` both a and a.b."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
+            yield from (origin, *(f"{origin}.{alias.name}" for alias in node.names))
+
+
+def _is_of_project(name: str, other: str) -> bool:
+    """Whether a module belongs to the project of another: it is in the same package, or neither is installed."""
+    if name.partition(".")[0] == other.partition(".")[0]:
+        return True
+    return not any(map(is_installed, (name, other)))
+
+
+def is_installed(name: str) -> bool:
+    """Whether a module is ours, or where packages are installed."""
+    file = _file_of(name)
+    places = map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))
+    ours = name.partition(".")[0] == __name__.partition(".")[0]
+    return ours or file is None or any(file.is_relative_to(place) for place in places)

@@ -51,9 +51,9 @@ def test_options_choose_mix_and_cluster(
     """Without them it is the thesis' mix on this machine."""
     asked = []
 
-    def measure(*given: object) -> Cost:
+    def measure(*given: object) -> tuple[Cost, Cost]:
         asked.append(given)
-        return Cost(10, 1.0, 1.0, 1, 0.0)
+        return Cost(10, 3.0, 3.0, 1, 0.0, 1.0, 1.0), Cost(10, 1.0, 1.0, 1, 0.0)
 
     monkeypatch.setattr(aggregation, "measure", measure)
     assert main(["--rows", "10", "--folder", str(tmp_path), *options]) == 0

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.trace.schema import TRACE_SCHEMA, WARM_UP
-from roambus.python_protocol.actions import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND
+from roambus.python_protocol.actions import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.run import Run
 
 Row = dict[str, object]
 
@@ -45,6 +51,11 @@ def send(time_s: float, node: int, message_type: str, size: int = 20) -> Row:
     return _row(time_s, node, SEND, message_type=message_type, bytes=size)
 
 
+def receive(time_s: float, node: int) -> Row:
+    """A packet arrives."""
+    return _row(time_s, node, RECEIVE, message_type="PUB", peer=0)
+
+
 def migrate(time_s: float, node: int, parent: int | None) -> Row:
     """A node has a new parent, or none."""
     return _row(time_s, node, MIGRATE, peer=parent)
@@ -71,6 +82,22 @@ def write_trace(results: Path, run: str, rows: Iterable[Row], warm_up_s: float =
     with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
         pq.write_table(table, opened, write_page_checksum=True)
     return file
+
+
+def measured(metrics: Iterable[Metric], rows: Iterable[Row], warm_up_s: float = 0) -> dict[str, Any]:
+    """The values of these metrics of a run with these rows; None where there is nothing to measure."""
+    with TemporaryDirectory() as folder:
+        run = Run(write_trace(Path(folder), "agent=any/seed=0", rows, warm_up_s))
+        values = {metric.column: float(metric(run)) for metric in metrics}
+    return {column: None if math.isnan(value) else value for column, value in values.items()}
+
+
+def assert_same(row: Mapping[str, Any], in_sql: Mapping[str, Any]) -> None:
+    """To the last bit; only what is interpolated, percentiles, may differ in it."""
+    assert in_sql.keys() < row.keys()
+    for name, value in in_sql.items():
+        is_interpolated = name in {"delay_p95_s", "delay_p99_s"} and value is not None
+        assert row[name] == (pytest.approx(value, rel=1e-12) if is_interpolated else value), name
 
 
 def random_trace(seed: int, *, publications: int = 60, subscribers: int = 4) -> list[Row]:

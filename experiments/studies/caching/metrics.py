@@ -6,37 +6,16 @@ says how it is read.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.catalogue import Metric, Scale
-from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.metrics.run_metrics import (
-    BACK_NS,
-    DELIVERED_NS,
-    LEFT_NS,
-    RUN,
-    absences,
-    billionths,
-    mean_of_billionths,
-    missed,
-)
-
-ABSORPTION_S = "absorption_time_s"
-ABSORPTION_MEDIAN, ABSORPTION_TAIL = "absorption_median", "absorption_tail"
-STILL_CACHED = "still_cached"
-MESSAGES_OBSERVED = "messages_observed"
-GAIN_PERCENT = "gain_percent"
-RESPONSES_PER_REQUEST = "responses_per_request"
-REQUESTS_ANSWERED = "requests_answered"
-LOST_RATIO = "lost_ratio"
-ABSENCES_OBSERVED = "absences_observed"
-MISSED = "missed"
-CATCH_UP_S = "catch_up_s"
-DELIVERIES = "deliveries"
-"""The table that says when the client of figure 5 gets each message."""
-DELIVERED_S, COUNT = "delivered_s", "count"
+from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
+from roambus.spark.metrics.extra import Extra, table
+from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
 
 _SETTLED, _LATE = 0.2, 0.7
 """Messages are observed from when the caches have filled, as long as there is time for them to disappear."""
@@ -45,197 +24,173 @@ _EARLY, _IN_TIME_S = 0.5, 1.0
 before the run that what was kept has time to arrive."""
 
 
-def absorption(traces: DataFrame) -> DataFrame:
-    """The time from a message's publication until it is in no cache any more, mean over messages.
+# How long messages are cached
 
-    One that no broker cached has 0. One that still is cached when the run ends counts with the time until then, which
-    makes the mean too small; `still_cached` is the share of these. Of those that were cached, the median and the time
-    that a tenth exceeds are given, too, over their mean: 0.69 and 2.30 if the times are exponential.
+
+@metric("absorption time", "s")
+def absorption_time_s(run: Run) -> float:
+    """Time from a message's publication until no cache has it, mean over messages."""
+    return mean(_absorbed(run)["time_s"])
+
+
+@metric("median over mean absorption time")
+def absorption_median(run: Run) -> float:
+    """The median absorption time of messages that were cached, over their mean: 0.69 if exponential."""
+    return _part_over_mean(run, 0.5)
+
+
+@metric("last tenth over mean absorption time")
+def absorption_tail(run: Run) -> float:
+    """The absorption time that a tenth of these exceeds, over their mean: 2.30 if exponential."""
+    return _part_over_mean(run, 0.9)
+
+
+@metric("still cached", scale=Scale.SHARE)
+def still_cached(run: Run) -> float:
+    """Share of the messages observed that a cache has when the run ends."""
+    return share(~_absorbed(run)["is_gone"])
+
+
+@metric("messages observed")
+def messages_observed(run: Run) -> float:
+    """Messages over which the absorption time is a mean."""
+    return len(_absorbed(run)) or math.nan
+
+
+def _part_over_mean(run: Run, part: float) -> float:
+    messages = _absorbed(run)
+    cached_s = messages["time_s"][messages["into"] > 0]
+    return over(percentile(cached_s, part), mean(cached_s))
+
+
+@once
+def _absorbed(run: Run) -> pd.DataFrame:
+    """The messages observed: how often each went `into` a cache, whether it `is_gone` from all, and `time_s` till then.
+
+    A message that no broker cached has 0. One that still is cached when the run ends counts with the time until then,
+    which makes the mean too small.
     """
-    joined = _messages(traces).join(_ends(traces), RUN)
-    observed = joined.where(F.col("published_s").between(_SETTLED * F.col("end_s"), _LATE * F.col("end_s")))
-    is_gone = F.col("into") == F.col("out_of")
-    until = F.when(is_gone, F.col("last_s")).otherwise(F.col("end_s"))
-    time = F.when(F.col("into") == 0, 0.0).otherwise(until - F.col("published_s"))
-    cached_s = F.when(F.col("into") > 0, time)
-    return observed.groupBy(RUN).agg(
-        _mean(time).alias(ABSORPTION_S),
-        F.try_divide(F.percentile(cached_s, 0.5), _mean(cached_s)).alias(ABSORPTION_MEDIAN),
-        F.try_divide(F.percentile(cached_s, 0.9), _mean(cached_s)).alias(ABSORPTION_TAIL),
-        F.avg((~is_gone).cast("int")).alias(STILL_CACHED),
-        F.count("*").alias(MESSAGES_OBSERVED),
+    published, cached, forgotten = (
+        run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S]
+        for event in (schema.PUBLISH, schema.CACHE, schema.FORGET)
     )
+    columns = {
+        "published_s": published.min(),
+        "into": cached.size(),
+        "out": forgotten.size(),
+        "last_s": forgotten.max(),
+    }
+    messages = pd.DataFrame(columns).fillna({"into": 0, "out": 0})
+    observed = messages[messages["published_s"].between(_SETTLED * run.end_s, _LATE * run.end_s)]
+    is_gone = observed["into"] == observed["out"]
+    until_s = observed["last_s"].where(is_gone, run.end_s)
+    time_s = (until_s - observed["published_s"]).where(observed["into"] > 0, 0.0)
+    return observed.assign(is_gone=is_gone, time_s=time_s)
 
 
-def responses(traces: DataFrame) -> DataFrame:
-    """How many responses come to who asks for old messages, over the requests that bring any.
-
-    The paper has one response per request with the dropping of duplicates, and its gain is what there is more without.
-    Here a request can bring several messages: the gain is of responses over different messages, in per cent.
-    """
-    answers = traces.where(_event() == schema.ANSWER)
-    request = [RUN, schema.NODE, schema.DETAIL]
-    copies = answers.groupBy(*request, schema.NOTIFICATION_ID).agg(F.count("*").alias("copies"))
-    found = copies.groupBy(*request).agg(F.sum("copies").alias("came"), F.count("*").alias("messages"))
-    return found.groupBy(RUN).agg(
-        (100 * (F.sum("came") / F.sum("messages") - 1)).alias(GAIN_PERCENT),
-        (F.sum("came") / F.count("*")).alias(RESPONSES_PER_REQUEST),
-        F.count("*").alias(REQUESTS_ANSWERED),
-    )
+# How many responses come to a request for old messages
 
 
-def losses(traces: DataFrame) -> DataFrame:
-    """The share of what was published while a client was away, and never came; mean over absences.
-
-    The paper calls the inverse a lost message ratio, published over delivered; it is drawn as what is lost.
-    """
-    pairs = missing_while_away(traces)
-    of_absence = pairs.groupBy(RUN, schema.NODE, LEFT_NS).agg(
-        F.sum("lost").alias("lost"), F.count("*").alias("published")
-    )
-    ratio = F.col("lost") / F.col("published")
-    return of_absence.groupBy(RUN).agg(_mean(ratio).alias(LOST_RATIO), F.count("*").alias(ABSENCES_OBSERVED))
+@metric("further responses", "%")
+def gain_percent(run: Run) -> float:
+    """Responses beyond the first with the same message for the same request."""
+    # The paper has one response per request with the dropping of duplicates, and its gain is what there is more
+    # without. A request of ours can bring several messages: the gain is of responses over different messages.
+    answers = run.rows(schema.ANSWER)
+    messages = len(answers.drop_duplicates([schema.NODE, schema.DETAIL, schema.NOTIFICATION_ID]))
+    return 100 * (over(len(answers), messages) - 1)
 
 
-def figure_5(traces: DataFrame) -> DataFrame:
-    """How many messages a client that was away never gets, and how long after its return the last other one comes."""
-    pairs = missing_while_away(traces)
-    late = F.when(F.col("lost") == 0, (F.col(DELIVERED_NS) - F.col(BACK_NS)) / 1e9)
-    return pairs.groupBy(RUN).agg(F.sum("lost").alias(MISSED), F.max(late).alias(CATCH_UP_S))
+@metric("responses per request")
+def responses_per_request(run: Run) -> float:
+    """Responses that come to whom asked, over the requests that bring any."""
+    return over(len(run.rows(schema.ANSWER)), requests_answered(run))
 
 
-def deliveries(traces: DataFrame) -> DataFrame:
-    """A row for each delivery, as figure 5 of the paper on caching shows them.
-
-    It has the time since the first delivery (s), and how many deliveries there are up to then.
-    """
-    in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
-    delivered = traces.where(_event() == schema.DELIVER)
-    since = _time_s() - F.min(_time_s()).over(Window.partitionBy(RUN))
-    return delivered.select(RUN, since.alias(DELIVERED_S), F.row_number().over(in_time).alias(COUNT))
+@metric("requests answered")
+def requests_answered(run: Run) -> float:
+    """Requests for old messages that bring any."""
+    return len(run.rows(schema.ANSWER).drop_duplicates([schema.NODE, schema.DETAIL])) or math.nan
 
 
-def missing_while_away(traces: DataFrame) -> DataFrame:
-    """A row for each message that somebody wants who is away, as `missed` gives them, and `lost`, 0 or 1.
+# What is missed in absences
+
+
+@metric("lost message ratio", scale=Scale.SHARE)
+def lost_ratio(run: Run) -> float:
+    """Share of what was published in an absence that never came, mean over absences."""
+    # The paper calls the inverse a lost message ratio, published over delivered; it is drawn as what is lost.
+    return mean(_by_absence(run).mean())
+
+
+@metric("absences observed")
+def absences_observed(run: Run) -> float:
+    """Absences in which something was published."""
+    return len(_by_absence(run)) or math.nan
+
+
+@metric("messages missed")
+def missed(run: Run) -> float:
+    """Messages published in the absence that never came."""
+    found = missing_while_away(run)
+    return found["is_lost"].sum() if len(found) else math.nan
+
+
+@metric("time to catch up", "s")
+def catch_up_s(run: Run) -> float:
+    """Time from the client's return until the last message that it had missed and that comes."""
+    found = missing_while_away(run)
+    return difference_s(found["delivered_s"], found["back_s"]).max()
+
+
+@table("delivered_s", "count")
+def deliveries(run: Run) -> pd.DataFrame:
+    """Each delivery as figure 5 shows it: the time since the first one, and how many there are up to then."""
+    times_s = run.deliveries[schema.TIME_S]
+    return pd.DataFrame({"delivered_s": times_s - times_s.min(), "count": np.arange(1, len(times_s) + 1)})
+
+
+@once
+def missing_while_away(run: Run) -> pd.DataFrame:
+    """The pairs published while somebody is away, as `pairs_during` gives them, and whether each `is_lost`.
 
     Only absences count that begin early enough to end in time, and do end.
     """
-    ended = absences(traces).join(_ends(traces), RUN)
-    is_early = F.col(LEFT_NS) < _EARLY * 1e9 * F.col("end_s")
-    in_time = F.col(BACK_NS) < 1e9 * (F.col("end_s") - _IN_TIME_S)
-    meanwhile = missed(traces, of=ended.where(is_early & in_time).drop("end_s"))
-    return meanwhile.withColumn("lost", F.col(DELIVERED_NS).isNull().cast("int"))
+    left, back = billionths(run.absences["left_s"]), billionths(run.absences["back_s"])
+    is_observed = (left < _EARLY * 1e9 * run.end_s) & (back < 1e9 * (run.end_s - _IN_TIME_S))
+    pairs = pairs_during(run, run.absences[is_observed])
+    return pairs.assign(is_lost=pairs["delivered_s"].isna())
 
 
-def _messages(traces: DataFrame) -> DataFrame:
-    """When each message was published, how often it went `into` a cache and `out_of` one, and when out last."""
-    event, time_s = _event(), _time_s()
-    of_message = traces.where(event.isin(schema.PUBLISH, schema.CACHE, schema.FORGET))
-    return of_message.groupBy(RUN, schema.NOTIFICATION_ID).agg(
-        F.min(F.when(event == schema.PUBLISH, time_s)).alias("published_s"),
-        F.count_if(event == schema.CACHE).alias("into"),
-        F.count_if(event == schema.FORGET).alias("out_of"),
-        F.max(F.when(event == schema.FORGET, time_s)).alias("last_s"),
-    )
-
-
-def _event() -> Column:
-    return F.col(schema.EVENT)
-
-
-def _time_s() -> Column:
-    return F.col(schema.TIME_S)
-
-
-def _ends(traces: DataFrame) -> DataFrame:
-    return F.broadcast(traces.groupBy(RUN).agg(F.max(schema.TIME_S).alias("end_s")))
-
-
-def _mean(value: Column) -> Column:
-    return mean_of_billionths(billionths(value))
+def _by_absence(run: Run) -> Any:
+    return missing_while_away(run).groupby([schema.NODE, "left_s"])["is_lost"]
 
 
 POPULATION = Extra(
-    metrics=(
-        ExtraMetrics(
-            (
-                Metric(
-                    ABSORPTION_S,
-                    "absorption time",
-                    "Time from a message's publication until no cache has it, mean over messages.",
-                    "s",
-                ),
-                Metric(
-                    ABSORPTION_MEDIAN,
-                    "median over mean absorption time",
-                    "The median absorption time of messages that were cached, over their mean: 0.69 if exponential.",
-                ),
-                Metric(
-                    ABSORPTION_TAIL,
-                    "last tenth over mean absorption time",
-                    "The absorption time that a tenth of these exceeds, over their mean: 2.30 if exponential.",
-                ),
-                Metric(
-                    STILL_CACHED,
-                    "still cached",
-                    "Share of the messages observed that a cache has when the run ends.",
-                    scale=Scale.SHARE,
-                ),
-                Metric(MESSAGES_OBSERVED, "messages observed", "Messages over which the absorption time is a mean."),
-            ),
-            absorption,
-        ),
-        ExtraMetrics(
-            (
-                Metric(
-                    GAIN_PERCENT,
-                    "further responses",
-                    "Responses beyond the first with the same message for the same request.",
-                    "%",
-                ),
-                Metric(
-                    RESPONSES_PER_REQUEST,
-                    "responses per request",
-                    "Responses that come to whom asked, over the requests that bring any.",
-                ),
-                Metric(REQUESTS_ANSWERED, "requests answered", "Requests for old messages that bring any."),
-            ),
-            responses,
-        ),
-        ExtraMetrics(
-            (
-                Metric(
-                    LOST_RATIO,
-                    "lost message ratio",
-                    "Share of what was published in an absence that never came, mean over absences.",
-                    scale=Scale.SHARE,
-                ),
-                Metric(ABSENCES_OBSERVED, "absences observed", "Absences in which something was published."),
-            ),
-            losses,
-        ),
+    (
+        absorption_time_s,
+        absorption_median,
+        absorption_tail,
+        still_cached,
+        messages_observed,
+        gain_percent,
+        responses_per_request,
+        requests_answered,
+        lost_ratio,
+        absences_observed,
     )
 )
 """What figure 4 needs."""
-
-TITLES = {metric.column: metric.axis_title for metric in POPULATION.catalogue}
+TITLES = {metric.column: metric.axis_title for metric in POPULATION.metrics}
 """What claims call these metrics."""
-
-MOVE = Extra(
-    metrics=(
-        ExtraMetrics(
-            (
-                Metric(MISSED, "messages missed", "Messages published in the absence that never came."),
-                Metric(
-                    CATCH_UP_S,
-                    "time to catch up",
-                    "Time from the client's return until the last message that it had missed and that comes.",
-                    "s",
-                ),
-            ),
-            figure_5,
-        ),
-    ),
-    tables=(ExtraTable(DELIVERIES, (DELIVERED_S, COUNT), deliveries),),
-)
+MOVE = Extra((missed, catch_up_s), (deliveries,))
 """What figure 5 needs."""
+
+ABSORPTION_S, ABSORPTION_MEDIAN = absorption_time_s.column, absorption_median.column
+ABSORPTION_TAIL, STILL_CACHED = absorption_tail.column, still_cached.column
+MESSAGES_OBSERVED = messages_observed.column
+GAIN_PERCENT, RESPONSES_PER_REQUEST = gain_percent.column, responses_per_request.column
+REQUESTS_ANSWERED = requests_answered.column
+LOST_RATIO, ABSENCES_OBSERVED = lost_ratio.column, absences_observed.column
+MISSED, CATCH_UP_S = missed.column, catch_up_s.column
+DELIVERIES, (DELIVERED_S, COUNT) = deliveries.name, deliveries.columns

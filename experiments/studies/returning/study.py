@@ -19,110 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
-
-from roambus.bridge.trace import schema
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, slug
 from roambus.experiments.measurements import Measurements, agent_name, markdown_table
+from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Metric, Scale
-from roambus.spark.metrics.extra import Extra, ExtraMetrics
-from roambus.spark.metrics.run_metrics import BACK_NS, DELIVERED_NS, RUN, absences, mean_of_billionths, missed, time_ns
-
-STORED_MEAN, STORED_PEAK = "stored_mean", "stored_peak"
-HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"
-
-_GONE = (schema.REPLAY, schema.DROP)
-_TIME, _KEPT_NOW, _CHANGE, _STORED = "time_ns", "kept", "change", "stored"
-
-
-# What is stored
-
-
-def storage(traces: DataFrame) -> DataFrame:
-    """How many notifications all brokers store, in the mean over the run and at most, by what agents note.
-
-    A notification that a broker stores for two subscribers counts twice; one that is stored and gone at one instant
-    does not. Runs in which no agent notes that it stores have no row: nobody stores, or nobody says so.
-    """
-    ends = traces.groupBy(RUN).agg(F.max(time_ns()).alias("end"))
-    so_far = Window.partitionBy(RUN).orderBy(_TIME).rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    levels = _storage_changes(traces).groupBy(RUN, _TIME).agg(F.sum(_CHANGE).alias(_CHANGE))
-    levels = levels.withColumn(_STORED, F.sum(_CHANGE).over(so_far)).join(ends, RUN)
-    area = F.sum(F.col(_CHANGE) * (F.col("end") - F.col(_TIME)))
-    found = levels.groupBy(RUN).agg(
-        F.max(_STORED).alias(STORED_PEAK),
-        F.try_divide(area, F.first("end")).alias(STORED_MEAN),
-    )
-    return found.where(F.col(STORED_PEAK) > 0)
-
-
-def _storage_changes(traces: DataFrame) -> DataFrame:
-    """By how many notifications (1, 0, -1) the storage of a broker for a subscriber changes, at each time."""
-    event = F.col(schema.EVENT)
-    place = [RUN, schema.NODE, schema.NOTIFICATION_ID, schema.PEER]
-    rows = traces.where(event.isin(schema.STORE, *_GONE)).withColumn(schema.PEER, F.coalesce(schema.PEER, F.lit(-1)))
-    states = rows.groupBy(*place, time_ns().alias(_TIME)).agg(
-        F.min((event == schema.STORE).cast("int")).alias(_KEPT_NOW)
-    )
-    before = F.lag(_KEPT_NOW, 1, 0).over(Window.partitionBy(*place).orderBy(_TIME))
-    return states.select(RUN, _TIME, (F.col(_KEPT_NOW) - before).alias(_CHANGE))
-
-
-# What was published meanwhile
-
-
-def handed_over(traces: DataFrame) -> DataFrame:
-    """The share that subscribers got of what was published in their absences, and how long after their return.
-
-    An absence lasts from detachment to return; absences that nobody announced are not in the trace.
-    """
-    pairs = missed(traces, absences(traces))
-    late = F.when(F.col(DELIVERED_NS) > F.col(BACK_NS), F.col(DELIVERED_NS) - F.col(BACK_NS))
-    return pairs.groupBy(RUN).agg(
-        (F.count(DELIVERED_NS) / F.count("*")).alias(HANDED_OVER),
-        mean_of_billionths(late).alias(CATCH_UP_S),
-    )
-
-
-RETURNING = Extra(
-    (
-        ExtraMetrics(
-            (
-                Metric(
-                    STORED_MEAN, "stored, mean", "Notifications that brokers store for subscribers, mean over time."
-                ),
-                Metric(
-                    STORED_PEAK,
-                    "stored, at most",
-                    "The most notifications that brokers store for subscribers at any time.",
-                ),
-            ),
-            storage,
-        ),
-        ExtraMetrics(
-            (
-                Metric(
-                    HANDED_OVER,
-                    "delivered of what was missed",
-                    "Of what was published while its subscriber was away, announced, the share delivered in the end.",
-                    scale=Scale.SHARE,
-                ),
-                Metric(
-                    CATCH_UP_S,
-                    "catching up",
-                    "Time from a subscriber's return to the delivery of what it had missed, mean.",
-                    "s",
-                ),
-            ),
-            handed_over,
-        ),
-    )
-)
-"""What the study measures beside the metrics of every run."""
-
 
 ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"
 TABLE_FILE = "returning.md"

@@ -8,342 +8,295 @@ there for ten rounds, because a state that is right for a moment can be on its w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+import pandas as pd
 
 from roambus.bridge.trace import schema
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
 from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData
-from roambus.spark.metrics.catalogue import Metric, Scale
-from roambus.spark.metrics.extra import Extra, ExtraMetrics
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.catalogue import Scale, metric, over
+from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.run import Run, once
 
 STATE = ("label", "left", "right", "ring", "shortcuts")
 """What an `overlay` row says of its node: label, edges by node, shortcuts."""
-
-
-def is_event(event: str) -> Column:
-    """Whether a row is of that event."""
-    return F.col(schema.EVENT) == event
-
-
-def is_of(message_type: str) -> Column:
-    """Whether a row is about a message of that type."""
-    return F.col(schema.MESSAGE_TYPE) == message_type
-
-
-def count_of(condition: Column, name: str) -> Column:
-    """An aggregate: how many rows there are of which this is true."""
-    return F.sum(condition.cast("int")).alias(name)
-
-
-def time_s() -> Column:
-    """The time of a row."""
-    return F.col(schema.TIME_S)
-
-
-def overlay_rows(traces: DataFrame) -> DataFrame:
-    """The `overlay` rows with node, time, number and STATE in columns.
-
-    A node can have several at one instant; it numbers them, from 1 each time it joins.
-    """
-    parts = F.split(F.col(schema.DETAIL), " ", 7)
-    columns = [parts[place + 1].alias(name) for place, name in enumerate(STATE)]
-    number = parts[0].cast("int").alias("number")
-    return traces.where(is_event(schema.OVERLAY)).select(RUN, schema.NODE, schema.TIME_S, number, *columns)
-
-
-def last_states(traces: DataFrame) -> DataFrame:
-    """The last state of each node, in columns. Who has left has no label in its last."""
-    newest = F.max_by(F.struct(*STATE), F.struct(time_s(), "number")).alias("state")
-    return overlay_rows(traces).groupBy(RUN, schema.NODE).agg(newest).select(RUN, schema.NODE, "state.*")
-
-
-CONVERGED = "converged"
-ROUNDS_TO_CONVERGE = "rounds_to_converge"
-LEGITIMATE = "legitimate"
-DEGREE_MEAN, DEGREE_MAX = "degree_mean", "degree_max"
-REQUESTS_PER_ROUND = "requests_per_round"
-SENT_PER_NODE_ROUND = "sent_per_node_round"
-PER_SUBSCRIBE, PER_UNSUBSCRIBE = "answers_per_subscribe", "answers_per_unsubscribe"
-FURTHER = "further_answers_per_operation"
-CATCH_UP_ROUNDS, CAUGHT_UP = "catch_up_rounds", "caught_up"
-ANSWERS_PER_ROUND = "answers_per_round"
-
 CLOSURE_S = 10.0
 """A ring has converged if it is the right one, and has been for so long."""
-
-_LABEL, _TARGET, _KIND = "label", "target", "kind"
 _ITSELF = "itself"
-"""The kind of the rows that say which labels there are."""
+"""The kind of the edges that say which labels there are."""
 _RING = ("left", "right", "ring")
 _REQUEST, _ANSWER = GetConfiguration.message_type, SetData.message_type
-_EDGE = [RUN, _LABEL, _KIND, _TARGET]
-UNTIL, SINCE = "until_s", "since_s"
 
 
-def last_changes(traces: DataFrame) -> DataFrame:
-    """SINCE and UNTIL of each run: the last change of a label or edge, and the end."""
-    changed = F.when(is_event(schema.OVERLAY), time_s())
-    return traces.groupBy(RUN).agg(F.max(changed).alias(SINCE), F.max(time_s()).alias(UNTIL))
+class Edge(NamedTuple):
+    """A label, and the label of the node at the other end; None if there is no such node.
 
-
-def convergence(traces: DataFrame) -> DataFrame:
-    """Whether the last state of a run is the skip ring, and when it was there."""
-    judged = sound(edges(last_states(traces))).join(last_changes(traces), RUN)
-    converged = F.col(LEGITIMATE) & (F.col(UNTIL) - F.col(SINCE) >= CLOSURE_S)
-    return judged.select(
-        RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(SINCE)).alias(ROUNDS_TO_CONVERGE)
-    )
-
-
-def legitimate_state(traces: DataFrame) -> DataFrame:
-    """Whether the state before the first publication is the skip ring; degrees count different neighbours in it."""
-    found = edges(last_states(_before_publications(traces)))
-    neighbours = found.where(F.col(_LABEL) != F.col(_TARGET)).groupBy(RUN, _LABEL)
-    degrees = neighbours.agg(F.countDistinct(_TARGET).alias("degree")).groupBy(RUN)
-    ends = degrees.agg(F.avg("degree").alias(DEGREE_MEAN), F.max("degree").alias(DEGREE_MAX))
-    return sound(found).join(ends, RUN, "left").withColumn(LEGITIMATE, F.col(LEGITIMATE).cast("int"))
-
-
-def maintenance(traces: DataFrame) -> DataFrame:
-    """What is sent a round between the last change and the first publication.
-
-    Of subscribers these are requests, and everything; of the supervisor, configurations.
+    The kind of a shortcut names the label under which it is stored, so that a node with another label is wrong there.
     """
-    quiet = _before_publications(traces)
-    settled = quiet.where(is_event(schema.OVERLAY)).groupBy(RUN, UNTIL)
-    window = settled.agg(F.max(time_s()).alias(SINCE), F.countDistinct(schema.NODE).alias("members"))
-    later = quiet.drop(UNTIL).join(window, RUN).where(time_s() > F.col(SINCE))
-    sent = (
-        later.where(is_event(schema.SEND))
-        .groupBy(RUN, SINCE, UNTIL, "members")
-        .agg(
-            count_of(~is_of(_ANSWER), "sent"),
-            count_of(is_of(_REQUEST), "requests"),
-            count_of(is_of(_ANSWER), "answers"),
-        )
-    )
-    rounds = F.col(UNTIL) - F.col(SINCE)
-    return sent.select(
-        RUN,
-        (F.col("requests") / rounds).alias(REQUESTS_PER_ROUND),
-        (F.col("sent") / rounds / F.col("members")).alias(SENT_PER_NODE_ROUND),
-        (F.col("answers") / rounds).alias(ANSWERS_PER_ROUND),
-    )
+
+    label: str
+    kind: str
+    target: str | None
 
 
-def operations(traces: DataFrame) -> DataFrame:
-    """Messages of the supervisor for each subscription and unsubscription of the applications.
+# Convergence
 
-    Those count that it sends when it serves one. For each operation of either kind those count, too, that it sends
-    at configuration requests, less as many as there were in the same time before the first publication.
+
+@metric("share of runs that converge", scale=Scale.SHARE)
+def converged(run: Run) -> float:
+    """Whether a run ends in a skip ring that is 10 rounds old: 1 or 0."""
+    found = edges(last_states(overlay_rows(run)))
+    return float(is_sound(found) and run.end_s - _last_change_s(run) >= CLOSURE_S) if found else math.nan
+
+
+@metric("rounds to converge")
+def rounds_to_converge(run: Run) -> float:
+    """Rounds until the last change of a label or edge, in runs that converge."""
+    return _last_change_s(run) if converged(run) == 1 else math.nan
+
+
+def _last_change_s(run: Run) -> float:
+    return float(overlay_rows(run)[schema.TIME_S].max())
+
+
+# The legitimate state
+
+
+@metric("share of legitimate states", scale=Scale.SHARE)
+def legitimate(run: Run) -> float:
+    """Whether there is the skip ring when publishing begins: 1 or 0."""
+    found = _first_edges(run)
+    return float(is_sound(found)) if found else math.nan
+
+
+@metric("mean degree")
+def degree_mean(run: Run) -> float:
+    """Different neighbours by ring and shortcuts, mean over nodes."""
+    return _degrees(run).mean()
+
+
+@metric("greatest degree")
+def degree_max(run: Run) -> float:
+    """Different neighbours by ring and shortcuts of the node that has most."""
+    return _degrees(run).max()
+
+
+@once
+def _first_edges(run: Run) -> list[Edge]:
+    rows = overlay_rows(run)
+    return edges(last_states(rows[rows[schema.TIME_S] < _first_publication_s(run)]))
+
+
+def _degrees(run: Run) -> pd.Series[int]:
+    found = pd.DataFrame(_first_edges(run), columns=Edge._fields)
+    return found[found["label"] != found["target"]].groupby("label")["target"].nunique().replace(0, pd.NA).dropna()
+
+
+# Maintenance
+
+
+@metric("requests a round")
+def requests_per_round(run: Run) -> float:
+    """Configuration requests that all subscribers send in a round."""
+    quiet = _quiet(run)
+    return over((quiet.kinds == _REQUEST).sum(), quiet.rounds)
+
+
+@metric("messages a round")
+def sent_per_node_round(run: Run) -> float:
+    """Messages that a subscriber sends in a round, mean over all."""
+    quiet = _quiet(run)
+    return over((quiet.kinds != _ANSWER).sum(), quiet.rounds) / quiet.members if quiet.members else math.nan
+
+
+@metric("configurations a round")
+def answers_per_round(run: Run) -> float:
+    """Configurations that the supervisor sends in a round: one by turns, and one for each request."""
+    quiet = _quiet(run)
+    return over((quiet.kinds == _ANSWER).sum(), quiet.rounds)
+
+
+class _Quiet(NamedTuple):
+    """The time between the last change and the first publication: the types of the messages sent, and who was there.
+
+    It has no rounds where nobody sends.
     """
-    later = traces.join(_first_publications(traces), RUN).where(time_s() >= F.col(UNTIL))
-    commands = later.where(is_event(schema.SUBSCRIBE) | is_event(schema.UNSUBSCRIBE)).groupBy(RUN)
-    asked = commands.agg(
-        count_of(is_event(schema.SUBSCRIBE), "joins"), count_of(is_event(schema.UNSUBSCRIBE), "leaves")
-    )
+
+    kinds: pd.Series[str]
+    rounds: float
+    members: int
+
+
+@once
+def _quiet(run: Run) -> _Quiet:
+    until, changes, sends = _first_publication_s(run), overlay_rows(run), run.rows(schema.SEND)
+    before = changes[changes[schema.TIME_S] < until]
+    since = before[schema.TIME_S].max()
+    sent = sends[(sends[schema.TIME_S] > since) & (sends[schema.TIME_S] < until)]
+    rounds = until - since if len(sent) else 0.0
+    return _Quiet(sent[schema.MESSAGE_TYPE], rounds, before[schema.NODE].nunique())
+
+
+# Operations
+
+
+@metric("answers a subscription")
+def answers_per_subscribe(run: Run) -> float:
+    """Messages of the supervisor that serve a subscription."""
+    found = _operations(run)
+    return over(found.to_join, found.joins) if found else math.nan
+
+
+@metric("answers an unsubscription")
+def answers_per_unsubscribe(run: Run) -> float:
+    """Messages of the supervisor that serve an unsubscription."""
+    found = _operations(run)
+    return over(found.to_leave, found.leaves) if found else math.nan
+
+
+@metric("further answers an operation")
+def further_answers_per_operation(run: Run) -> float:
+    """Messages of the supervisor to requests that there would not be without the operation."""
+    # Less as many as there were in the same time before the first publication.
+    found, usual = _operations(run), (run.end_s - _first_publication_s(run)) * requests_per_round(run)
+    return over(found.to_ask - usual, found.joins + found.leaves) if found else math.nan
+
+
+class _Operations(NamedTuple):
+    """The subscriptions and unsubscriptions of applications, and what the supervisor sends when it serves each kind."""
+
+    joins: int
+    leaves: int
+    to_join: int
+    to_leave: int
+    to_ask: int
+
+
+@once
+def _operations(run: Run) -> _Operations | None:
+    """Those after the first publication, if there are any that the supervisor serves."""
+    joins, leaves, serves = (_later(run, event) for event in (schema.SUBSCRIBE, schema.UNSUBSCRIBE, schema.SERVE))
     # Two requests of one subscriber can come at one instant: each answer is to count once.
-    at = [RUN, schema.NODE, schema.TIME_S]
-    served = later.where(is_event(schema.SERVE)).select(*at, F.col(schema.MESSAGE_TYPE).alias("served")).distinct()
-    sent = traces.where(is_event(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
-    kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
-    counts = sent.agg(*(count_of(F.col("served") == kind, name) for name, kind in kinds.items()))
-    lasting = later.groupBy(RUN).agg((F.max(time_s()) - F.first(UNTIL)).alias("lasting"))
-    usual = lasting.join(maintenance(traces), RUN).select(
-        RUN, (F.col("lasting") * F.col(REQUESTS_PER_ROUND)).alias("usual")
-    )
-    return (
-        asked.join(counts, RUN)
-        .join(usual, RUN)
-        .select(
-            RUN,
-            (F.col("to_join") / F.col("joins")).alias(PER_SUBSCRIBE),
-            (F.col("to_leave") / F.col("leaves")).alias(PER_UNSUBSCRIBE),
-            ((F.col("to_ask") - F.col("usual")) / (F.col("joins") + F.col("leaves"))).alias(FURTHER),
-        )
-    )
+    at = [schema.NODE, schema.TIME_S]
+    served = serves[[*at, schema.MESSAGE_TYPE]].drop_duplicates()
+    answers = run.rows(schema.SEND)[at].merge(served, on=at)[schema.MESSAGE_TYPE]
+    counts = [int((answers == kind).sum()) for kind in ("Subscribe", "Unsubscribe", _REQUEST)]
+    is_there = len(answers) and len(joins) + len(leaves) and _quiet(run).rounds
+    return _Operations(len(joins), len(leaves), *counts) if is_there else None
 
 
-def catching_up(traces: DataFrame) -> DataFrame:
-    """Rounds until a new subscriber has all that was published before it subscribed, and the share that gets all.
+def _later(run: Run, event: str) -> pd.DataFrame:
+    rows = run.rows(event)
+    return rows[rows[schema.TIME_S] >= _first_publication_s(run)]
 
-    The mean is over those that do.
-    """
-    published = traces.where(is_event(schema.PUBLISH)).select(
-        RUN, schema.NOTIFICATION_ID, time_s().alias("published_s")
+
+# Catching up
+
+
+@metric("rounds to catch up")
+def catch_up_rounds(run: Run) -> float:
+    """Rounds until a new subscriber has all that was published before it came, mean over those that do."""
+    found = _newcomers(run)
+    late = (found["last_s"] - found["joined_s"])[found["wanted"] == found["got"]]
+    return over(math.fsum(late), len(late))  # exact, so that it depends on no order
+
+
+@metric("share that catches up", scale=Scale.SHARE)
+def caught_up(run: Run) -> float:
+    """New subscribers that have all that was published before they came, when the run ends."""
+    found = _newcomers(run)
+    return over((found["wanted"] == found["got"]).sum(), len(found))
+
+
+@once
+def _newcomers(run: Run) -> pd.DataFrame:
+    """For each subscription: how much had been published before, how much of that came, and when the last did."""
+    published, joined, got = (
+        run.rows(event)[[schema.NODE, schema.NOTIFICATION_ID, schema.TIME_S]]
+        for event in (schema.PUBLISH, schema.SUBSCRIBE, schema.DELIVER)
     )
-    joined = traces.where(is_event(schema.SUBSCRIBE)).select(RUN, schema.NODE, time_s().alias("joined_s"))
-    wanted = joined.join(published, RUN).where(F.col("published_s") < F.col("joined_s"))
-    got = traces.where(is_event(schema.DELIVER)).select(
-        RUN, schema.NODE, schema.NOTIFICATION_ID, time_s().alias("got_s")
-    )
-    pairs = wanted.join(got, [RUN, schema.NODE, schema.NOTIFICATION_ID], "left")
-    late = pairs.groupBy(RUN, schema.NODE, "joined_s").agg(
-        F.max("got_s").alias("last_s"), F.count("*").alias("wanted"), F.count("got_s").alias("got")
-    )
-    is_complete = F.col("wanted") == F.col("got")
-    return late.groupBy(RUN).agg(
-        F.avg(F.when(is_complete, F.col("last_s") - F.col("joined_s"))).alias(CATCH_UP_ROUNDS),
-        F.avg(is_complete.cast("int")).alias(CAUGHT_UP),
-    )
+    published = published.drop(columns=schema.NODE).rename(columns={schema.TIME_S: "published_s"})
+    joined = joined.drop(columns=schema.NOTIFICATION_ID).rename(columns={schema.TIME_S: "joined_s"})
+    wanted = joined.merge(published, how="cross").query("published_s < joined_s")
+    pairs = wanted.merge(got.rename(columns={schema.TIME_S: "got_s"}), "left", [schema.NODE, schema.NOTIFICATION_ID])
+    of_one = pairs.groupby([schema.NODE, "joined_s"])["got_s"]
+    return of_one.agg(last_s="max", wanted="size", got="count").reset_index()
 
 
 # States
 
 
-def edges(states: DataFrame) -> DataFrame:
-    """A row for each label and edge: label, kind, and the label of the node at the other end; a node without one: null.
+@once
+def overlay_rows(run: Run) -> pd.DataFrame:
+    """The `overlay` rows with node, time, number and STATE in columns, in their order.
 
-    The kind of a shortcut names the label under which it is stored, so that a node with another label is wrong there.
+    A node can have several at one instant; it numbers them, from 1 each time it joins.
     """
-    ring = [F.struct(F.lit(name).alias(_KIND), F.col(name).alias("node")) for name in ("left", "right", "ring")]
-    shortcuts = F.transform(
-        F.filter(F.split("shortcuts", ","), lambda one: one != NOBODY),
-        lambda one: F.struct(
-            F.split_part(one, F.lit(":"), F.lit(1)).alias(_KIND), F.split_part(one, F.lit(":"), F.lit(2)).alias("node")
-        ),
-    )
-    stored = states.select(RUN, _LABEL, F.explode(F.concat(F.array(*ring), shortcuts)).alias("edge"))
-    known = stored.select(RUN, _LABEL, "edge.*").where((F.col("node") != NOBODY) | ~F.col(_KIND).isin(*_RING))
-    ends = states.select(RUN, F.col(schema.NODE).cast("string").alias("node"), F.col(_LABEL).alias(_TARGET))
-    itself = states.select(RUN, _LABEL, F.lit(_ITSELF).alias(_KIND), F.col(_LABEL).alias(_TARGET))
-    found = known.join(ends, [RUN, "node"], "left").select(*_EDGE).unionByName(itself)
-    return found.localCheckpoint()  # they are few, and what is asked of them asks several times
+    rows = run.rows(schema.OVERLAY)
+    parts = rows[schema.DETAIL].str.split(" ", n=6, expand=True).reindex(columns=range(len(STATE) + 1))
+    columns = {"number": parts[0].astype(int), **{name: parts[place + 1] for place, name in enumerate(STATE)}}
+    states = pd.DataFrame({schema.NODE: rows[schema.NODE], schema.TIME_S: rows[schema.TIME_S], **columns})
+    return states.sort_values([schema.TIME_S, "number"], kind="stable")
 
 
-def sound(found: DataFrame) -> DataFrame:
-    """LEGITIMATE of each run: whether these are the labels and edges of the definition, each once."""
-    sizes = found.where(F.col(_KIND) == _ITSELF).groupBy(RUN).agg(F.count("*").alias("nodes"))
-    numbers = [row["nodes"] for row in sizes.select("nodes").distinct().collect()]
-    rows = [row for nodes in numbers for row in _defined(nodes)]
-    defined = found.sparkSession.createDataFrame(
-        rows, f"nodes bigint, {_LABEL} string, {_KIND} string, {_TARGET} string"
-    )
-    wanted = sizes.join(defined, "nodes").select(*_EDGE)
-    sides = found.withColumn("side", F.lit(1)).unionByName(wanted.withColumn("side", F.lit(-1)))
-    unequal = sides.groupBy(*_EDGE).agg(F.sum("side").alias("difference"), F.count("*").alias("copies"))
-    right = (F.col("difference") == 0) & (F.col("copies") == 2)
-    return unequal.groupBy(RUN).agg(F.min(right).alias(LEGITIMATE))
+def last_states(rows: pd.DataFrame) -> pd.DataFrame:
+    """The last state of each node, in columns. Who has left has no label in its last."""
+    return rows.drop_duplicates(schema.NODE, keep="last")
 
 
-def _defined(nodes: int) -> Iterator[tuple[int, str, str, str]]:
+def edges(states: pd.DataFrame) -> list[Edge]:
+    """All labels and edges of these states."""
+    labels = dict(zip(states[schema.NODE].astype(str), states["label"], strict=True))
+    return [edge for state in states.itertuples() for edge in _edges_of(state, labels)]
+
+
+def _edges_of(state: Any, labels: Mapping[str, str]) -> Iterator[Edge]:
+    yield Edge(state.label, _ITSELF, state.label)
+    for kind in _RING:
+        if (node := getattr(state, kind)) != NOBODY:
+            yield Edge(state.label, kind, labels.get(node))
+    for shortcut in state.shortcuts.split(","):
+        if shortcut != NOBODY:
+            kind, node = shortcut.split(":")[:2]
+            yield Edge(state.label, kind, labels.get(node))
+
+
+def is_sound(found: Sequence[Edge]) -> bool:
+    """Whether these are the labels and edges of the definition, each once."""
+    nodes = sum(edge.kind == _ITSELF for edge in found)
+    return len(set(found)) == len(found) and set(found) == set(_defined(nodes))
+
+
+def _defined(nodes: int) -> Iterator[Edge]:
     for label, place in skip_ring(nodes).items():
-        yield nodes, label, _ITSELF, label
+        yield Edge(label, _ITSELF, label)
         ring = dict(zip(_RING, (place.left, place.right, place.ring), strict=True))
-        yield from ((nodes, label, kind, target) for kind, target in ring.items() if target is not None)
-        yield from ((nodes, label, shortcut, shortcut) for shortcut in place.shortcuts)
+        yield from (Edge(label, kind, target) for kind, target in ring.items() if target is not None)
+        yield from (Edge(label, shortcut, shortcut) for shortcut in place.shortcuts)
 
 
-# Rows
+def _first_publication_s(run: Run) -> float:
+    return float(run.rows(schema.PUBLISH)[schema.TIME_S].min())
 
 
-def _before_publications(traces: DataFrame) -> DataFrame:
-    """The rows before the first publication, with its time."""
-    return traces.join(_first_publications(traces), RUN).where(time_s() < F.col(UNTIL))
-
-
-def _first_publications(traces: DataFrame) -> DataFrame:
-    return traces.where(is_event(schema.PUBLISH)).groupBy(RUN).agg(F.min(time_s()).alias(UNTIL))
-
-
-MAINTENANCE = ExtraMetrics(
-    (
-        Metric(
-            REQUESTS_PER_ROUND,
-            "requests a round",
-            "Configuration requests that all subscribers send in a round.",
-        ),
-        Metric(
-            SENT_PER_NODE_ROUND,
-            "messages a round",
-            "Messages that a subscriber sends in a round, mean over all.",
-        ),
-        Metric(
-            ANSWERS_PER_ROUND,
-            "configurations a round",
-            "Configurations that the supervisor sends in a round: one by turns, and one for each request.",
-        ),
-    ),
-    maintenance,
-)
-CONVERGENCE = Extra(
-    (
-        ExtraMetrics(
-            (
-                Metric(
-                    CONVERGED,
-                    "share of runs that converge",
-                    "Whether a run ends in a skip ring that is 10 rounds old: 1 or 0.",
-                    scale=Scale.SHARE,
-                ),
-                Metric(
-                    ROUNDS_TO_CONVERGE,
-                    "rounds to converge",
-                    "Rounds until the last change of a label or edge, in runs that converge.",
-                ),
-            ),
-            convergence,
-        ),
-    )
-)
+CONVERGENCE = Extra((converged, rounds_to_converge))
+MAINTENANCE = Extra((requests_per_round, sent_per_node_round, answers_per_round))
 STEADY = Extra(
     (
-        ExtraMetrics(
-            (
-                Metric(
-                    LEGITIMATE,
-                    "share of legitimate states",
-                    "Whether there is the skip ring when publishing begins: 1 or 0.",
-                    scale=Scale.SHARE,
-                ),
-                Metric(DEGREE_MEAN, "mean degree", "Different neighbours by ring and shortcuts, mean over nodes."),
-                Metric(
-                    DEGREE_MAX,
-                    "greatest degree",
-                    "Different neighbours by ring and shortcuts of the node that has most.",
-                ),
-            ),
-            legitimate_state,
-        ),
-        MAINTENANCE,
-        ExtraMetrics(
-            (
-                Metric(
-                    PER_SUBSCRIBE, "answers a subscription", "Messages of the supervisor that serve a subscription."
-                ),
-                Metric(
-                    PER_UNSUBSCRIBE,
-                    "answers an unsubscription",
-                    "Messages of the supervisor that serve an unsubscription.",
-                ),
-                Metric(
-                    FURTHER,
-                    "further answers an operation",
-                    "Messages of the supervisor to requests that there would not be without the operation.",
-                ),
-            ),
-            operations,
-        ),
-        ExtraMetrics(
-            (
-                Metric(
-                    CATCH_UP_ROUNDS,
-                    "rounds to catch up",
-                    "Rounds until a new subscriber has all that was published before it came, mean over those that do.",
-                ),
-                Metric(
-                    CAUGHT_UP,
-                    "share that catches up",
-                    "New subscribers that have all that was published before they came, when the run ends.",
-                    scale=Scale.SHARE,
-                ),
-            ),
-            catching_up,
-        ),
+        *(legitimate, degree_mean, degree_max),
+        *MAINTENANCE.metrics,
+        *(answers_per_subscribe, answers_per_unsubscribe, further_answers_per_operation),
+        *(catch_up_rounds, caught_up),
     )
 )
+
+CONVERGED, ROUNDS_TO_CONVERGE = (one.column for one in CONVERGENCE.metrics)
+REQUESTS_PER_ROUND, SENT_PER_NODE_ROUND, ANSWERS_PER_ROUND = (one.column for one in MAINTENANCE.metrics)
+LEGITIMATE, DEGREE_MEAN, DEGREE_MAX = legitimate.column, degree_mean.column, degree_max.column
+PER_SUBSCRIBE, PER_UNSUBSCRIBE = answers_per_subscribe.column, answers_per_unsubscribe.column
+FURTHER = further_answers_per_operation.column
+CATCH_UP_ROUNDS, CAUGHT_UP = catch_up_rounds.column, caught_up.column

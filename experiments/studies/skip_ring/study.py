@@ -75,7 +75,6 @@ from roambus.experiments.studies.skip_ring.metrics import (
 )
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics.catalogue import HOPS_MAX
-from roambus.spark.metrics.extra import Extra
 
 _X_TITLE = "subscribers"
 
@@ -183,7 +182,7 @@ STUDY = Study(
             "skip-ring-steady",
             lambda _: starmap(_plan, _STEADY),
             STEADY_CLAIMS,
-            Extra((*STEADY.metrics, OVERHEAD)),
+            STEADY + OVERHEAD,
             quick={SUBSCRIBERS: "4,8"},
             quick_seeds=2,
         ),
@@ -208,7 +207,7 @@ STUDY = Study(
             "skip-ring-topics",
             topic_plans,
             TOPIC_CLAIMS,
-            Extra((MAINTENANCE,)),
+            MAINTENANCE,
             quick={TOPICS: "1,4", SUBSCRIBERS: "8,16", "settled": "60"},
             quick_seeds=2,
         ),

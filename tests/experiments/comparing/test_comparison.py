@@ -142,7 +142,7 @@ def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
 def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
     """A message type comes from a trace, and can be anything."""
     runs = SMALL.runs.assign(**{"sent_\x1b[2J": 1.0})
-    with pytest.raises(UserError, match="unknown metric 'x': there is attempted, ") as error:
+    with pytest.raises(UserError, match="unknown metric 'x': there is air_bytes_per_node, ") as error:
         compared(tmp_path, Asked(metrics=("x",)), with_runs(runs))
     assert str(error.value).isprintable()
 

@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.experiments.comparing.observations import DELAYS, DELIVERIES, distribution, draw_curves, observe, over_time
 from roambus.experiments.figures.style import USUAL
-from roambus.spark.aggregation.traces import read_footer
+from roambus.spark.aggregation.traces import list_traces
 from tests.support.films import row, write_rows
 
 
@@ -32,7 +32,7 @@ def write_run(folder: Path, agent: str, seed: int, speed: str = "2") -> Path:
 
 def test_a_delay_is_that_of_the_first_delivery_to_who_was_to_get_it(tmp_path: Path) -> None:
     """Duplicates, and what reaches others, do not count; what is lost keeps the curve below 1."""
-    observed = observe(read_footer(write_run(tmp_path, "mft", 0)))
+    observed = observe(list_traces([write_run(tmp_path, "mft", 0)])[0][0])
     assert observed.delay_s.tolist() == [0.5, 2.0]
     assert (observed.expected, observed.end_s) == (3, 30.0)
     delays, shares = distribution([observed, observed])

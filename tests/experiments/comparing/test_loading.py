@@ -12,10 +12,10 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.comparing import observations
 from roambus.experiments.comparing.observations import load
+from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import DELIVERED, METRICS
-from roambus.spark.metrics.extra import EXTRA, Extra
-from roambus.spark.metrics.run_metrics import SENT
+from roambus.spark.metrics.extra import Extra
 from tests.experiments.measured import measurements, write_measurements
 from tests.spark.synthetic import write_trace
 
@@ -45,7 +45,7 @@ def test_runs_are_read_from_their_traces(tmp_path: Path) -> None:
     assert (point["mean"], point["n"]) == (1.0, 3)
 
 
-@pytest.mark.usefixtures("computed")
+@pytest.mark.usefixtures("session")
 def test_a_damaged_run_is_left_out_and_named(tmp_path: Path) -> None:
     """The others are there."""
     write_trace(tmp_path, RUN, [])

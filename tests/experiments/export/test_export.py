@@ -30,9 +30,8 @@ from roambus.experiments.export.exporter import Asked, export_results
 from roambus.experiments.export.result_files import quoted
 from roambus.experiments.export.runs import find_runs, rows
 from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.metrics.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
-from roambus.spark.metrics.extra import EXTRA
-from roambus.spark.metrics.run_metrics import SENT
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace
 
 RUN = "agent=mft/network=C2/speed=2.5/seed=3"

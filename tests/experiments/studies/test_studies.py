@@ -34,7 +34,7 @@ from roambus.experiments.sweeps.sweep_file import describe, read_sweep
 from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
-from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
+from roambus.spark.metrics.extra import Extra, Table
 from tests.experiments.measured import measurements, write_measurements
 
 OURS = [(name, sweep) for name in shipped_studies() for sweep in load_study(name).sweeps]
@@ -170,9 +170,9 @@ def larger(than: float) -> ClaimTest:
 
 
 def two_sweeps(first: str, second: str) -> Study:
-    extra = Extra((ExtraMetrics((SIZE,), never),), (ExtraTable("sizes", ("at_s", "size_b"), never),))
+    extra = Extra((SIZE,), (Table("sizes", ("at_s", "size_b"), never),))
     one = StudySweep(first, plans("first"), claims=(larger(1), larger(100)), extra=extra, dots=dots)
-    other = StudySweep(second, plans("second"), claims=(larger(10),), extra=Extra((ExtraMetrics((SIZE,), never),)))
+    other = StudySweep(second, plans("second"), claims=(larger(10),), extra=Extra((SIZE,)))
     return Study("sizes", "nobody", (one, other), notes=("Sizes are <made up>.",))
 
 

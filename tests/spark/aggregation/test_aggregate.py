@@ -110,7 +110,7 @@ def test_rows_that_make_no_sense(tmp_path: Path) -> None:
     """A list of subscribers that are no numbers is an agent's mistake: the message names the trace."""
     nonsense: Row = {**publish(1.0, 0, "0.0", []), "detail": "1 two"}
     write_trace(tmp_path, "agent=a/seed=0", [nonsense])
-    with pytest.raises(UserError, match=r"seed=0/trace\.parquet: a publish, route or energy row"):
+    with pytest.raises(UserError, match=r"seed=0/trace\.parquet: a publish row whose detail holds no numbers"):
         aggregate(tmp_path)
 
 

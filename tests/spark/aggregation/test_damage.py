@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,11 +15,10 @@ from pyspark.sql import SparkSession
 from roambus.bridge.trace.parquet import write_trace as write_file
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, TIME_S, TRACE_SCHEMA
 from roambus.python_protocol.actions import ENERGY, SEND
-from roambus.spark.aggregation import aggregate as module
-from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.computation import compute
-from roambus.spark.aggregation.traces import Trace, find_traces
-from roambus.spark.metrics.extra import Extra
+from roambus.spark.aggregation.aggregate import aggregate, metrics_of
+from roambus.spark.aggregation.computation import measure
+from roambus.spark.aggregation.traces import find_traces, list_traces
+from roambus.spark.metrics.extra import NOTHING
 from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
 
 Harm = Callable[[Path], object]
@@ -50,14 +50,17 @@ DAMAGES: dict[str, tuple[Harm, str]] = {
     "not-parquet": (lambda file: file.write_text("PAR1 it is not"), "damaged"),
     "folder": (folder_instead, "damaged"),
     "other-columns": (lambda file: pq.write_table(pa.table({"x": [1]}), file), "its columns are not those of a trace"),
-    "flipped-time": (lambda file: flipped(file, TIME_S), "rows can be read"),
-    "flipped-bytes": (lambda file: flipped(file, BYTES), "rows can be read"),
-    "flipped-detail": (lambda file: flipped(file, DETAIL), "rows can be read"),
+    "flipped-time": (lambda file: flipped(file, TIME_S), "damaged"),
+    "flipped-bytes": (lambda file: flipped(file, BYTES), "damaged"),
+    "flipped-detail": (lambda file: flipped(file, DETAIL), "damaged"),
     "words-for-nodes": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "1 two"}]), NO_NUMBERS),
     "half-a-node": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "1.5"}]), NO_NUMBERS),
     "huge-node": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "99999999999"}]), NO_NUMBERS),
     "no-energy": (lambda file: rewritten(file, [{**deliver(1, 0, "", 1), EVENT: ENERGY, DETAIL: "NaN"}]), NO_NUMBERS),
-    "no-time": (lambda file: rewritten(file, [{**deliver(float("nan"), 0, "", 1), EVENT: SEND}]), "no time"),
+    "no-time": (
+        lambda file: rewritten(file, [{**deliver(float("nan"), 0, "", 1), EVENT: SEND}]),
+        "a row with time_s nan",
+    ),
 }
 
 
@@ -84,9 +87,8 @@ def test_damaged_traces_are_named(problems: list[str], name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("divided")
 def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Path) -> None:
-    """Just the sound runs have metrics: those that they have where nothing is damaged, in one task or in many."""
+    """Just the sound runs have metrics: those that they have where nothing is damaged."""
     for seed in range(len(DAMAGES)):
         write_trace(tmp_path, f"agent=sound/seed={seed}", random_trace(seed, publications=10))
     aggregate(tmp_path)
@@ -95,33 +97,34 @@ def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Pa
     assert len(problems) == len(DAMAGES)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("divided")
-def test_damaged_traces_are_tried_again(results: Path, problems: list[str]) -> None:
-    """Damage is not remembered: a trace that is still damaged is named again, in one task or in many."""
-    assert aggregate(results) == problems
+def test_damage_is_known_without_spark(results: Path, problems: list[str]) -> None:
+    """As long as the file is as it was; whoever doubts that asks for everything afresh."""
+    assert aggregate(results, "no master is asked for") == problems
+    assert aggregate(results, afresh=True) == problems
 
 
-@pytest.fixture
-def vanishing(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Files to be removed after their footers were read, before Spark reads them."""
-    doomed: list[Path] = []
+def test_what_a_disk_fails_to_read_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not be damage; what the file holds is."""
 
-    def harmed(session: SparkSession, traces: list[Trace], extra: Extra) -> tuple[pa.Table, dict[Path, str]]:
-        for file in doomed:
-            file.unlink()
-        return compute(session, traces, extra)
+    def failing(_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(module, "compute", harmed)
-    return doomed
+    file = write_trace(tmp_path, "agent=a/seed=0", [])
+    with monkeypatch.context() as patched:
+        patched.setattr(pq, "ParquetFile", failing)
+        found = measure(file, 1.0, NOTHING)
+    assert found == {
+        "problem": "damaged ([Errno 5] Input/output error): run the sweep again to make it anew",
+        "passes": True,
+    }
 
 
-@pytest.mark.slow
-def test_trace_that_vanishes(tmp_path: Path, vanishing: list[Path], session: SparkSession) -> None:
-    """A trace that goes while the job is under way is named, and the other one is there."""
+def test_a_trace_that_vanishes(tmp_path: Path, session: SparkSession) -> None:
+    """One that goes before its turn comes is named, and the other one is there."""
     for seed in (0, 1):
         write_trace(tmp_path, f"agent=a/seed={seed}", random_trace(seed, publications=10))
-    vanishing.append(find_traces(tmp_path)[0])
-    (line,) = aggregate(tmp_path)
-    assert "seed=0/trace.parquet: vanished" in line
-    assert list(pd.read_csv(tmp_path / "metrics" / "runs.csv")["seed"]) == [1]
+    traces, _ = list_traces(find_traces(tmp_path))
+    traces[0].file.unlink()
+    metrics, problems = metrics_of(tmp_path, traces)
+    assert list(metrics.index) == ["agent=a/seed=1"]
+    assert problems == {traces[0].file: f"{traces[0].file}: vanished while it was read: run the sweep again to add it"}

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import UserError
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.traces import examine, readable_names
+from roambus.spark.aggregation.traces import list_traces
 from tests.spark.synthetic import random_trace, write_trace
 
 NAMES = [
@@ -45,7 +43,7 @@ def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
 )
 def test_a_name_that_a_spreadsheet_would_compute_is_refused(tmp_path: Path, place: str, formula: str) -> None:
     """It would stand in the tables as CSV. A number is none, whatever its sign."""
-    _, problems = examine([write_trace(tmp_path, place, [])])
+    _, problems = list_traces([write_trace(tmp_path, place, [])])
     assert [formula in line and "would be a formula" in line for line in problems.values()] == [True] * bool(formula)
 
 
@@ -59,19 +57,3 @@ def test_a_name_does_not_stand_for_another(tmp_path: Path) -> None:
     for name, seed in (("a?b", 1), ("a#b", 2), ("[ab]", 3)):
         aggregate(tmp_path / name)
         assert list(pd.read_csv(tmp_path / name / "metrics" / "runs.csv")["seed"]) == [seed]
-
-
-def test_on_a_cluster_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    """By its name, before Spark is asked; all others are given as they are."""
-
-    class Context:
-        master = "spark://here:7077"
-
-    class Session:
-        sparkContext = Context()  # noqa: N815  # Spark's own name
-
-    session: SparkSession = Session()  # type: ignore[assignment]  # all of it that is asked
-    with readable_names(session, [tmp_path / "a?b"]) as names:
-        assert names == [tmp_path / "a?b"]
-    with pytest.raises(UserError, match=r"\\xff: on a cluster Spark reads no file whose name is not UTF-8"):
-        readable_names(session, [tmp_path / os.fsdecode(b"\xff")]).__enter__()

@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
-from roambus.spark.aggregation.computation import METRICS_SCHEMA
+from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN, SENT
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import MESSAGES
-from roambus.spark.metrics.run_metrics import RUN, SENT
 
 Sweep = dict[int, int]
 """The version of each run's trace."""
 
 
 def trace(run: int, version: int) -> Trace:
-    return Trace(Path(f"{run}"), f"seed={run}", f"key {version}", 1000, version, 10)
+    return Trace(Path(f"{run}"), f"seed={run}", 1000, version)
 
 
 def metrics(traces: list[Trace]) -> pa.Table:
@@ -94,10 +93,10 @@ def test_killed_at_any_step(step: int, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_only_what_is_new_is_computed(tmp_path: Path) -> None:
-    """A trace of another key, size or time is another trace; one that is as before is known."""
+    """A trace of another size or time is another trace; one that is as before is known."""
     known = trace(0, 0)
     aggregated(tmp_path, [known])
-    others = [replace(known, key="other"), replace(known, size=1001), replace(known, modified_ns=9), trace(1, 0)]
+    others = [replace(known, size=1001), replace(known, modified_ns=9), trace(1, 0)]
     for other in others:
         rows = Store(tmp_path, "d").rows_of([known, other])
         assert missing_from(rows, [known, other]) == [other]

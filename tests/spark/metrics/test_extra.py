@@ -1,107 +1,193 @@
-"""What a study measures beside the catalogue: in the tables, kept like all metrics, and wrong only with a message."""
+"""What is measured beside the catalogue: in the tables, kept like all metrics, and wrong only with a message."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.errors import UserError
 from roambus.bridge.trace import schema
+from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.metrics.catalogue import Metric
-from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.catalogue import metric
+from roambus.spark.metrics.extra import Extra, own_metrics, table
+from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import deliver, publish, write_trace
 
-LAST = Metric("last_s", "last (s)", "When the last delivery came.")
-COUNT = Metric("count", "deliveries", "How many there were.")
-CALLS: list[str] = []
+NO_MASTER = "no master is asked for"
 
 
-def deliveries(traces: DataFrame) -> DataFrame:
-    """A row a delivery."""
-    CALLS.append("deliveries")
-    rows = traces.where(F.col(schema.EVENT) == schema.DELIVER)
-    return rows.select(RUN, F.col(schema.TIME_S).alias("at_s"), schema.NODE)
+@metric("last", "s")
+def last_s(run: Run) -> float:
+    """When the last delivery came."""
+    return float(run.deliveries.time_s.max())
 
 
-def last(traces: DataFrame) -> DataFrame:
-    """A row a run with any delivery."""
-    return deliveries(traces).groupBy(RUN).agg(F.max("at_s").alias("last_s"), F.count("*").alias("count"))
+@metric("deliveries")
+def count(run: Run) -> float:
+    """How many there were."""
+    return len(run.deliveries) or float("nan")
 
 
-EXTRA = Extra((ExtraMetrics((LAST, COUNT), last),), (ExtraTable("deliveries", ("at_s", "node"), deliveries),))
+@table("at_s", "node")
+def deliveries(run: Run) -> pd.DataFrame:
+    """When and where each was."""
+    return run.deliveries.rename(columns={schema.TIME_S: "at_s"}).iloc[::-1]
+
+
+EXTRA = Extra((last_s, count), (deliveries,))
+OWN = """\
+from roambus import metric
+
+import helper
+
+
+@metric("last", unit="s")
+def last_s(run):
+    \"\"\"When the last delivery came.\"\"\"
+    return helper.last(run.deliveries)
+"""
+HELPER = "def last(deliveries):\n    return deliveries.time_s.max()\n"
 
 
 @pytest.fixture
 def results(tmp_path: Path, session: SparkSession) -> Path:
     """Two deliveries with seed 0, none with seed 1."""
     published = [publish(1.0, 0, "0.0", [3, 2])]
-    write_trace(tmp_path, "agent=a/nodes=9/seed=0", [*published, deliver(2.5, 3, "0.0", 2), deliver(1.5, 2, "0.0", 1)])
-    write_trace(tmp_path, "agent=a/nodes=9/seed=1", published)
-    return tmp_path
+    folder = tmp_path / "results"
+    write_trace(folder, "agent=a/nodes=9/seed=0", [*published, deliver(2.5, 3, "0.0", 2), deliver(1.5, 2, "0.0", 1)])
+    write_trace(folder, "agent=a/nodes=9/seed=1", published)
+    return folder
 
 
-def table(results: Path, name: str) -> pd.DataFrame:
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of a user's with a metric, and beside it what that imports."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "helper.py").write_text(HELPER)
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    return file
+
+
+def measured(results: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(results / "metrics" / f"{name}.csv")
 
 
 def test_metrics_stand_beside_the_others(results: Path) -> None:
     """In runs behind those of the catalogue, in points as means; a run without one counts in no mean."""
     assert aggregate(results, extra=EXTRA) == []
-    runs = table(results, "runs")
+    runs = measured(results, "runs")
     np.testing.assert_equal(runs["last_s"].tolist(), [2.5, np.nan])
     assert list(runs.columns)[list(runs.columns).index("last_s") + 1] == "count"
-    point = table(results, "points").set_index("metric").loc["count"]
+    point = measured(results, "points").set_index("metric").loc["count"]
     assert (point["mean"], point["n"]) == (2, 1)
 
 
 def test_tables_have_a_row_an_observation(results: Path) -> None:
     """With agent, axes and seed in front, in an order that depends on the numbers alone."""
     aggregate(results, extra=EXTRA)
-    found = table(results, "deliveries")
+    found = measured(results, "deliveries")
     assert list(found.columns) == ["agent", "nodes", "seed", "at_s", "node"]
     assert found.to_numpy().tolist() == [["a", 9, 0, 1.5, 2.0], ["a", 9, 0, 2.5, 3.0]]
 
 
-@pytest.mark.slow
 def test_what_is_known_is_not_read_again(results: Path) -> None:
-    """Nothing is computed for traces as they were; without the study, or with another, everything is."""
+    """Spark is not even started for traces as they were; without the study, or with another, everything is computed."""
     aggregate(results, extra=EXTRA)
     before = {file.name: file.read_bytes() for file in (results / "metrics").iterdir()}
-    CALLS.clear()
-    aggregate(results, extra=EXTRA)
-    assert CALLS == []
+    aggregate(results, NO_MASTER, extra=EXTRA)
     assert {file.name: file.read_bytes() for file in (results / "metrics").iterdir()} == before
+    shutil.rmtree(results / "metrics")
     aggregate(results, extra=replace(EXTRA, tables=()))
-    assert CALLS == ["deliveries"]
+    assert "last_s" in measured(results, "runs").columns
     aggregate(results)
-    assert "last_s" not in table(results, "runs").columns
+    assert "last_s" not in measured(results, "runs").columns
 
 
 def test_a_table_without_observations_has_its_columns(results: Path) -> None:
     """So that what reads it finds them."""
-    nothing = ExtraTable("nothing", ("at_s",), lambda traces: deliveries(traces).where(F.lit(False)))
+    nothing = replace(deliveries, name="nothing", compute=lambda run: deliveries.compute(run).iloc[:0])
     aggregate(results, extra=Extra(tables=(nothing,)))
-    assert list(table(results, "nothing").columns) == ["agent", "nodes", "seed", "at_s"]
-    assert table(results, "nothing").empty
+    assert list(measured(results, "nothing").columns) == ["agent", "nodes", "seed", "at_s", "node"]
+    assert measured(results, "nothing").empty
 
 
-def test_two_rows_a_run_are_a_mistake(results: Path) -> None:
-    """The message names the function."""
-    twice = ExtraMetrics((Metric("at_s", "", ""),), deliveries)
-    with pytest.raises(UserError, match="deliveries gives a run two rows: group by run"):
-        aggregate(results, extra=Extra((twice,)))
+def test_metrics_of_ones_own_are_computed_with_what_they_import(results: Path, own: Path) -> None:
+    """No executor can import either of them: both are sent."""
+    extra = own_metrics(str(own))
+    assert [(one.column, one.axis_title, one.meaning) for one in extra.metrics] == [
+        ("last_s", "last (s)", "When the last delivery came.")
+    ]
+    assert aggregate(results, extra=extra) == []
+    np.testing.assert_equal(measured(results, "runs")["last_s"].tolist(), [2.5, np.nan])
 
 
-def test_a_column_that_is_missing_is_named(results: Path) -> None:
-    """By Spark's message."""
-    missing = ExtraMetrics((Metric("latest_s", "", ""),), last)
-    with pytest.raises(RoambusError, match="latest_s"):
-        aggregate(results, extra=Extra((missing,)))
+def test_a_changed_helper_of_a_metric_computes_it_anew(results: Path, own: Path) -> None:
+    """What the metric imports of its own project is part of what is known of it; what nobody imports is not."""
+    before = own_metrics(str(own)).digest()
+    (own.parent / "unused.py").write_text("")
+    assert own_metrics(str(own)).digest() == before
+    (own.parent / "helper.py").write_text(HELPER.replace("max", "min"))
+    assert own_metrics(str(own)).digest() != before
+
+
+def test_tables_say_what_metrics_of_ones_own_are(results: Path, own: Path) -> None:
+    """So that figures and reports of them need not run their code."""
+    aggregate(results, extra=own_metrics(str(own)))
+    found = read_measurements(results).metric("last_s")
+    assert (found.axis_title, found.meaning, found.compute) == ("last (s)", "When the last delivery came.", None)
+
+
+def test_two_metrics_of_one_name_are_refused(own: Path) -> None:
+    """Whichever of them came first."""
+    with pytest.raises(UserError, match="there are two metrics last_s: give one of them another name"):
+        EXTRA + own_metrics(str(own))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            "helper.last(run.deliveries)",
+            "1 / 0",
+            r"last_s \(.*mine.py:6\) fails: ZeroDivisionError: .* \(.*mine.py:9\)",
+        ),
+        ("helper.last(run.deliveries)", "'much'", "last_s .* returns a str, which is no number"),
+    ],
+)
+def test_a_metric_that_fails_is_named(results: Path, own: Path, old: str, new: str, problem: str) -> None:
+    """With its place, and the run: no traceback of Spark's."""
+    own.write_text(OWN.replace(old, new))
+    with pytest.raises(UserError, match=rf"trace.parquet: {problem}"):
+        aggregate(results, extra=own_metrics(str(own)))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (OWN.replace("def last_s", "def delivered"), "delivered is a metric of every run: give it another name"),
+        ("from roambus import metric", r"no function there is a metric: write @metric\(TITLE\) over one"),
+        ("import nowhere", "mine.py:1: ModuleNotFoundError"),
+    ],
+)
+def test_a_file_that_is_no_use_is_refused(own: Path, text: str, problem: str) -> None:
+    """Before anything is computed."""
+    own.write_text(text)
+    with pytest.raises(UserError, match=problem):
+        own_metrics(str(own))
+
+
+def test_a_package_that_is_not_there_is_named() -> None:
+    """With what can be given instead."""
+    with pytest.raises(UserError, match=r"unknown metrics 'none'.*or give path/to/file.py"):
+        own_metrics("none")

@@ -1,4 +1,4 @@
-"""The metrics of real runs: the same by Spark, by pandas, and in whatever order the runs came."""
+"""The metrics of real runs: the same in SQL, and in whatever order the runs came."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
+from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.layout import TRACES
 from roambus.bridge.runs.run import execute
@@ -16,11 +17,12 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation import computation
-from roambus.spark.aggregation.aggregate import aggregate, compute_metrics
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.aggregation.computation import measure
 from roambus.spark.aggregation.traces import find_traces
 from roambus.spark.metrics.catalogue import MIGRATIONS
-from roambus.spark.metrics.run_metrics import SENT
-from tests.spark import in_pandas
+from roambus.spark.metrics.extra import NOTHING
+from tests.spark.synthetic import assert_same
 
 TABLES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")
 
@@ -35,15 +37,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results
 
 
-@pytest.mark.usefixtures("divided")
-def test_same_as_in_pandas(runs: Path, session: SparkSession) -> None:
-    """Spark's numbers are exactly those of a plain computation in pandas, migrations among them."""
+def test_same_as_in_sql(runs: Path) -> None:
+    """The numbers are exactly those of SQL in DuckDB, migrations among them."""
     files = find_traces(runs)
-    metrics = compute_metrics(files)
-    assert metrics[MIGRATIONS].max() > 0
-    for (_, row), file in zip(metrics.iterrows(), files, strict=True):
-        spark = {str(name): None if name != SENT and pd.isna(value) else value for name, value in row.items()}
-        assert spark == in_pandas.metrics(file)
+    rows, in_sql = {file: measure(file, 1.0, NOTHING) for file in files}, metrics_in_sql(files)
+    assert max(row[MIGRATIONS] for row in rows.values()) > 0
+    for file in files:
+        assert_same(rows[file], in_sql[file])
 
 
 @pytest.mark.slow
@@ -52,10 +52,11 @@ def test_runs_that_come_and_go(
 ) -> None:
     """Adding runs one aggregation after another gives every table that one of all gives, byte for byte.
 
-    It does not matter either whether a batch is one task or many.
+    It does not matter either whether a run is a task of its own.
     """
     with monkeypatch.context() as patched:
-        patched.setattr(computation, "ROWS_OF_ONE_TASK", 0)
+        patched.setattr(computation, "SMALLEST_WORK", 0)
+        patched.setattr(computation, "TASK_WORK", 0)
         aggregate(runs)
     first, *others = sorted(path.relative_to(runs) for path in (runs / TRACES).iterdir())
     for place in (*others, first):

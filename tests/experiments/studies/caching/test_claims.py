@@ -42,7 +42,7 @@ def measured(axes: Mapping[str, Sequence[str]], make: Make) -> Measurements:
         "agents": {agent: [agent, {}] for agent in AGENTS},
     }
     frame = pd.DataFrame(runs)
-    return Measurements(frame, mean_points(frame), sweep, metrics=(*METRICS, *c.POPULATION.catalogue))
+    return Measurements(frame, mean_points(frame), sweep, metrics=(*METRICS, *c.POPULATION.metrics))
 
 
 def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from roambus.experiments.studies.caching import metrics as c
 from roambus.python_protocol.actions import ANSWER, ATTACH, CACHE, DELIVER, DETACH, FORGET, MOVE, PUBLISH
-from roambus.spark.metrics.run_metrics import RUN
-
-SCHEMA = "run int, time_s double, node int, event string, notification_id string, detail string"
-Row = tuple[int, float, int, str, str | None, str | None]
-Measured = dict[int, dict[str, Any]]
+from roambus.spark.metrics.run import Run
+from tests.spark.synthetic import Row, measured, write_trace
 
 
 def row(time_s: float, node: int, event: str, notification: str | None = None, detail: str | None = None) -> Row:
-    return 0, time_s, node, event, notification, detail
+    return {"time_s": time_s, "node": node, "event": event, "notification_id": notification, "detail": detail}
 
 
 END = row(100.0, 0, MOVE)
@@ -52,53 +47,41 @@ AWAY = [
 ]
 
 
-@pytest.fixture
-def measure(session: SparkSession) -> Callable[[Callable[[DataFrame], DataFrame], list[Row]], dict[str, Any]]:
-    """The one row that a metric's function gives for these rows."""
-
-    def measured(function: Callable[[DataFrame], DataFrame], rows: list[Row]) -> dict[str, Any]:
-        (found,) = function(session.createDataFrame(rows, SCHEMA)).collect()
-        assert found[RUN] == 0
-        return dict(found.asDict())
-
-    return measured
-
-
-def test_absorption_is_from_publication_until_no_cache_has_a_message(measure: Any) -> None:
+def test_absorption_is_from_publication_until_no_cache_has_a_message() -> None:
     """What is in no cache has 0, what still is in one counts until the end: (12 + 0 + 40) / 3."""
-    found = measure(c.absorption, CACHED)
+    found = measured(c.POPULATION.metrics, CACHED)
     assert found[c.ABSORPTION_S] == pytest.approx(52 / 3)
     assert (found[c.STILL_CACHED], found[c.MESSAGES_OBSERVED]) == (pytest.approx(1 / 3), 3)
 
 
-def test_the_distribution_of_absorption_is_of_what_was_cached(measure: Any) -> None:
+def test_the_distribution_of_absorption_is_of_what_was_cached() -> None:
     """Of 12 and 40 s, whose mean is 26 s, half take 26 s at most, and a tenth more than 37.2 s."""
-    found = measure(c.absorption, CACHED)
+    found = measured(c.POPULATION.metrics, CACHED)
     assert found[c.ABSORPTION_MEDIAN] == pytest.approx(1)
     assert found[c.ABSORPTION_TAIL] == pytest.approx(37.2 / 26)
 
 
-def test_the_gain_is_of_responses_over_different_messages(measure: Any) -> None:
+def test_the_gain_is_of_responses_over_different_messages() -> None:
     """Six responses bring four messages to three requests."""
-    found = measure(c.responses, ASKED)
+    found = measured(c.POPULATION.metrics, ASKED)
     assert found[c.GAIN_PERCENT] == pytest.approx(50)
     assert (found[c.RESPONSES_PER_REQUEST], found[c.REQUESTS_ANSWERED]) == (2, 3)
 
 
-def test_the_lost_ratio_is_a_mean_over_absences(measure: Any) -> None:
+def test_the_lost_ratio_is_a_mean_over_absences() -> None:
     """Two of three, then none of one; absences that begin or end too late do not count."""
-    found = measure(c.losses, AWAY)
+    found = measured(c.POPULATION.metrics, AWAY)
     assert (found[c.LOST_RATIO], found[c.ABSENCES_OBSERVED]) == (pytest.approx(1 / 3), 2)
 
 
-def test_what_is_missed_and_how_late_the_rest_is(measure: Any) -> None:
+def test_what_is_missed_and_how_late_the_rest_is() -> None:
     """Over all absences: two missed, the others after half a second at most."""
-    found = measure(c.figure_5, AWAY)
+    found = measured(c.MOVE.metrics, AWAY)
     assert (found[c.MISSED], found[c.CATCH_UP_S]) == (2, pytest.approx(0.5))
 
 
-def test_deliveries_are_counted_from_the_first_one(session: SparkSession) -> None:
+def test_deliveries_are_counted_from_the_first_one(tmp_path: Path) -> None:
     """Figure 5's axes."""
     rows = [row(3.0, 5, DELIVER, "0.1"), row(2.0, 5, DELIVER, "0.0"), row(7.5, 5, DELIVER, "0.2"), END]
-    found = c.deliveries(session.createDataFrame(rows, SCHEMA)).collect()
-    assert sorted((one[c.DELIVERED_S], one[c.COUNT]) for one in found) == [(0, 1), (1, 2), (5.5, 3)]
+    found = c.deliveries.compute(Run(write_trace(tmp_path, "agent=a/seed=0", rows)))
+    assert found[[c.DELIVERED_S, c.COUNT]].to_numpy().tolist() == [[0, 1], [1, 2], [5.5, 3]]

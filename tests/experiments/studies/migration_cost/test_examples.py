@@ -20,11 +20,11 @@ from roambus.python_protocol.parts.link import LinkAck
 from roambus.python_protocol.vocabulary import SECOND, Role
 from roambus.spark.aggregation.aggregate import compute_metrics
 from roambus.spark.metrics import catalogue as c
-from tests.spark.in_pandas import UPKEEP
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row
 from tests.support.trees import run_on_tree
 
+UPKEEP = ["PUB", "REP", "HEARTBEAT", "ACK"]
 FIGURE_3_1 = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
 """b1 is node 0, and so on; b3 (node 2) goes from b1 to b2 (node 1)."""
 

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
-from pyspark.sql.types import DoubleType, IntegerType, StringType, StructField, StructType
 
-from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
+    EXTRA,
     LATE_PER_CENT,
     LONGEST_DELAY_S,
     SITE_BYTES,
     SITE_MESSAGES,
-    costs,
-    held_up,
 )
-from roambus.spark.metrics.run_metrics import RUN
-from tests.spark.synthetic import Row, deliver, publish, role, send
-
-_TYPES = {"double": DoubleType(), "int32": IntegerType(), "string": StringType()}
-_SCHEMA = StructType(
-    [StructField(RUN, IntegerType()), *(StructField(field.name, _TYPES[str(field.type)]) for field in TRACE_SCHEMA)]
-)
+from tests.spark.synthetic import Row, deliver, measured, publish, role, send
 
 
 def to(peer: int, row: Row) -> Row:
@@ -48,13 +38,14 @@ RUNS: list[list[Row]] = [
 ]
 
 
-def test_costs_are_counted_from_the_first_event_on_and_per_event(session: SparkSession) -> None:
-    """Between sites only what goes from broker to broker; a run without events has none."""
-    columns = [field.name for field in TRACE_SCHEMA]
-    rows = [(run, *(row.get(name) for name in columns)) for run, its in enumerate(RUNS) for row in its]
-    traces = session.createDataFrame(rows, _SCHEMA)
-    (found,) = costs(traces).collect()
-    assert found.asDict() == {RUN: 0, EVENT_MESSAGES: 2.5, SITE_MESSAGES: 1.0, SITE_BYTES: 18.5}
-    (longest,) = held_up(traces).collect()
-    assert (longest[RUN], longest[LONGEST_DELAY_S]) == (0, pytest.approx(2.0))
-    assert longest[LATE_PER_CENT] == pytest.approx(50)
+def test_costs_are_counted_from_the_first_event_on_and_per_event() -> None:
+    """Between sites only what goes from broker to broker."""
+    found = measured(EXTRA.metrics, RUNS[0])
+    costs = (found[EVENT_MESSAGES], found[SITE_MESSAGES], found[SITE_BYTES])
+    assert costs == (2.5, 1.0, 18.5)
+    assert (found[LONGEST_DELAY_S], found[LATE_PER_CENT]) == (pytest.approx(2.0), pytest.approx(50))
+
+
+def test_a_run_without_events_has_no_costs_of_any() -> None:
+    """Nor has it delays."""
+    assert set(measured(EXTRA.metrics, RUNS[1]).values()) == {None}

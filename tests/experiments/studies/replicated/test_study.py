@@ -46,7 +46,7 @@ def measured(agents: Sequence[str], axes: Mapping[str, Sequence[str]], make: Mak
         "seeds": [0, 1, 2, 3],
     }
     frame = pd.DataFrame(runs)
-    return Measurements(frame, mean_points(frame), sweep, metrics=(*c.METRICS, *EXTRA.catalogue))
+    return Measurements(frame, mean_points(frame), sweep, metrics=(*c.METRICS, *EXTRA.metrics))
 
 
 def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]:

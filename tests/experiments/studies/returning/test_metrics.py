@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
-from pyspark.sql import SparkSession
-
-from roambus.experiments.studies.returning.study import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
+from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.python_protocol.actions import ATTACH, DETACH, DROP, REPLAY, STORE
-from roambus.spark.aggregation.aggregate import aggregate
-from tests.spark.synthetic import Row, deliver, publish, write_trace
+from tests.spark.synthetic import Row, deliver, measured, publish
 
 
 def note(time_s: float, node: int, event: str, notification: str | None = None, peer: int | None = None) -> Row:
@@ -45,12 +38,13 @@ AWAY = [
 """Node 1 misses two and gets one of them; node 2 never returns."""
 
 
-def test_metrics_of_clients_that_return(tmp_path: Path, session: SparkSession) -> None:
-    """Storage adds up over brokers and subscribers; only absences that end count."""
-    write_trace(tmp_path, "agent=a/seed=0", STORAGE)
-    write_trace(tmp_path, "agent=a/seed=1", [*AWAY, note(9.0, 7, DROP, "0.2", 1)])
-    assert aggregate(tmp_path, extra=RETURNING) == []
-    table = pd.read_csv(tmp_path / "metrics" / "runs.csv")[[STORED_MEAN, STORED_PEAK, HANDED_OVER, CATCH_UP_S]]
-    stored, away = table.to_numpy().tolist()
-    np.testing.assert_equal(stored, [(2 + 6 + 4) / 10, 2, np.nan, np.nan])
-    np.testing.assert_equal(away, [np.nan, np.nan, 0.5, 0.5])
+def test_storage_adds_up_over_brokers_and_subscribers() -> None:
+    """2 s of two, 2 s of one, and 4 s more of one, in 10 s."""
+    found = measured(RETURNING.metrics, STORAGE)
+    assert found == {STORED_MEAN: (2 + 6 + 4) / 10, STORED_PEAK: 2, HANDED_OVER: None, CATCH_UP_S: None}
+
+
+def test_only_absences_that_end_count() -> None:
+    """Where nobody notes that anything is stored, it is not known how much."""
+    found = measured(RETURNING.metrics, [*AWAY, note(9.0, 7, DROP, "0.2", 1)])
+    assert found == {STORED_MEAN: None, STORED_PEAK: None, HANDED_OVER: 0.5, CATCH_UP_S: 0.5}

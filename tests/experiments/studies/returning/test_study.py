@@ -8,16 +8,14 @@ import pandas as pd
 
 from roambus.experiments.figures.figure import look_up
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.returning.study import (
+from roambus.experiments.studies.returning.metrics import (
     CATCH_UP_S,
     HANDED_OVER,
     RETURNING,
     STORED_MEAN,
     STORED_PEAK,
-    TABLE_FILE,
-    returning_plans,
-    returning_tables,
 )
+from roambus.experiments.studies.returning.study import TABLE_FILE, returning_plans, returning_tables
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -39,7 +37,7 @@ def measured() -> Measurements:
         }
         for agent, announced, absence, presence, seed in places
     )
-    return Measurements(runs, mean_points(runs), metrics=(*c.METRICS, *RETURNING.catalogue))
+    return Measurements(runs, mean_points(runs), metrics=(*c.METRICS, *RETURNING.metrics))
 
 
 def test_each_metric_over_the_length_of_absences() -> None:

@@ -56,9 +56,7 @@ def measured(name: str, make: Make) -> Measurements:
         "agents": {"skip-ring": ["skip-ring", {}]},
     }
     (extra,) = [one.extra for one in STUDY.sweeps if one.name == name]
-    return Measurements(
-        pd.DataFrame(runs), mean_points(pd.DataFrame(runs)), sweep, metrics=(*METRICS, *extra.catalogue)
-    )
+    return Measurements(pd.DataFrame(runs), mean_points(pd.DataFrame(runs)), sweep, metrics=(*METRICS, *extra.metrics))
 
 
 def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]:

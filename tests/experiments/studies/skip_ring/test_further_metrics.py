@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import measurements
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.spark.metrics.run_metrics import RUN
 from tests.python_protocol.skip_ring.network import run
-
-COLUMNS = (
-    f"{RUN} int, time_s double, node int, event string, message_type string, notification_id string, "
-    "hops int, detail string"
-)
-Row = tuple[int, float, int, str, str | None, str | None, int | None, str | None]
-Measure = Callable[[Callable[[DataFrame], DataFrame], list[Row]], dict[str, Any]]
+from tests.spark.synthetic import Row, measured
 
 
 def row(
@@ -33,19 +24,8 @@ def row(
     publication: str | None = None,
     hops: int | None = None,
 ) -> Row:
-    return 0, time_s, node, event, sent, publication, hops, detail
-
-
-@pytest.fixture
-def measure(session: SparkSession) -> Measure:
-    """The one row that a metric's function gives for these rows."""
-
-    def measured(function: Callable[[DataFrame], DataFrame], rows: list[Row]) -> dict[str, Any]:
-        (found,) = function(session.createDataFrame(rows, COLUMNS)).collect()
-        assert found[RUN] == 0
-        return dict(found.asDict())
-
-    return measured
+    told = {"message_type": sent, "notification_id": publication, "hops": hops, "detail": detail}
+    return {"time_s": time_s, "node": node, "event": event, **told}
 
 
 def subscribed(*nodes: int, at: float = 0.0) -> list[Row]:
@@ -65,17 +45,17 @@ SPREAD = [
 ]
 
 
-def test_who_has_everything_and_what_was_sent_in_vain(measure: Measure) -> None:
+def test_who_has_everything_and_what_was_sent_in_vain() -> None:
     """Two of three subscribers have both publications; of four that were sent three were new."""
-    found = measure(measurements.informing, SPREAD)
+    found = measured(measurements.INFORMING.metrics, SPREAD)
     assert found[measurements.INFORMED] == pytest.approx(2 / 3)
     assert found[measurements.ROUNDS_TO_INFORM] is None
     assert found[measurements.KNOWN_SENT] == pytest.approx(25)
 
 
-def test_all_have_everything_when_the_last_has_it(measure: Measure) -> None:
+def test_all_have_everything_when_the_last_has_it() -> None:
     """At 4 s."""
-    found = measure(measurements.informing, [*SPREAD, has(4.0, 3, "1.0", 1)])
+    found = measured(measurements.INFORMING.metrics, [*SPREAD, has(4.0, 3, "1.0", 1)])
     assert (found[measurements.INFORMED], found[measurements.ROUNDS_TO_INFORM], found[measurements.KNOWN_SENT]) == (
         1,
         4.0,
@@ -100,27 +80,27 @@ DOUBLED = [
 ]
 
 
-def test_two_consecutive_joins_concern_an_old_subscriber(measure: Measure) -> None:
+def test_two_consecutive_joins_concern_an_old_subscriber() -> None:
     """The new ones do not count, and the one with label 0 only where the most joins are."""
-    found = measure(measurements.concerned, DOUBLED)
+    found = measured(measurements.JOINS.metrics, DOUBLED)
     assert (found[measurements.TWO_CONSECUTIVE], found[measurements.MOST_JOINS]) == (1, 2)
 
 
-def test_a_third_join_is_against_it(measure: Measure) -> None:
+def test_a_third_join_is_against_it() -> None:
     """Of one old subscriber."""
     more = [*subscribed(5, at=30.0), edge(31.0, 2, "5 1 5 4 -")]
-    found = measure(measurements.concerned, [*DOUBLED, *more])
+    found = measured(measurements.JOINS.metrics, [*DOUBLED, *more])
     assert (found[measurements.TWO_CONSECUTIVE], found[measurements.MOST_JOINS]) == (0, 3)
 
 
-def test_whom_no_join_concerns_is_against_it_too(measure: Measure) -> None:
+def test_whom_no_join_concerns_is_against_it_too() -> None:
     """Of two old subscribers beside label 0, one is left alone."""
     alone = [*subscribed(6), edge(1.0, 6, "1 01 1 2 -")]
-    found = measure(measurements.concerned, [*DOUBLED, *alone])
+    found = measured(measurements.JOINS.metrics, [*DOUBLED, *alone])
     assert found[measurements.TWO_CONSECUTIVE] == pytest.approx(1 / 2)
 
 
-def test_overhead_is_beyond_what_is_sent_before_the_first_publication(measure: Measure) -> None:
+def test_overhead_is_beyond_what_is_sent_before_the_first_publication() -> None:
     """Two subscribers send a message a round each; a third makes it 3 messages a round, and 4 beyond for its join."""
     usual = [row(2.0 + place / 2, 1 + place % 2, schema.SEND, sent="Introduce") for place in range(1, 16)]
     later = [row(30.0 + place / 4, 1, schema.SEND, sent="Introduce") for place in range(34)]
@@ -136,7 +116,7 @@ def test_overhead_is_beyond_what_is_sent_before_the_first_publication(measure: M
         row(40.0, 1, schema.SEND, sent="Publish"),
     ]
     rate = 14 / 7.5 / 2
-    found = measure(measurements.overhead, rows)
+    found = measured(measurements.OVERHEAD.metrics, rows)
     assert found[measurements.BY_SUBSCRIBERS] == pytest.approx(34 - rate * 3 * 10)
 
 
@@ -147,13 +127,10 @@ def crashed() -> list[dict[str, Any]]:
     return run(5, rounds=60, faults=faults, seed=3).rows
 
 
-@pytest.mark.slow
-def test_those_left_make_the_skip_ring_of_as_many(measure: Measure, crashed: list[dict[str, Any]]) -> None:
+def test_those_left_make_the_skip_ring_of_as_many(crashed: list[dict[str, Any]]) -> None:
     """A row of one that has crashed counts for nothing, a false edge of one that has not does."""
-    names = ("time_s", "node", "event", "message_type", "notification_id", "hops", "detail")
-    rows: list[Row] = [(0, *(one[name] for name in names)) for one in crashed]
     last = max(one["time_s"] for one in crashed if one["event"] == schema.OVERLAY and one["node"] not in {2, 5})
-    found = measure(measurements.recovery, [*rows, edge(45.0, 2, "99 0 4 4 -")])
+    found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 2, "99 0 4 4 -")])
     assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (1, pytest.approx(last - 20))
-    found = measure(measurements.recovery, [*rows, edge(45.0, 1, "99 0 4 4 -")])
+    found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 1, "99 0 4 4 -")])
     assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (0, None)

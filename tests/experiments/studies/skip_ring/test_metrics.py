@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.spark.metrics.run_metrics import RUN
 from tests.python_protocol.skip_ring.network import ANY_TOPIC, published, run
+from tests.spark.synthetic import measured
 from tests.support.runs import Row
 
-SOUND, FALSE_EDGE, LATE_CHANGE = 0, 1, 2
 ROUNDS = 50
+Found = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -33,64 +31,49 @@ def rows() -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def traces(session: SparkSession, rows: list[Row]) -> DataFrame:
-    """The run, the run with one false edge in its last state, and the run with a change right at its end."""
+def found(rows: list[Row]) -> Found:
+    return measured(m.STEADY.metrics, rows)
+
+
+def converging(rows: list[Row]) -> list[float | None]:
+    return list(measured(m.CONVERGENCE.metrics, rows).values())
+
+
+def test_a_run_converges_if_its_last_state_is_the_definition_for_ten_rounds(rows: list[Row]) -> None:
+    """Then the last change counts; one false edge, or a change at the end, is no convergence."""
     last = max(place for place, row in enumerate(rows) if row["event"] == schema.OVERLAY)
+    assert converging(rows) == [1, rows[last]["time_s"]]
     number, label, left, *others = rows[last]["detail"].split(" ")
     right = str(1 + int(others[0] == "1"))
     false = {**rows[last], "detail": " ".join((str(int(number) + 1), label, left, right, *others[1:]))}
-    late = {**rows[last], "time_s": ROUNDS - 1.0}
-    runs = {SOUND: rows, FALSE_EDGE: [*rows, false], LATE_CHANGE: [*rows, late]}
-    table = [{RUN: number, **row} for number, of_run in runs.items() for row in of_run]
-    columns = "time_s double, node int, event string, message_type string, notification_id string, peer int, bytes int"
-    values = [[row[name] for name in (RUN, *schema.TRACE_SCHEMA.names)] for row in table]
-    return session.createDataFrame(values, f"{RUN} int, {columns}, hops int, detail string").cache()
+    assert converging([*rows, false]) == [0, None]
+    assert converging([*rows, {**rows[last], "time_s": ROUNDS - 1.0}]) == [0, None]
 
 
-def measured(frame: DataFrame) -> dict[int, dict[str, Any]]:
-    table: pd.DataFrame = frame.toPandas().set_index(RUN)
-    return {int(number): dict(row) for number, row in table.iterrows()}  # type: ignore[call-overload]  # an index of ints
-
-
-def test_a_run_converges_if_its_last_state_is_the_definition_for_ten_rounds(traces: DataFrame, rows: list[Row]) -> None:
-    """Then the last change counts; one false edge, or a change at the end, is no convergence."""
-    found = measured(m.convergence(traces))
-    last = max(row["time_s"] for row in rows if row["event"] == schema.OVERLAY)
-    assert found[SOUND] == {m.CONVERGED: 1, m.ROUNDS_TO_CONVERGE: last}
-    assert found[FALSE_EDGE][m.CONVERGED] == 0
-    assert found[LATE_CHANGE][m.CONVERGED] == 0
-    assert pd.isna(found[LATE_CHANGE][m.ROUNDS_TO_CONVERGE])
-
-
-@pytest.mark.slow
-def test_the_state_before_the_first_publication_has_the_degrees_of_the_definition(traces: DataFrame) -> None:
+def test_the_state_before_the_first_publication_has_the_degrees_of_the_definition(found: Found) -> None:
     """Of five: 0 has ring edges to 001 and 11, shortcuts to 01 and 1; 01 and 1 have three, 11 and 001 two."""
-    found = measured(m.legitimate_state(traces))[SOUND]
-    assert found == {m.LEGITIMATE: 1, m.DEGREE_MEAN: (4 + 3 + 3 + 2 + 2) / 5, m.DEGREE_MAX: 4}
+    assert (found[m.LEGITIMATE], found[m.DEGREE_MEAN], found[m.DEGREE_MAX]) == (1, (4 + 3 + 3 + 2 + 2) / 5, 4)
 
 
 def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_first_publication(
-    traces: DataFrame, rows: list[Row]
+    found: Found, rows: list[Row]
 ) -> None:
     """A round a second."""
     changed = max(row["time_s"] for row in rows if row["event"] == schema.OVERLAY and row["time_s"] < 20)
     window = [row for row in rows if row["event"] == schema.SEND and changed < row["time_s"] < 20]
     requests = sum(row["message_type"] == "GetConfiguration" for row in window)
     sent = sum(row["message_type"] != "SetData" for row in window)
-    found = measured(m.maintenance(traces))[SOUND]
     assert found[m.REQUESTS_PER_ROUND] == pytest.approx(requests / (20 - changed))
     assert found[m.SENT_PER_NODE_ROUND] == pytest.approx(sent / (20 - changed) / 5)
     assert found[m.ANSWERS_PER_ROUND] == pytest.approx((len(window) - sent) / (20 - changed))
 
 
-@pytest.mark.slow
-def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(traces: DataFrame, rows: list[Row]) -> None:
+def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(found: Found, rows: list[Row]) -> None:
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
-    found = measured(m.operations(traces))[SOUND]
     served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == schema.SERVE}
     sent = [row["time_s"] for row in since(rows) if row["event"] == schema.SEND and row["node"] == 0]
     leaving = sum((time, "Unsubscribe") in served for time in sent)
-    usual = measured(m.maintenance(traces))[SOUND][m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)
+    usual = found[m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)
     assert (found[m.PER_SUBSCRIBE], found[m.PER_UNSUBSCRIBE]) == (1, leaving)
     assert leaving >= 2
     asked = sum((time, "GetConfiguration") in served for time in sent)
@@ -102,9 +85,7 @@ def since(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row["time_s"] >= 20]
 
 
-def test_catching_up_lasts_from_the_subscription_until_the_last_old_publication(
-    traces: DataFrame, rows: list[Row]
-) -> None:
+def test_catching_up_lasts_from_the_subscription_until_the_last_old_publication(found: Found, rows: list[Row]) -> None:
     """Of the one that came back."""
     got = [row["time_s"] for row in rows if row["event"] == schema.DELIVER and row["node"] == 3]
-    assert measured(m.catching_up(traces))[SOUND] == {m.CATCH_UP_ROUNDS: pytest.approx(max(got) - 26), m.CAUGHT_UP: 1}
+    assert (found[m.CATCH_UP_ROUNDS], found[m.CAUGHT_UP]) == (pytest.approx(max(got) - 26), 1)

@@ -1,0 +1,172 @@
+"""Makes our package importable on an executor of a Spark cluster, where nothing of ours need be installed.
+
+The package goes as a zip with the Spark session, named after its contents. On each machine it is unpacked once, in the
+user's cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later
+executor or sweep compiles the same code again. Each version of the code has a folder of its own; one that nobody has
+used for long is removed.
+
+What executors call is sent by value: when it runs there, nothing of ours can be imported yet. So what this module does
+there uses nothing of ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+from pyspark import SparkFiles, cloudpickle
+from pyspark.accumulators import Accumulator, AccumulatorParam
+
+from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
+
+CACHE = Path("roambus", "packages")
+KEPT_S = 30 * 24 * 3600
+"""How long a package that nobody uses is kept."""
+
+DISTRIBUTION = "roambus"
+_PACKAGE = Path(__file__).parents[2]
+"""The folder of our package."""
+_LEFT_OUT = ("__pycache__", "omnet")
+"""Executors compile for themselves, and find the modules for Castalia by their own environment."""
+SAME_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive, the first that a zip knows: equal contents make equal archives."""
+
+
+def pack(folder: Path) -> Path:
+    """Writes our package with all its files, and the names of the agents, as a zip named after its contents."""
+    archive = folder / "packages.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in _contents():
+            file.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
+    return archive.rename(folder / f"{sha256(archive.read_bytes()).hexdigest()}.zip")
+
+
+def _contents() -> Iterator[tuple[str, bytes]]:
+    for path in _files(_PACKAGE):
+        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
+    yield f"{_PACKAGE.name}/{COMMIT_FILE}", commit_of_code().encode()
+    for name in ("METADATA", "entry_points.txt"):
+        yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            yield path
+        elif path.name not in _LEFT_OUT:
+            yield from _files(path)
+
+
+def _metadata(name: str) -> str:
+    try:
+        return distribution(DISTRIBUTION).read_text(name) or ""
+    except PackageNotFoundError:  # run from its sources: agents have no names then, here or there
+        return ""
+
+
+Outcome = tuple[int, str | None, str | None]
+"""Number of the run, its error, and what is wrong with the executor (which then has not made the run)."""
+
+
+class Outcomes(AccumulatorParam[list[Outcome]]):
+    """Collects what tasks tell; Spark counts each task once, however often it was tried."""
+
+    def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
+        """The start: there is no outcome yet."""
+        return []
+
+    def addInPlace(self, value1: list[Outcome], value2: list[Outcome]) -> list[Outcome]:  # noqa: N802  # the interface
+        """Joins two lists of outcomes."""
+        value1.extend(value2)
+        return value1
+
+
+def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
+    """What executors do with their tasks: each is given to the function `make` of the module that `maker` names."""
+
+    def work(tasks: Iterable[bytes]) -> None:
+        module = arrive(archive, maker)
+        for sent in tasks:
+            outcomes.add([module.make(sent)])
+
+    return work
+
+
+def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """What executors do with the numbers of tasks: what was sent for each is given to the `make` of that module.
+
+    Without an archive the module is imported from where it is: on this machine.
+    """
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        module = importlib.import_module(maker) if archive is None else arrive(archive, maker)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from module.make(sent[number])
+
+    return work
+
+
+def arrive(archive: str, module: str) -> ModuleType:
+    """That module of the package in the archive, which is a file that was added to the Spark context."""
+    folder = str(_unpacked(archive))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(module)
+
+
+def _unpacked(archive: str) -> Path:
+    # Path.home() can raise, and this cannot. The executor's own folder ends with the executor.
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    for cache in (Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE):
+        folder = cache / Path(archive).stem
+        with suppress(OSError):
+            if not folder.is_dir():
+                _unpack(Path(SparkFiles.get(archive)), folder)
+                _remove_unused(cache)
+            os.utime(folder)
+            return folder
+    raise OSError(f"{os.uname().nodename}: the packages can be unpacked neither in the cache nor beside the archive")
+
+
+def _remove_unused(cache: Path) -> None:
+    """Removes what nobody has used for long: every version of the code has a folder of its own."""
+    for folder in cache.iterdir():
+        with suppress(FileNotFoundError):
+            if folder.stat().st_mtime < time.time() - KEPT_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpacks the archive in one step, whoever else is doing the same."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        with zipfile.ZipFile(archive) as file:
+            file.extractall(private)
+        for path in private.rglob("*.py"):
+            os.utime(
+                path, (0, 0)
+            )  # what is compiled on one machine is taken for compiled from the same file on another
+        with suppress(OSError):  # somebody was faster
+            private.rename(folder)
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+
+
+_pickler: Any = cloudpickle  # PySpark does not type its copy
+_pickler.register_pickle_by_value(sys.modules[__name__])

@@ -1,0 +1,404 @@
+"""A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
+
+A table is made when somebody asks for it for the first time, and then kept. Its rows are in the order of time. Times
+are in seconds, and what a row does not have is missing: NaN, or None for a text.
+
+- `run.publications`: a row for each notification published, with `time_s`, `node` (its publisher), `notification_id`
+  and `detail`, the list of the subscribers that are to get it.
+- `run.deliveries`: a row for each delivery, repeated ones included, with `time_s`, `node` (the subscriber),
+  `notification_id` and `hops`.
+- `run.pairs`: a row for each notification and each subscriber that is to get it, with `notification_id`, `subscriber`,
+  `published_s`, `routed` (whether the protocol began to deliver it), `deliveries` (how many there were), and of the
+  first one `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of fewest hops is the first.
+- `run.sends`: a row for each packet that a node handed to the network stack, with `time_s`, `node`, `message_type` (a
+  category) and `bytes` (without headers; 0 if the row does not say).
+- `run.nodes`: a row for each node, which is the index, with `role`, `messages` (how many it sent), `air_bytes` (how
+  long these were on the air, headers included), `energy_mj` and `died_s`.
+- `run.heard`: a row for each notification that a node hears, as often as it does, with `node` and `notification_id`;
+  there are none but in a trace of level full.
+- `run.migrations`: a row for each time that a node which once had a parent gets one again, with `time_s`, `node` and
+  `peer` (the new parent).
+- `run.absences`: a row for each absence that a client announces and that ends, with `node`, `left_s` and `back_s`.
+- `run.rows(event, ...)`: the rows of any events, or of all, with all columns (`roambus.bridge.trace.schema`).
+
+What a run does in its warm-up is in none of these but the last: neither what is sent then, nor a notification that is
+published then, whenever it is delivered. Of the parents of that time a node's last counts as its first. Energy is that
+of the whole run, because a run says it at its end only.
+
+A trace is read once, batch by batch, with numbers for texts. Packets are most of it, and of each 18 bytes are kept. Of
+all other rows those are kept that the tables are made of, and in a trace of up to WHOLE rows all; whoever asks for
+others in a longer one has the trace read again. So a run of 50 million rows takes less than 2 GiB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from roambus.bridge.trace import schema
+from roambus.bridge.trace.parquet import CODED_SCHEMA, GREATEST_NODE, DamagedTraceError, read_coded, read_footer
+from roambus.bridge.trace.schema import WARM_UP
+
+Result = TypeVar("Result")
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+WHOLE = 4_000_000
+"""Of a trace of no more rows, all are kept that are no packets."""
+ROLES = ("publisher", "subscriber", "broker")
+"""A node with several roles counts as the last of them."""
+HEADERS = 25
+"""The bytes that the network, the MAC and the radio of all templates that come with roambus add to a packet."""
+SUBSCRIBER, ROUTED, DELIVERIES = "subscriber", "routed", "deliveries"
+PUBLISHED_S, DELIVERED_S, DELAY_S = "published_s", "delivered_s", "delay_s"
+ROLE, MESSAGES, AIR_BYTES, ENERGY_MJ, DIED_S = "role", "messages", "air_bytes", "energy_mj", "died_s"
+LEFT_S, BACK_S = "left_s", "back_s"
+
+_OF_TABLES = (
+    schema.PUBLISH, schema.ROUTE, schema.DELIVER, schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE,
+    schema.DETACH, schema.ATTACH,
+)  # fmt: skip
+
+
+class Run:
+    """The run of a trace. Raises DamagedTraceError if it cannot be read; tables do, where a row makes no sense."""
+
+    def __init__(self, file: Path, deadline_s: float = 1.0) -> None:
+        footer = read_footer(file)
+        self.file, self.row_count, self.deadline_s = file, footer.rows, deadline_s
+        self.warm_up_s = warm_up_of(file, footer.metadata)
+        self.known: dict[Callable[..., Any], Any] = {}
+        """What functions under `once` found."""
+
+    @cached_property
+    def _read(self) -> tuple[pa.Table, _Packets]:
+        packets, kept = _Packets(self.row_count), []
+        for batch in read_coded(self.file):
+            is_sent = _is_of(batch, [schema.SEND])
+            packets.add(batch.filter(is_sent))
+            kept.append(batch.filter(pc.invert(is_sent) if self.row_count <= WHOLE else _of_tables(batch)))
+        packets.close()
+        return _table(kept), packets
+
+    def rows(self, *events: str) -> pd.DataFrame:
+        """The rows of these events, or all."""
+        coded = self._coded(events)
+        return pd.DataFrame({name: _plain(coded[name]) for name in coded.column_names})
+
+    def _coded(self, events: Sequence[str]) -> pa.Table:
+        kept, _ = self._read
+        if not events:
+            return _table(list(read_coded(self.file)))
+        if schema.SEND in events or (self.row_count > WHOLE and not set(events).issubset(_OF_TABLES)):
+            return _table([batch.filter(_is_of(batch, events)) for batch in read_coded(self.file)])
+        return kept.filter(_is_of(kept, events))
+
+    @cached_property
+    def end_s(self) -> float:
+        """The time of the last row."""
+        return max(self._read[1].end_s, pc.max(self._read[0][schema.TIME_S]).as_py() or 0.0)
+
+    @property
+    def counted_s(self) -> float:
+        """How long the run was, without its warm-up."""
+        return max(self.end_s - self.warm_up_s, 0.0)
+
+    @cached_property
+    def publications(self) -> pd.DataFrame:
+        """A row for each notification published."""
+        rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
+        return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
+
+    @cached_property
+    def deliveries(self) -> pd.DataFrame:
+        """A row for each delivery of a notification that was not published in the warm-up."""
+        rows = self.rows(schema.DELIVER)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.HOPS]]
+        if self.warm_up_s:
+            published = self.rows(schema.PUBLISH)
+            early = published[schema.NOTIFICATION_ID][published[schema.TIME_S] < self.warm_up_s]
+            rows = rows[(rows[schema.TIME_S] >= self.warm_up_s) & ~rows[schema.NOTIFICATION_ID].isin(early)]
+        return rows.reset_index(drop=True)
+
+    @cached_property
+    def sends(self) -> pd.DataFrame:
+        """A row for each packet that a node handed to the network stack."""
+        return self._read[1].since(self.warm_up_s)
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """A row for each notification and each subscriber that is to get it."""
+        return self._pairs[0]
+
+    @property
+    def unexpected(self) -> int:
+        """How many pairs there are that were delivered to somebody who was not to get them."""
+        return self._pairs[1]
+
+    @cached_property
+    def _pairs(self) -> tuple[pd.DataFrame, int]:
+        rows = self._coded([schema.PUBLISH, schema.ROUTE, schema.DELIVER]).unify_dictionaries()
+        published, routed = (self._listed(rows, event) for event in (schema.PUBLISH, schema.ROUTE))
+        delivered = _delivered(rows.filter(_is_of(rows, [schema.DELIVER])))
+        keys, where = np.unique(published.keys, return_index=True)
+        keys = published.keys[np.sort(where)]
+        index = pd.Index(keys)
+        of_published, of_routed, of_delivered = (
+            index.get_indexer(pd.Index(one.keys)) for one in (published, routed, delivered)
+        )
+        is_wanted, early = of_delivered >= 0, np.zeros(len(keys), bool)
+        at = of_delivered[is_wanted]
+        early[of_published[published.time_s < self.warm_up_s]] = True
+        early[at[delivered.time_s[is_wanted] < self.warm_up_s]] = True
+        columns = {
+            schema.NOTIFICATION_ID: _texts(rows[schema.NOTIFICATION_ID])[keys >> 16],
+            SUBSCRIBER: keys & GREATEST_NODE,
+            PUBLISHED_S: published.time_s[np.sort(where)],
+            ROUTED: np.isin(np.arange(len(keys)), of_routed),
+            DELIVERIES: np.bincount(at, minlength=len(keys)),
+            DELIVERED_S: _firsts(at, delivered.time_s[is_wanted], len(keys)),
+            schema.HOPS: _firsts(at, delivered.hops[is_wanted], len(keys)),
+        }
+        table = pd.DataFrame(columns)
+        table[DELAY_S] = difference_s(table[DELIVERED_S], table[PUBLISHED_S])
+        others, late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
+        unexpected = len(np.unique(others)) - len(np.unique(others[~late]))
+        return table[~early].reset_index(drop=True), unexpected
+
+    def _listed(self, rows: pa.Table, event: str) -> _Keyed:
+        """A key for each subscriber that a row of this event lists."""
+        rows = rows.filter(_is_of(rows, [event])).combine_chunks()
+        details = rows[schema.DETAIL].combine_chunks().fill_null("") if len(rows) else pa.array([], pa.string())
+        words = pc.split_pattern(details.cast(pa.string()), schema.LIST_SEPARATOR)
+        row, word = pc.list_parent_indices(words).to_numpy(), pc.list_flatten(words)
+        there = pc.not_equal(word, "")
+        row, word = row[there.to_numpy(zero_copy_only=False)], word.filter(there)
+        is_node = pc.match_substring_regex(word, r"^[0-9]{1,5}$")
+        who = pc.if_else(is_node, word, str(GREATEST_NODE + 1)).cast(pa.int64()).to_numpy()
+        if np.any(who > GREATEST_NODE):
+            self._refuse(event)
+        return _Keyed(_codes(rows[schema.NOTIFICATION_ID])[row] << 16 | who, rows[schema.TIME_S].to_numpy()[row])
+
+    def _refuse(self, event: str) -> None:
+        """Raises DamagedTraceError for a row of this event that does not hold the numbers that it has to hold."""
+        raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """A row for each node."""
+        roles, energies, deaths = (self.rows(event) for event in (schema.ROLE, schema.ENERGY, schema.DIE))
+        spent = pd.to_numeric(energies[schema.DETAIL], errors="coerce")
+        if not np.isfinite(spent).all():
+            self._refuse(schema.ENERGY)
+        sending = np.flatnonzero(np.bincount(self._read[1].since(0.0)[schema.NODE]))
+        known = np.union1d(sending, pd.concat([roles[schema.NODE], energies[schema.NODE]])).astype("int64")
+        role = roles[schema.DETAIL].map(_last_role).groupby(roles[schema.NODE]).max().map(dict(enumerate(ROLES)))
+        columns = {
+            ROLE: role,
+            MESSAGES: self._sum_of_sends(known),
+            AIR_BYTES: self._sum_of_sends(known, self.sends[schema.BYTES].to_numpy() + HEADERS),
+            ENERGY_MJ: np.rint(spent * 1e6).groupby(energies[schema.NODE]).sum() / 1e6,
+            DIED_S: deaths.groupby(schema.NODE)[schema.TIME_S].min(),
+        }
+        return pd.DataFrame(columns).rename_axis(schema.NODE)
+
+    def _sum_of_sends(self, nodes: Integers, values: Integers | None = None) -> pd.Series[Any]:
+        """The sum of the values of what each of these nodes sends, or how much that is."""
+        sums = np.bincount(self.sends[schema.NODE], values, minlength=GREATEST_NODE + 1)
+        return pd.Series(sums[nodes], nodes)
+
+    @cached_property
+    def migrations(self) -> pd.DataFrame:
+        """A row for each time that a node which once had a parent gets one again."""
+        parents = self.rows(schema.MIGRATE)[[schema.TIME_S, schema.NODE, schema.PEER]].dropna()
+        is_early = parents[schema.TIME_S] < self.warm_up_s
+        first = parents[is_early].drop_duplicates(schema.NODE, keep="last")
+        since = pd.concat([first, parents[~is_early]])
+        return since[since.duplicated(schema.NODE)].reset_index(drop=True)
+
+    @cached_property
+    def heard(self) -> pd.DataFrame:
+        """A row for each notification that a node hears, as often as it does."""
+        kept, _ = self._read
+        rows = kept.filter(_is_of(kept, [schema.RECEIVE]))
+        carried = _texts(rows[schema.NOTIFICATION_ID])[_codes(rows[schema.NOTIFICATION_ID])]
+        heard = pd.DataFrame({schema.NODE: rows[schema.NODE].to_numpy(), schema.NOTIFICATION_ID: carried})
+        late = heard[rows[schema.TIME_S].to_numpy() >= self.warm_up_s].dropna()
+        ids = late[schema.NOTIFICATION_ID].str.split(schema.LIST_SEPARATOR)
+        each: pd.DataFrame = late.assign(**{schema.NOTIFICATION_ID: ids}).explode(schema.NOTIFICATION_ID)
+        return each.reset_index(drop=True)
+
+    @cached_property
+    def absences(self) -> pd.DataFrame:
+        """A row for each absence that a client announces and that ends."""
+        moves = self.rows(schema.DETACH, schema.ATTACH)
+        back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
+        timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
+        return timed[moves[schema.EVENT] == schema.DETACH].dropna().reset_index(drop=True)
+
+
+class NonsenseError(DamagedTraceError):
+    """A trace is whole, and says what cannot be."""
+
+
+def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
+    """The pairs whose notification was published while their subscriber was away, with the columns of the absence.
+
+    An absence begins with the instant of detachment; the instant of return does not belong to it.
+    """
+    both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
+    return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
+
+
+# What metrics compute with
+
+
+def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
+    """Has a function of a run compute once for each run, however many metrics ask for what it returns."""
+
+    @wraps(function)
+    def get(run: Run) -> Result:
+        if function not in run.known:
+            run.known[function] = function(run)
+        found: Result = run.known[function]
+        return found
+
+    return get
+
+
+def billionths(seconds: Any) -> Any:
+    """The nearest integers of billionths of what has a value everywhere: nanoseconds for seconds."""
+    return np.rint(seconds * 1e9).astype("int64")
+
+
+def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Series[float]:
+    """The time from one to the other, to the nanosecond; missing where one of them is."""
+    return ((later * 1e9).round() - (earlier * 1e9).round()) / 1e9
+
+
+def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
+    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
+    with suppress(ValueError):
+        warm_up_s = float(metadata.get(WARM_UP, "0"))
+        if 0 <= warm_up_s < math.inf:
+            return warm_up_s
+    raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+
+
+# Arrays
+
+
+class _Packets:
+    """The packets of a run, in arrays whose memory is taken as it is filled."""
+
+    def __init__(self, most: int) -> None:
+        self._count, self._types = 0, dict[str, int]()
+        self._columns = {
+            schema.TIME_S: np.empty(most), schema.NODE: np.empty(most, "uint16"),
+            schema.MESSAGE_TYPE: np.empty(most, "int32"), schema.BYTES: np.empty(most, "int32"),
+        }  # fmt: skip
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        kinds = batch[schema.MESSAGE_TYPE]
+        numbers = [self._types.setdefault(text or "", len(self._types)) for text in _texts(kinds)]
+        values = {
+            **{name: batch[name].fill_null(0).to_numpy() for name in (schema.TIME_S, schema.NODE, schema.BYTES)},
+            schema.MESSAGE_TYPE: np.array(numbers)[_codes(kinds)],
+        }
+        start, self._count = self._count, self._count + len(batch)
+        for name, column in self._columns.items():
+            column[start : self._count] = values[name]
+
+    def close(self) -> None:
+        """Makes a table of them, in the order of time."""
+        columns: dict[str, Any] = {name: column[: self._count] for name, column in self._columns.items()}
+        if np.any(np.diff(columns[schema.TIME_S]) < 0):
+            order = np.argsort(columns[schema.TIME_S], kind="stable")
+            columns = {name: column[order] for name, column in columns.items()}
+        kinds = pd.Categorical.from_codes(columns[schema.MESSAGE_TYPE], pd.Index(self._types, dtype=object))
+        self._table = pd.DataFrame({**columns, schema.MESSAGE_TYPE: kinds}, copy=False)
+        self._columns.clear()
+
+    @property
+    def end_s(self) -> float:
+        """When the last was sent."""
+        return float(self._table[schema.TIME_S].max()) if len(self._table) else 0.0
+
+    def since(self, time_s: float) -> pd.DataFrame:
+        """Those from that time on."""
+        return self._table.iloc[np.searchsorted(self._table[schema.TIME_S], time_s) :]
+
+
+class _Keyed(NamedTuple):
+    """Rows about pairs: of each the key, which is the number of the notification and the subscriber, and the time."""
+
+    keys: Integers
+    time_s: Floats
+    hops: Floats = np.empty(0)
+
+
+def _delivered(rows: pa.Table) -> _Keyed:
+    """The deliveries in the order of time, then of hops; one that says none comes before the others."""
+    time_s, hops = rows[schema.TIME_S].to_numpy(), rows[schema.HOPS].to_numpy().astype(float)
+    order = np.lexsort((np.nan_to_num(hops, nan=-1.0), time_s))
+    keys = _codes(rows[schema.NOTIFICATION_ID]) << 16 | rows[schema.NODE].to_numpy()
+    return _Keyed(keys[order], time_s[order], hops[order])
+
+
+def _firsts(at: Integers, values: Floats, size: int) -> Floats:
+    """The first value for each place; NaN for a place without one."""
+    found = np.full(size, np.nan)
+    found[at[::-1]] = values[::-1]  # of several values for one place the last that is written stays
+    return found
+
+
+def _table(batches: list[pa.RecordBatch]) -> pa.Table:
+    """One table of them, in the order of time, with one meaning of numbers for texts."""
+    table = pa.Table.from_batches(batches, CODED_SCHEMA).unify_dictionaries().combine_chunks()
+    time_s = table[schema.TIME_S].to_numpy()
+    return table.take(np.argsort(time_s, kind="stable")) if np.any(np.diff(time_s) < 0) else table
+
+
+def _is_of(rows: pa.Table | pa.RecordBatch, events: Sequence[str]) -> pa.BooleanArray:
+    """Which rows are of these events; looked up by number, for Arrow would compare texts."""
+    column = rows[schema.EVENT]
+    wanted = np.array([text in events for text in _texts(column)], bool)
+    return pa.array(wanted[_codes(column)])
+
+
+def _codes(texts: Any) -> Integers:
+    """The numbers that stand for texts, and for a text that is missing the one behind them all."""
+    flat = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    codes: Integers = flat.indices.fill_null(len(flat.dictionary)).to_numpy(zero_copy_only=False).astype("int64")
+    return codes
+
+
+def _of_tables(rows: pa.RecordBatch) -> pa.BooleanArray:
+    """Which rows the tables are made of; what is received counts where it carries notifications."""
+    heard = pc.and_(_is_of(rows, [schema.RECEIVE]), pc.is_valid(rows[schema.NOTIFICATION_ID]))
+    return pc.or_(_is_of(rows, _OF_TABLES), heard)
+
+
+def _texts(coded: Any) -> npt.NDArray[np.object_]:
+    """What these numbers mean."""
+    flat = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    return np.array([*flat.dictionary.to_pylist(), None], dtype=object)
+
+
+def _plain(column: pa.ChunkedArray) -> Any:
+    return _texts(column)[_codes(column)] if pa.types.is_dictionary(column.type) else column.to_numpy()
+
+
+def _last_role(roles: str | None) -> float:
+    """The place in ROLES of the last role that is named."""
+    named = (roles or "").split(schema.LIST_SEPARATOR)
+    return max((place for place, role in enumerate(ROLES) if role in named), default=math.nan)
