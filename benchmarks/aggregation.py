@@ -1,6 +1,6 @@
 """How long aggregating takes, and how much memory, against the number of trace rows.
 
-python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot docs/aggregation.png
+python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot aggregation.png
 
 Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs, or one that is rich in
 deliveries. Each size has a process of its own, from the start of Spark to the metrics on disk; time and memory are
