@@ -1,12 +1,12 @@
-"""Makes our package importable on an executor of a Spark cluster, where nothing of ours need be installed.
+"""Makes our package importable on an executor of a Spark cluster, where roambus need not be installed.
 
 The package goes as a zip with the Spark session, named after its contents. On each machine it is unpacked once, in the
 user's cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later
 executor or sweep compiles the same code again. Each version of the code has a folder of its own; one that nobody has
 used for long is removed.
 
-What executors call is sent by value: when it runs there, nothing of ours can be imported yet. So what this module does
-there uses nothing of ours.
+What executors call is sent by value: when it runs there, nothing of roambus can be imported yet. So `worker` and
+`measurer`, and what they call, use nothing of roambus.
 """
 
 from __future__ import annotations

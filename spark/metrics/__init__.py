@@ -1,6 +1,6 @@
-"""The metrics of a run, computed from its trace alone: DataFrame in, DataFrame out.
+"""The metrics of a run: plain functions of tables that are made of its trace, without Spark.
 
-`catalogue` declares each metric once.
-`run_metrics` computes those of every run, and the absences that several studies are about.
-`extra` is how a study adds metrics and tables of its own.
+`run` makes the tables.
+`catalogue` has the metrics of every run, which are the examples for all others.
+`extra` is how studies and users add metrics and tables of their own.
 """

@@ -95,7 +95,7 @@ def _absorbed(run: Run) -> pd.DataFrame:
 def gain_percent(run: Run) -> float:
     """Responses beyond the first with the same message for the same request."""
     # The paper has one response per request with the dropping of duplicates, and its gain is what there is more
-    # without. A request of ours can bring several messages: the gain is of responses over different messages.
+    # without. Here a request can bring several messages: the gain is of responses over different messages.
     answers = run.rows(schema.ANSWER)
     messages = len(answers.drop_duplicates([schema.NODE, schema.DETAIL, schema.NOTIFICATION_ID]))
     return 100 * (over(len(answers), messages) - 1)

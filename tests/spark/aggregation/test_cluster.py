@@ -14,6 +14,7 @@ from tests.spark.synthetic import random_trace, write_trace
 from tests.support.clusters import ROAMBUS, running_cluster, until
 
 SLOW = """\
+import os
 import time
 
 from roambus import metric
@@ -23,11 +24,15 @@ from roambus import metric
 def slowly_counted(run):
     \"\"\"How many there are, counted with breaks.\"\"\"
     with open({begun!r}, "a") as begun:
-        begun.write("x")
+        begun.write(f"{{os.getpid()}}\\n")
     time.sleep(0.2)
     return len(run.deliveries)
 """
 RUNS = 40
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.is_file() else []
 
 
 @pytest.mark.slow
@@ -44,11 +49,11 @@ def test_a_worker_that_is_killed_costs_time_and_nothing_else(tmp_path: Path, ses
         command = [*ROAMBUS, "aggregate", str(there), "--spark", cluster.url, "--measure", str(metrics)]
         environment = cluster.environment(cluster.settings())
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-            until(lambda: (begun.is_file() and begun.stat().st_size > 2) or process.poll() is not None)
+            until(lambda: len(set(_lines(begun))) == 2 or process.poll() is not None)
             cluster.kill_worker()
             _, errors = process.communicate()
         assert process.returncode == 0, errors
-    assert begun.stat().st_size > RUNS, "the worker had begun nothing that was lost"
+    assert len(_lines(begun)) > RUNS, "the worker had begun nothing that was lost"
     assert aggregate(here, extra=own_metrics(str(metrics))) == []
     tables = [sorted((folder / "metrics").glob("*.parquet")) for folder in (here, there)]
     assert [file.read_bytes() for file in tables[0]] == [file.read_bytes() for file in tables[1]]
