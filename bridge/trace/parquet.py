@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -179,10 +179,7 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
     try:
         # By a file object, for Arrow knows no names that are not UTF-8.
         # Texts stay what they are in the file, numbers of a list, until it is known how long all of them are together.
-        with (
-            file.open("rb") as opened,
-            pq.ParquetFile(opened, page_checksum_verification=True, read_dictionary=TEXTS) as trace,
-        ):
+        with file.open("rb") as opened, _parquet(file, opened) as trace:
             if not trace.schema.to_arrow_schema().remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
             # Before any row is decoded; the footer says twice how many there are, and may contradict itself.
@@ -193,6 +190,13 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
     except (OSError, pa.ArrowException, ValueError, MemoryError, OverflowError) as error:
         problem = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
         raise DamagedTraceError(file, f"damaged ({problem})") from None
+
+
+def _parquet(file: Path, opened: BinaryIO) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(opened, page_checksum_verification=True, read_dictionary=TEXTS)
+    except KeyError:  # a column whose texts are asked for is not there
+        raise DamagedTraceError(file, "its columns are not those of a trace") from None
 
 
 def _bytes_of_texts(column: pa.Array) -> int:
