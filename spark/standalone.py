@@ -27,7 +27,7 @@ import click
 import pyspark
 
 from roambus.bridge.errors import UserError
-from roambus.spark.engine.java import find_java, write_java_home
+from roambus.spark.engine.java import SAFE_PATH, find_java, write_java_home
 from roambus.spark.engine.session import check_master, local_address
 
 _CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -147,6 +147,7 @@ def _become(main_class: str, options: Sequence[str], address: str, work: Path) -
     homes.mkdir(parents=True, exist_ok=True)
     surroundings = {
         **os.environ,
+        **SAFE_PATH,
         "JAVA_HOME": str(write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))),
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),  # a server has no driver that names one
         "SPARK_HOME": str(SPARK_HOME),

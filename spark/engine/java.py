@@ -162,6 +162,10 @@ _FILE = "_PYSPARK_DRIVER_CONN_INFO_PATH"
 _OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir="
 
 
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Java starts Python where it is itself: without this, modules of the working folder would be those of PySpark."""
+
+
 class Jvm:
     """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
 
@@ -208,7 +212,7 @@ class Jvm:
             # A session of its own: Ctrl-C reaches Python alone. As soon as Python is gone, its input ends.
             self._process = subprocess.Popen(  # noqa: S603  # Spark's own script, without a shell
                 [str(spark_home / "bin" / "spark-submit"), *words, "pyspark-shell"],
-                env={**os.environ, "JAVA_HOME": str(home), "SPARK_CONNECT_MODE": "0", _FILE: str(file)},
+                env={**os.environ, **SAFE_PATH, "JAVA_HOME": str(home), "SPARK_CONNECT_MODE": "0", _FILE: str(file)},
                 stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True,
             )  # fmt: skip
 
