@@ -25,7 +25,16 @@ from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.experiments.listing import KINDS, SINGULAR, first_sentence, heading, names, study_metrics, study_summary
+from roambus.experiments.listing import (
+    KINDS,
+    SINGULAR,
+    first_sentence,
+    heading,
+    names,
+    own_study,
+    study_metrics,
+    study_summary,
+)
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
@@ -79,7 +88,12 @@ def _line(row: Row) -> str:
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
-    """Everything of that name, of one kind or of all, or the file of that path; raises UserError with near names."""
+    """Everything of that name, of one kind or of all, or what the file of that path holds, or its class.
+
+    A Python file is run for it. Raises UserError with near names.
+    """
+    if is_python(name):
+        return [_study(name) if Path(name).is_file() and own_study(Path(name)) else _agent(name)]
     if Path(name).is_file():
         return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
@@ -90,6 +104,11 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
         guess = f"did you mean {near}? " if near else ""
         raise UserError(f"nothing is called {name!r}: {guess}roambus list says what there is")
     return found
+
+
+def is_python(name: str) -> bool:
+    """Whether the name is that of a Python file, or of a class as file.py:Class or module:Class."""
+    return ":" in name or (name.endswith(".py") and Path(name).is_file())
 
 
 def everything(kind: str) -> list[Thing]:
@@ -189,8 +208,8 @@ def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    summary = study_summary(shipped_studies()[name])
-    return Thing("study", name, summary, facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(shipped_studies()[name])
+    return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 
 def _metric(name: str) -> Thing:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -94,6 +96,52 @@ _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
     "studies": study_summary,
     "metrics": str,
 }
+
+
+# Files of one's own
+
+
+def own_things(kind: str) -> dict[str, str]:
+    """The things of a kind in the working folder, by the paths that commands take, each with its sentence."""
+    found: dict[str, str] = {}
+    if kind not in _OWN:
+        return found
+    pattern, read = _OWN[kind]
+    for file in sorted(Path().glob(pattern)):
+        with suppress(OSError, ValueError, SyntaxError, RecursionError):
+            found |= read(file)
+    return found
+
+
+def own_study(file: Path) -> dict[str, str]:
+    """The study in a Python file, by its path; nothing if the file assigns no STUDY."""
+    tree = _tree(file)
+    targets = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
+    return {str(file): first_sentence(ast.get_docstring(tree) or "")} if "STUDY" in map(ast.unparse, targets) else {}
+
+
+def _own_agents(file: Path) -> dict[str, str]:
+    classes = [node for node in _tree(file).body if isinstance(node, ast.ClassDef) and any(map(_is_agent, node.bases))]
+    names = [str(file)] if len(classes) == 1 else [f"{file}:{one.name}" for one in classes]
+    return {name: first_sentence(ast.get_docstring(one) or "") for name, one in zip(names, classes, strict=True)}
+
+
+def _is_agent(base: ast.expr) -> bool:
+    return ast.unparse(base) in ("Agent", "roambus.Agent")
+
+
+def _own_sweep(file: Path) -> dict[str, str]:
+    return {str(file): heading(file)} if "template" in tomllib.loads(file.read_text(encoding="utf-8")) else {}
+
+
+_OWN: Mapping[str, tuple[str, Callable[[Path], dict[str, str]]]] = {
+    "agents": ("*.py", _own_agents),
+    "templates": (f"[!_]*{TEMPLATE_SUFFIX}", lambda file: {str(file): heading(file)}),
+    "sweeps": (f"*{SWEEP_SUFFIX}", _own_sweep),
+    "studies": ("*.py", own_study),
+}
+"""How the files of each kind are called, and what reads them."""
+
 SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
 KINDS = tuple(SINGULAR)
 """What can be listed, by the word for it."""

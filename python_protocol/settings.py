@@ -238,9 +238,19 @@ def kind_of(value: Any) -> Kind:
     return known or Kind(type(value).__name__, type(value), types=(type(value),))
 
 
+MOST_NAMES, MOST_NEAR = 12, 5
+"""Up to so many names are all listed; of more, only so many that are near, if any is."""
+
+
 def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:
-    """One line for a name that is not known: what is meant, perhaps, and what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
+    """One line for a name that is not known: what is meant, perhaps, and what there is, or what is near it."""
+    close = difflib.get_close_matches(name, known, n=MOST_NEAR)
+    if len(known) > MOST_NAMES:
+        containing = [one for one in sorted(known) if len(name) > 2 and name in one]
+        close = list(dict.fromkeys([*close, *containing]))[:MOST_NEAR]
+        if close:
+            others = f"there is {', '.join(close)} and {len(known) - len(close)} others"
+            return f"unknown {kind} {name!r}: did you mean {close[0]!r}? {others}"
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"unknown {kind} {name!r}: {hint}there is {', '.join(sorted(known)) or 'none'}"
 

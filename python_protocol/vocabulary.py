@@ -116,8 +116,8 @@ def parse_time(text: str) -> SimTime:
 
 
 def format_time(time: SimTime) -> str:
-    """The shortest text that `parse_time` reads back as `time`: "1.5s", "20ms"."""
+    """A text that `parse_time` reads back as `time`, in the largest unit that it fills: "1.5s", "20ms"."""
     for unit in ("s", "ms", "us"):
-        if time % (_UNITS[unit] // 1000 or 1) == 0 and abs(time) >= _UNITS[unit]:
+        if abs(time) >= _UNITS[unit]:
             return f"{Decimal(time) / _UNITS[unit]:f}{unit}"
     return f"{time}ns" if time else "0s"

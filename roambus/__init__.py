@@ -13,6 +13,10 @@ Results are read with `results`, which returns DataFrames (docs/compare.md):
 
 A metric of one's own is a function of a `Run` under `metric` (docs/metrics.md).
 
+Runs are made with `run` and `sweep`, which take an agent by its name, its file or its class:
+
+    results = roambus.sweep("field", agents=["flooding", MyAgent], settings={"nodes": [10, 20]}, seeds=3)
+
 What reads results needs pandas and SciPy, whose import takes more than a second, and the errors that end a command are
 the business of who runs agents. So these names are imported when they are first used, and an agent's `import roambus`
 takes nothing but what agents are made of.
@@ -90,6 +94,7 @@ from roambus.python_protocol.vocabulary import (
 if TYPE_CHECKING:
     from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
+    from roambus.notebook import FinishedRun, run, sweep
     from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
     from roambus.spark.metrics.extra import Table, table
     from roambus.spark.metrics.run import Run, once
@@ -125,6 +130,7 @@ __all__ = [
     "Detach",
     "Event",
     "Filter",
+    "FinishedRun",
     "Integer",
     "Jitter",
     "Kind",
@@ -180,6 +186,8 @@ __all__ = [
     "once",
     "parameter",
     "results",
+    "run",
+    "sweep",
     "table",
     "to_seconds",
 ]
@@ -189,6 +197,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("AgentError", "BackendError", "RoambusError", "UserError"), "roambus.bridge.errors"),
     **dict.fromkeys(("Results", "results"), "roambus.dataframes"),
+    **dict.fromkeys(("FinishedRun", "run", "sweep"), "roambus.notebook"),
     **dict.fromkeys(("Kind", "Metric", "Scale", "metric"), "roambus.spark.metrics.catalogue"),
     **dict.fromkeys(("Table", "table"), "roambus.spark.metrics.extra"),
     **dict.fromkeys(("Run", "once"), "roambus.spark.metrics.run"),

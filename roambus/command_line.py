@@ -132,7 +132,10 @@ class Commands(click.Group):
         """The command of that name, if there is one."""
         if cmd_name in MODULES and cmd_name not in self.commands:
             chapter = import_module(f"roambus.commands.{MODULES[cmd_name]}")
-            self.add_command(with_options(getattr(chapter, FUNCTIONS.get(cmd_name, cmd_name))))
+            found = with_options(getattr(chapter, FUNCTIONS.get(cmd_name, cmd_name)))
+            # Else click would cut it off to fit on one line.
+            found.short_help = " ".join((found.help or "").partition("\n\n")[0].split())
+            self.add_command(found)
         return self.commands.get(cmd_name)
 
     def resolve_command(

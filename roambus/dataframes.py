@@ -143,10 +143,11 @@ class Results:
 
 def _texts(where: Where) -> dict[str, list[str]]:
     """Returns the values as they stand in the names of folders."""
-    return {axis: [plain(value) for value in _listed(values)] for axis, values in where.items()}
+    return {axis: [plain(value) for value in listed(values)] for axis, values in where.items()}
 
 
-def _listed(values: Values) -> list[Scalar]:
+def listed(values: Values) -> list[Scalar]:
+    """Returns the values of an axis as a list, also if only one is given."""
     return [values] if isinstance(values, Scalar | np.generic) else list(values)
 
 

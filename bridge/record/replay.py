@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import pdb
 import traceback
+from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError, mistakes_at
+from roambus.bridge.errors import AgentError, InterruptionError, ProtocolError, RoambusError, UserError, mistakes_at
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -56,22 +57,36 @@ class Rerun:
     ending: str
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where the debugger is opened: before the agents answer in a frame, or at a time or later."""
+
+    frame: int | None = None
+    time: SimTime | None = None
+
+    def is_reached(self, frame: int, now: SimTime) -> bool:
+        """Whether it is before the answer in this frame, at this time."""
+        return self.frame == frame or (self.time is not None and now >= self.time)
+
+
 def rerun(
-    path: Path, agent: str | None = None, *, stop_before: int | None = None, announce: Announce = silently
+    path: Path,
+    agent: str | None = None,
+    *,
+    stop: Stop | None = None,
+    announce: Announce = silently,
 ) -> Rerun:
     """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
 
-    `stop_before` opens the debugger at the first line of an agent's that answers in that frame. Raises DifferenceError,
-    AgentError when an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    `stop` opens the debugger at the next line of an agent's. Raises DifferenceError, AgentError when an agent raises,
+    as in the record or not, and UserError for what is no record, or damaged.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
         announce_code(reference, announce, record.header.agent_hash if agent is None else None)
         agent_class = load_agent(reference)
         scenario = replace(scenario_of(record), agent=reference)
-        replay = ReplayBackend(
-            record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
-        )
+        replay = ReplayBackend(record, scenario, agent_class.messages, stop, AgentDebugger(agent_class).set_trace)
         with mistakes_at(record.damage(0)):
             level = TraceLevel(record.header.level)
         try:
@@ -83,15 +98,19 @@ def rerun(
         return Rerun(replay.frame, replay.ending)
 
 
-def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
+def debug(
+    path: Path, agent: str | None = None, *, stop_at: SimTime | None = None, announce: Announce = silently
+) -> Rerun:
     """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs.
 
-    The record is played a second time for a difference. That is safe, since agents are deterministic: they come to the
-    same place, or `roambus vet` has something to say about them.
+    With `stop_at` it is opened at that time first. The record is played a second time for a difference. That is safe,
+    since agents are deterministic: they come to the same place, or `roambus vet` has something to say about them.
     """
     try:
-        return rerun(path, agent, announce=announce)
+        return rerun(path, agent, stop=Stop(time=stop_at), announce=announce)
     except AgentError as error:
+        if isinstance(error.__cause__, BdbQuit):
+            raise InterruptionError(f"{path}: the debugger was left") from None
         if error.__cause__ is not None:
             with open_record(path) as record:
                 agent_class = load_agent(agent or record.header.agent)
@@ -99,7 +118,7 @@ def debug(path: Path, agent: str | None = None, *, announce: Announce = silently
         raise
     except DifferenceError as difference:
         with suppress(Exception):  # however the debugger is left, the difference is the result
-            rerun(path, agent, stop_before=difference.frame)
+            rerun(path, agent, stop=Stop(frame=difference.frame))
         raise
 
 
@@ -129,15 +148,15 @@ class ReplayBackend:
         record: Record,
         scenario: Scenario,
         messages: MessageSet,
-        stop_before: int | None = None,
-        stop: Callable[[], None] = breakpoint,
+        stop: Stop | None = None,
+        debugger: Callable[[], None] = breakpoint,
     ) -> None:
-        """`messages` are those of the agents that are run now; `stop` is called before the answer `stop_before`."""
+        """`messages` are those of the agents that are run now; `debugger` is called once, where `stop` says."""
         self._record = record
         self._frames = record.frames()
         self._scenario = scenario
         self._messages = messages
-        self._stop_before, self._stop = stop_before, stop
+        self._stop, self._open = stop, debugger
         self._host = wire.HostSide(scenario.time_limit)
         self._steps = wire.StepReader(Hello("", (), 0), messages)
         self._now: SimTime | None = None
@@ -170,8 +189,9 @@ class ReplayBackend:
             with self._placed(frame):
                 steps = self._steps.read(message.step, wake_up)
             self._now, self._more = message.step.now, message.step.more
-            if self._stop_before == frame.number + 1:
-                self._stop()
+            if self._stop is not None and self._stop.is_reached(frame.number + 1, self._now):
+                self._stop = None
+                self._open()
             # The host gets it next: the agents' answer to this step is the one to look at.
             return steps[0] if steps else Step(self._now)
         if frame.kind == "finished":

@@ -48,6 +48,8 @@ METRICS_FOLDER = "metrics"
 STORE_FOLDER = "aggregated"
 RUNS, POINTS = "runs", "points"
 FIGURES_FOLDER = "figures"
+AGENTS_FOLDER = "agents"
+"""The files of agents that were given as classes."""
 REPORT_FILE = "report.html"
 
 # What was asked for

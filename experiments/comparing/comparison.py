@@ -37,7 +37,7 @@ from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, replace_file
-from roambus.spark.metrics.catalogue import MAIN_METRICS, Scale
+from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL, HOPS_MEAN, MAIN_METRICS, Scale
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
 
@@ -208,8 +208,12 @@ def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table for table in (points, renamed) if len(table)]).reindex(columns=renamed.columns)
 
 
-MOST_PAIRS = 10
-"""Up to so many pairs of agents, each has a line that says how often they differ."""
+MOST_PAIRS, MOST_ROWS = 10, 60
+"""Up to so many pairs of agents, and rows of their differences, are told on a terminal."""
+ALIKE = 0.02
+"""Agents whose delivery rates differ by no more are taken to have delivered the same share."""
+_OF_DELIVERED = (DELAY_MEAN_S, HOPS_MEAN)
+"""The metrics that only notifications have which were delivered."""
 
 Row = dict[Hashable, Any]
 
@@ -219,7 +223,48 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
     varying = [axis for axis in measured.axes if len(measured.values(axis)) > 1]
     fixed = "".join(f", {axis} {measured.values(axis)[0]}" for axis in measured.axes if axis not in varying)
     table = _table(measured, varying, points, tests).to_string(index=False)
-    return "\n".join([measured.title(metric) + fixed, table, *_significant(tests)])
+    differences = _differences(varying, tests) if len(measured.agents) > 2 else ()
+    warning = _different_shares(measured) if metric in _OF_DELIVERED else ()
+    return "\n".join(
+        [measured.title(metric) + fixed, table, *differences, *_significant(tests), *_family(tests), *warning]
+    )
+
+
+def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:
+    """A table with a row for each pair at each place: effect, interval, p, and which of the two is greater."""
+    if len(tests) > MOST_ROWS:
+        yield f"{len(tests)} differences are in the file; --agents and --where make them few enough to be shown here"
+        return
+    rows = []
+    for row in tests.to_dict("records"):
+        pair, text = _difference(row)
+        first, second = (row[AGENT], row[MINUS]) if row[DIFFERENCE] > 0 else (row[MINUS], row[AGENT])
+        finding = f"{first} > {second}" if row[P_HOLM] < SIGNIFICANCE else ""
+        rows.append([*(row[axis_column(axis)] for axis in axes), pair, text, finding])
+    yield pd.DataFrame(rows, columns=[*axes, "pair", "difference", "greater"]).to_string(index=False)
+
+
+def _family(tests: pd.DataFrame) -> Iterator[str]:
+    """Which tests p is adjusted for together."""
+    tested = tests[tests[P].notna()]
+    pairs = len(tested[[AGENT, MINUS]].drop_duplicates())
+    if len(tested) > 1:
+        told = f"{pairs} pairs of agents" if pairs > 1 else "one pair of agents"
+        yield f"p is adjusted by Holm for the {len(tested)} tests of this metric ({told})"
+
+
+def _different_shares(measured: Measurements) -> Iterator[str]:
+    """A warning where agents have delivered different shares, for then they are not compared by the same deliveries."""
+    rates = measured.points[measured.points[METRIC] == DELIVERY_RATE_ALL]
+    places = [(place, rows.set_index(AGENT)[MEAN]) for place, rows in rates.groupby([*measured.axes] or [METRIC])]
+    apart = [(found.max() - found.min(), place, found) for place, found in places]
+    far = [one for one in apart if one[0] > ALIKE]
+    if far:
+        _, place, found = max(far, key=lambda one: one[0])
+        where = ", ".join(f"{axis} {value}" for axis, value in zip(measured.axes, place, strict=False))
+        shares = f"{found.idxmax()} {found.max():.2f} and {found.idxmin()} {found.min():.2f}"
+        at = f"{len(far)} of {len(apart)} places" + (f", most at {where}" if where else "")
+        yield f"warning: only what was delivered counts here, and agents delivered different shares at {at}: {shares}"
 
 
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:

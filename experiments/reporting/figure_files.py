@@ -1,4 +1,7 @@
-"""Draws the figures of results: those that their study plans, or else one for each metric, and writes their files.
+"""Draws the figures of results, and writes their files.
+
+They are those that the study of the results plans. Where it plans none, or there is no study, there is one for each of
+the main metrics and of the study's own, or of all if none of these was measured: more are drawn if asked for.
 
 Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
 come from anywhere: only elements and attributes that draw are taken over. What is not on the lists below is left out,
@@ -20,7 +23,11 @@ from roambus.experiments.figures.drawing import LINE_ID, draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, look_up_dots, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.studies.study import Study, SweepResults, read_results
-from roambus.spark.aggregation.aggregate import replace_file
+from roambus.spark.aggregation.aggregate import METRIC, replace_file
+from roambus.spark.metrics.catalogue import METRICS
+
+EVERY = "all"
+"""The name that stands for every metric that was measured."""
 
 
 def draw_figures(
@@ -29,8 +36,8 @@ def draw_figures(
     """Draws every figure that the metrics below `results` allow; returns the files, captions and tables among them.
 
     `own` is the study that the results are of, if it does not come with roambus. With `metrics` only figures of these
-    are drawn. They go to `out`, or else to the folder of the results for them. Raises UserError if there are no
-    metrics, or not these, or nowhere to write.
+    are drawn, or of all for `EVERY`. They go to `out`, or else to the folder of the results for them. Raises UserError
+    if there are no metrics, or not these, or none of a figure, or nowhere to write.
     """
     folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps
@@ -43,6 +50,11 @@ def draw_figures(
             for name, text in found.origin.sweep.tables(found.measured).items() if found.origin and not metrics else ():
                 replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
                 files.append(folder / name)
+        if not files:
+            study = " --study FILE" if own else ""
+            raise UserError(
+                f"{results}: no figure has a value: roambus aggregate {results}{study} computes the metrics"
+            )
         return files
 
 
@@ -50,7 +62,10 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
     """All figures, or those of some metrics; raises UserError for a metric that there is not, or not in these runs."""
     if not metrics:
         return all_figures(found)
-    figures = {figure.name: figure for metric in metrics for figure in _figures_of(found, metric)}
+    present = set(found.measured.points[METRIC])
+    every = [metric.column for metric in found.measured.metrics if metric.column in present]
+    asked = every if list(metrics) == [EVERY] else metrics
+    figures = {figure.name: figure for metric in asked for figure in _figures_of(found, metric)}
     if not figures:
         raise UserError(f"none of these runs has {' or '.join(metrics)}")
     return [*figures.values()]
@@ -64,8 +79,11 @@ def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
 
 
 def _planned(found: SweepResults) -> Iterable[Plan]:
-    """The figures that the study plans, or those of any sweep."""
-    return found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
+    """The figures that the study plans, or those of the main metrics and of the study's own."""
+    planned = [*found.origin.sweep.plans(found.measured)] if found.origin else []
+    every, present = [*plans_of_any_sweep(found.measured)], set(found.measured.points[METRIC])
+    main = {metric.column for metric in found.measured.metrics if metric.is_main or metric not in METRICS}
+    return planned or [plan for plan in every if plan.metric in main & present] or every
 
 
 def all_figures(found: SweepResults) -> list[Drawn]:

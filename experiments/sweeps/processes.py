@@ -20,13 +20,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backends.interface import BackendFactory
@@ -178,7 +180,8 @@ class _Worker:
         # What a process starts with stays: this one will ignore Ctrl-C for ever, for its parent ends it.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            self.process.start()
+            with _without_main():
+                self.process.start()
         finally:
             signal.signal(signal.SIGINT, before)
         theirs.close()
@@ -190,6 +193,17 @@ class _Worker:
         self.process.join()
         self.process.close()
         self.connection.close()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hides the program that runs: a spawned process would import it, and a script would make the sweep once more."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(connection: Connection) -> None:

@@ -319,11 +319,15 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
     return sweep
 
 
-def with_agents(sweep: Sweep, text: str) -> Sweep:
-    """The sweep with the agents that the text names in place of its own; raises UserError."""
-    if not all(item.strip() for item in text.split(",")):
-        raise UserError(f'{_OPTION} "{text}": write agents with commas between, such as mft,./mine.py')
-    chosen = [_choice(sweep, *item.split()) for item in text.split(",")]
+def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
+    """The sweep with these agents in place of its own: a text as `--agents` takes it, or the words of each agent.
+
+    Raises UserError.
+    """
+    if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
+        raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
+    words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
+    chosen = [_choice(sweep, *one) for one in words]
     labels = [choice.label for choice in chosen]
     for label in labels:
         if labels.count(label) > 1:

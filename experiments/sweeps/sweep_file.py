@@ -154,20 +154,36 @@ def _template(path: Path, name: object) -> Path:
     return beside if beside.is_file() else find_template(name)
 
 
+_TABLES = {
+    "set": "[set] above lines such as brokers = 8",
+    "axes": "[axes] above lines such as speed = [2, 4]",
+    "agents": "[agents] above a line such as mft = {} for each agent",
+    "parameters": "parameters = { rate = 2 }",
+}
+"""How each table is written."""
+
+
 def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     table = content.get(key, {})
     if not isinstance(table, dict):
-        raise UserError(f"{path}: {key} is no table")
+        raise UserError(f"{path}: {key} is no table: write {_TABLES[key]}")
     return table
 
 
 def _scalar(path: Path, key: str, value: object) -> Scalar:
     """The value itself, if an ini can hold it; a TOML file can hold dates, lists and numbers of any length, too."""
     if not isinstance(value, int | float | str):
-        raise UserError(f"{path}: {key}: {str(value)[:60]} is neither number, text nor truth value")
+        raise UserError(f"{path}: {key}: {_shown(value)} is neither number, text nor truth value")
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise UserError(f"{path}: {key}: a number of more than {_MOST_BITS} bits is too large")
     return value
+
+
+def _shown(value: object) -> str:
+    """A value as people write it, and not as Python shows it."""
+    if isinstance(value, list):
+        return "a list"
+    return "a table" if isinstance(value, dict) else str(value)[:60]
 
 
 def _agent(path: Path, label: str, options: object) -> AgentChoice:
@@ -382,11 +398,15 @@ def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
     names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
     for kind, there, asked in (
         (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
-        (SET, old[SET], new[SET]),
+        (SET, _settings(old[SET]), _settings(new[SET])),
         (AXES, names, wanted),
     ):
         if there != asked:
             raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
+
+
+def _settings(fixed: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={plain(value)}" for name, value in fixed.items()) or "none"
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

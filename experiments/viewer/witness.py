@@ -183,7 +183,7 @@ def _carrier(
     with open_record(source.record) as record:
         agent_class = load(record.header.agent, record.header.agent_hash)
         as_recorded = replace(scenario, agent=record.header.agent)
-        yield as_recorded, agent_class, ReplayBackend(record, as_recorded, agent_class.messages, None)
+        yield as_recorded, agent_class, ReplayBackend(record, as_recorded, agent_class.messages)
 
 
 def _radio(scenario: Scenario) -> Backend:

@@ -20,6 +20,7 @@ field's is refused when it is written: a list in place of a tuple, or another cl
 from __future__ import annotations
 
 import dataclasses
+import struct
 import typing
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -30,6 +31,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_ori
 from roambus.python_protocol.messages.octets import (
     OPAQUE,
     Blob,
+    MisfitError,
     Number,
     Reader,
     Repeated,
@@ -156,7 +158,13 @@ class Several:
         """Appends the count and the values."""
         if not isinstance(value, tuple):
             raise misfit(value, tuple)
-        writer.data += self.count.layout.pack(len(value))
+        try:
+            writer.data += self.count.layout.pack(len(value))
+        except struct.error:
+            limit = "LongTuple holds at most 65535"
+            if self.count is ONE_BYTE:
+                limit = "tuple[T, ...] holds at most 255: declare LongTuple[T], which holds 65535"
+            raise MisfitError(f"{len(value)} values are too many: {limit}") from None
         write = self.kind.write
         for one in value:
             write(writer, one)

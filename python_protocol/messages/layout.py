@@ -68,6 +68,8 @@ from roambus.python_protocol.messages.octets import (
     shape_of,
 )
 
+_SHOWN = 60
+"""In characters: how much of a value that does not fit is shown."""
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 
 Writing = Callable[[Writer, Any], None]
@@ -137,7 +139,7 @@ class Layout:
         return values
 
     def misfit(self, record: Any) -> str:
-        """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none.
+        """The field whose value cannot be written, with how the value begins: "path = [1, 2]"; empty if there is none.
 
         It writes each field again by itself. That is slow, and happens only once something has been refused: to keep a
         record of the field at work would cost every message that is sent.
@@ -148,7 +150,8 @@ class Layout:
                 try:
                     one.kind.write(Writer(), value)
                 except (struct.error, TypeError, ValueError, AttributeError):
-                    return f"{one.name} = {value!r}"
+                    text = repr(value)
+                    return f"{one.name} = {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}"
         return ""
 
     def fixed_size(self) -> FixedSize | None:

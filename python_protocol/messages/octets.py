@@ -76,16 +76,19 @@ class Writer:
 
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
-        self._counted(_pack_u8, data)
+        self._counted(_pack_u8, data, "bytes hold at most 255: declare LongBytes, which hold 65535")
 
     def long_blob(self, data: bytes) -> None:
         """At most 65535 bytes, their count before them."""
-        self._counted(_pack_u16, data)
+        self._counted(_pack_u16, data, "LongBytes hold at most 65535")
 
-    def _counted(self, pack: Callable[[int], bytes], data: bytes) -> None:
+    def _counted(self, pack: Callable[[int], bytes], data: bytes, limit: str) -> None:
         if type(data) is not bytes:
             raise misfit(data, bytes)
-        self.data += pack(len(data)) + data
+        try:
+            self.data += pack(len(data)) + data
+        except struct.error:
+            raise MisfitError(f"{len(data)} bytes are too many: {limit}") from None
 
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
@@ -95,7 +98,7 @@ class Writer:
             data = text.encode()
         except UnicodeEncodeError:
             raise MisfitError(f"{text!r} is not to be written in UTF-8") from None
-        self._counted(_pack_u8, data)
+        self._counted(_pack_u8, data, "a str holds at most 255 of UTF-8: declare LongBytes, and encode the text")
 
     def zeros(self, count: int) -> None:
         """`count` zero bytes, for content whose size alone matters."""

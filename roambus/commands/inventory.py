@@ -16,8 +16,8 @@ from click.shell_completion import get_completion_class
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.commands.options import MEASURE, THING_NAME, Named
-from roambus.commands.output import answer, answer_whole, console, telling
-from roambus.experiments.listing import KINDS, SINGULAR, summaries
+from roambus.commands.output import answer, answer_whole, console, remark, telling
+from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 
 _FOLDER = Path(__file__).parents[1] / "docs"
 
@@ -28,11 +28,12 @@ _FOLDER = Path(__file__).parents[1] / "docs"
 def list_things(kind: str | None, measure: Sequence[str]) -> None:
     """Lists what there is: agents, templates, sweeps, studies or metrics.
 
-    Without KIND it lists all of them. Each has a line with its name and what it is; roambus show tells the rest.
+    Without KIND it lists all of them. Each has a line with its name and what it is; roambus show tells the rest. What
+    files in the working folder hold comes last, by their paths; nothing of them is run.
 
     Example: roambus list sweeps
     """
-    found = {one: summaries(one) for one in ((kind,) if kind else KINDS)}
+    found = {one: summaries(one) | own_things(one) for one in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
@@ -59,15 +60,19 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what it takes.
 
-    NAME is that of an agent, a template, a sweep, a study or a metric, as roambus list has it, or the file of a
-    template or a sweep. An agent has parameters, which --param sets; a template has variables, which --set sets; a
-    sweep has axes; a metric has a definition. If several things have the name, all of them are shown, each with its
-    kind.
+    NAME is that of an agent, a template, a sweep, a study or a metric, as roambus list has it, or a file of your own: a
+    template, a sweep, a study or an agent, which may also be file.py:Class. A Python file is run for it.
+
+    An agent has parameters, which --param sets; a template has variables, which --set sets; a sweep has axes; a metric
+    has a definition. If several things have the name, all of them are shown, each with its kind.
 
     Example: roambus show thesis
     """
-    from roambus.experiments.inventory import find
+    from roambus.bridge.agents import announce_code
+    from roambus.experiments.inventory import find, is_python
 
+    if is_python(name):
+        announce_code(name, remark)
     found = find(name, kind)
     text = "\n\n".join("\n".join(thing.lines()) for thing in found)
     answer_whole(text, [thing.as_json() for thing in found])

@@ -139,11 +139,13 @@ def compare(  # an option each
 
     RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
     writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. A metric that is
-    not known is an error that lists all metrics.
+    not known is an error that names those near it.
 
     Runs of one seed share movement and radio, whatever the agent. So each two agents are tested against each other seed
-    by seed, at each combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. The
-    CSV file has the means first, then the differences.
+    by seed, at each combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. Each
+    difference is shown with its 95 % interval, p, and which of the two is greater. A warning says where the agents
+    delivered different shares, for then their delays are not of the same notifications. The CSV file has the means
+    first, then the differences.
 
     Metrics that roambus aggregate has not computed yet are computed with Spark. A damaged run is named and left out;
     then the exit code is 1.
@@ -169,7 +171,7 @@ def compare(  # an option each
     multiple=True,
     type=METRIC_NAME,
     metavar="NAME",
-    help="Draws only this metric; give the option again for more.",
+    help="Draws only this metric, or every one that was measured: all; give the option again for more.",
 )
 @click.option(
     "--kind",
@@ -199,8 +201,9 @@ def figures(
 ) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
-    They are those that the study of the results plans, or one for each metric. The metrics must be there: roambus
-    aggregate computes them. An agent has the same colour in all of them.
+    They are those that the study of the results plans, or one for each of the main metrics and of the study's own;
+    --metric all draws every metric. The metrics must be there: roambus aggregate computes them. An agent has the same
+    colour in all of them.
 
     With --against, --agents or --where, a figure draws what roambus compare tests, under the same name: a metric of one
     sweep against an axis, with a line for each agent, and a panel for each combination of values of the other axes;

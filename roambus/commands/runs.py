@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ from roambus.commands.options import (
     pairs,
 )
 from roambus.commands.output import answer, detail, print_address, remark
+from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.interface import BackendFactory
@@ -195,7 +197,8 @@ def _announce(folder: Path) -> None:
 @click.argument("record", type=FILE)
 @OTHER_AGENT
 @click.option("--pdb", "debugging", is_flag=True, help="Opens the debugger where an agent raises or first differs.")
-def rerun(record: Path, agent: str | None, debugging: bool) -> None:
+@click.option("--at", metavar="TIME", help="With --pdb: opens it first where an agent is called at this time or later.")
+def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> None:
     """Runs the agents of RECORD again, and says what differs.
 
     RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents are told
@@ -208,10 +211,20 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     from roambus.bridge.record.replay import debug
     from roambus.bridge.record.replay import rerun as rerun_agents
 
-    done = (debug if debugging else rerun_agents)(record, agent, announce=remark)
+    if at is not None and not debugging:
+        raise UserError("--at goes with --pdb, which opens the debugger there")
+    call = partial(debug, stop_at=_time("--at", at)) if debugging else rerun_agents
+    done = call(record, agent, announce=remark)
     answer(
         f"{record}: {done.frames} frames agree; {done.ending}", record=record, frames=done.frames, ending=done.ending
     )
+
+
+def _time(option: str, text: str | None) -> SimTime | None:
+    try:
+        return None if text is None else parse_time(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None
 
 
 def sweep_of_one(command: str, single: Single) -> Sweep:

@@ -61,7 +61,8 @@ class Choice(NamedTuple):
     """What of a sweep is run, as options have it."""
 
     settings: Sequence[str]
-    agents: str | None
+    agents: str | Sequence[Sequence[str]] | None
+    """As in `with_agents`."""
     seeds: int | None
     parameters: Sequence[str] = ()
 
@@ -75,15 +76,19 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
+        from roambus.experiments.sweeps.sweep_file import is_template, read_sweep
+
+        return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
+
+    def swept(self, source: str, template: str) -> Sweep:
+        """A template swept by what is set alone; `source` is for messages. Raises UserError."""
         from roambus.experiments.sweeps.sweep import AgentChoice
-        from roambus.experiments.sweeps.sweep_file import is_template, read_sweep, sweep_of
+        from roambus.experiments.sweeps.sweep_file import sweep_of
         from roambus.experiments.templates.render import find_template
 
-        if not is_template(name):
-            return self.of(read_sweep(name), {})
         settings = {key: text.split(",") for key, text in pairs("--set", self.settings).items()}
-        sweep = sweep_of("roambus sweep", find_template(name), AgentChoice("beacon", "beacon"), settings)
-        return self._replace(settings=()).of(replace(sweep, name=_stem(name)), {})
+        sweep = sweep_of(source, find_template(template), AgentChoice("beacon", "beacon"), settings)
+        return self._replace(settings=()).of(replace(sweep, name=_stem(template)), {})
 
 
 def _stem(name: str) -> str:
@@ -170,7 +175,7 @@ def sweep(
     """Makes all runs of SWEEP that are not complete yet.
 
     Each agent runs at each combination of the axes' values, once for each seed. SWEEP is the name of a sweep that comes
-    with roambus (a name that is not known lists them), or a TOML file of your own (roambus docs sweeps). A TEMPLATE is
+    with roambus (roambus list sweeps has them), or a TOML file of your own (roambus docs sweeps). A TEMPLATE is
     swept by what is set: each --set is an axis, and --agents says which agents run. After Ctrl-C or a crash the same
     command goes on with what is missing. A run that fails is reported, and does not stop the others; then the exit code
     is 1.

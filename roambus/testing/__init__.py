@@ -1,9 +1,18 @@
-"""Tests for what others write: the promises of back-ends (`backend_promises`), and the case that they are tested with.
+"""Tests for what others write.
+
+An agent's test compares a transcript with what is sent now (`transcribe`), and has `vet` look for what agents must not
+do: both are what `roambus trace` and `roambus vet` print. A back-end's test imports the promises that every back-end
+keeps (`backend_promises`), and makes the case that they are tested with.
 
 pytest is needed; it explains a failed `assert` of these modules as it does those of a test file.
 """
 
 import pytest
+
+from roambus.bridge.transcript.transcript import transcribe
+from roambus.experiments.vetting.examination import vet
+
+__all__ = ["transcribe", "vet"]
 
 # Before their import, for afterwards pytest can no longer see their sources.
 pytest.register_assert_rewrite("roambus.testing.backend_case", "roambus.testing.backend_promises")

@@ -201,6 +201,9 @@ class Progress(Protocol):
     def finished_together(self, places: Mapping[Path, str | None]) -> None:
         """These runs are done; each has a line that says what is wrong with it, or None."""
 
+    def note(self, line: str) -> None:
+        """Tells a line at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -313,6 +316,9 @@ def metrics_of(
     RoambusError if Spark fails, OSError.
     """
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
+        if progress and (waiting := missing_from(store.rows_of(traces), traces)):
+            counted = f"{len(waiting)} of {len(traces)} runs are not aggregated yet"
+            progress.note(f"{results}: {counted}: Spark starts, computes their metrics and keeps them")
         problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems | problems_of(rows, traces)

@@ -62,7 +62,7 @@ def test_a_changed_agent_is_told_where_it_first_differs(tmp_path: Path) -> None:
         ("def hear(self, number):\n    return [Send(2, Marker(9))] if self.node == 1 else []",
          "nothing more is sent", "node 1 sends to node 2 at 1.001s: Marker(number=9)"),
         ("def hear(self, number):\n    return [SetTimer('x', 5)] if self.node == 1 else []",
-         "something is due next at 1262131.448us", "something is due next at 1001000.005us"),
+         "something is due next at 1.262131448s", "something is due next at 1.001000005s"),
     ],
 )  # fmt: skip
 def test_anything_that_is_different_is_told(tmp_path: Path, changes: str, recorded: str, now: str) -> None:
@@ -186,6 +186,22 @@ def test_the_debugger_opens_before_the_first_difference(tmp_path: Path) -> None:
     assert "(Pdb) 2\n" in done.stdout
     assert done.returncode == 1
     assert done.stderr.endswith("  now:      node 0 sends to all at 3s: Marker(number=7)\n")
+
+
+def test_the_debugger_opens_at_a_time(tmp_path: Path) -> None:
+    """Where an agent is next called; then the run goes on, or ends where the debugger is left."""
+    path = record(tmp_path, write_counting(tmp_path, "agent"))
+    done = roambus("rerun", path, "--pdb", "--at", "1500ms", typed="p now\nc\n")
+    assert (done.returncode, done.stdout.count("(Pdb) ")) == (0, 2)
+    assert "(Pdb) 2000000000\n" in done.stdout
+    done = roambus("rerun", path, "--pdb", "--at", "1500ms", typed="q\n")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (130, f"error: {path}: the debugger was left")
+    for options, message in (
+        (["--at", "1s"], "--at goes with --pdb, which opens the debugger there"),
+        (["--pdb", "--at", "noon"], "--at: 'noon' is not a time such as 1.5s, 20ms or 100us"),
+    ):
+        done = roambus("rerun", path, *options)
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"error: {message}")
 
 
 @pytest.mark.parametrize(

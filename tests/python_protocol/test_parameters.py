@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from roambus.python_protocol.settings import Parameters, describe_parameters, parameter, parse_parameters
+from roambus.python_protocol.settings import Parameters, describe_parameters, parameter, parse_parameters, unknown
 from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 
@@ -87,3 +87,15 @@ def test_what_is_given_is_checked_before_it_implies_anything() -> None:
     """The message names what was given, not what would follow from it."""
     with pytest.raises(ValueError, match="parameter share: 3 is out of range: it must be from 0 to 1"):
         Profiled(mode="slow", share=3)
+
+
+def test_of_many_names_only_the_near_ones_are_told() -> None:
+    """Those that are spelled alike, or contain what was asked for; where none is near, and of few names, all."""
+    many = {f"metric_{one}": 0 for one in "abcdefghijklmno"} | {"end_to_end_delay_mean_s": 0}
+    assert unknown("metric", "delay", many) == (
+        "unknown metric 'delay': did you mean 'end_to_end_delay_mean_s'? there is end_to_end_delay_mean_s and 15 others"
+    )
+    assert unknown("metric", "zzz", many).count(", ") == len(many) - 1
+    assert unknown("axis", "sped", {"speed": 0, "config": 0}) == (
+        "unknown axis 'sped': did you mean 'speed'? there is config, speed"
+    )

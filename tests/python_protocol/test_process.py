@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
+from tests.support.documents import quoted, rows, section
 
 NEWS = Notification(NotificationId(1, 2), ())
 
@@ -215,3 +217,11 @@ def test_the_state_of_an_agent_can_be_copied() -> None:
     assert list(other.handle(heard(Hello(2)), 5)) == [Send(9, Hello(7))]
     assert vars(other).keys() == vars(agent).keys()
     assert list(agent.handle(heard(Bye()), 0)) == []
+
+
+def test_the_page_lists_every_name_that_an_agent_has() -> None:
+    """So that nobody hides one of them unknowingly."""
+    page = section(Path(__file__).parents[2] / "docs" / "agents.md", "Handlers")
+    listed = {name for row in rows(page, "Names") for name in quoted(row["Names"])}
+    made = vars(Agent(1, Role.BROKER, Parameters(), Random(0)))
+    assert listed == {name for name in (*dir(Agent), *made, "parameters") if name[0] != "_"}

@@ -190,6 +190,12 @@ def test_a_scenario_that_cannot_be_run_is_refused(folder: Path, roambus: Roambus
     assert roambus("trace", "mine.txt", "--agent", "bad.py").code == 4
 
 
+def test_the_list_of_commands_has_whole_sentences(roambus: Roambus) -> None:
+    """None is cut off where the line ends."""
+    text = roambus("--help").out
+    assert "..." not in text.partition("Commands:")[2]
+
+
 def test_the_help_of_trace_keeps_its_lines(roambus: Roambus) -> None:
     """A scenario is a text of lines, and no sign of how the help was written is left."""
     text = roambus("trace", "--help").out

@@ -38,9 +38,15 @@ export function showLegend(parent, views, theme) {
     lines.push([star, " leader: the root of a tree of at least two nodes, by the parents that agents note. Each tree, a partition, has a colour."]);
   }
   if (views.some((view) => view.moments.edges.length)) lines.push(...overlayLines(theme));
-  lines.push(...[...new Set(views.flatMap(remarks))].map((text) => [text]));
-  replace(parent, element("ul", {}, ...lines.map((parts) => element("li", {}, ...parts))));
+  replace(parent, list(lines));
 }
+
+/** Says what the lines between nodes and the flights of messages mean in these runs. */
+export function showRemarks(parent, views) {
+  replace(parent, list([...new Set(views.flatMap(remarks))].map((text) => [text])));
+}
+
+const list = (lines) => element("ul", {}, ...lines.map((parts) => element("li", {}, ...parts)));
 
 function overlayLines(theme) {
   const { ring, shortcut } = overlayLooks(theme);

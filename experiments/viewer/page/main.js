@@ -3,7 +3,7 @@
 import { byId, element, replace } from "./dom.js";
 import { readFilm } from "./film.js";
 import { Live } from "./live.js";
-import { shapeSample, showLegend } from "./legend.js";
+import { shapeSample, showLegend, showRemarks } from "./legend.js";
 import { lookOfTypes, palette, treePalette } from "./looks.js";
 import { Moments } from "./moments.js";
 import { showHappenings, showNode, showWays } from "./panels.js";
@@ -205,6 +205,7 @@ class Page {
     this.choice.theme = { ...plain, dark, palette: palette(dark), trees: treePalette(dark) };
     this.showTypes();
     showLegend(byId("legend"), this.views, this.choice.theme);
+    showRemarks(byId("remarks"), this.views);
   }
 
   showTypes() {

@@ -64,7 +64,8 @@ def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     assert test["mean"] == pytest.approx(np.mean(first - second))
     assert test["p"] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     assert test["p_holm"] >= test["p"]
-    *_, mft_aodv, mft_third, aodv_third, together = done.text.splitlines()
+    *_, mft_aodv, mft_third, aodv_third, together, family = done.text.splitlines()
+    assert family == "p is adjusted by Holm for the 18 tests of this metric (3 pairs of agents)"
     assert [line.partition(":")[0] for line in (mft_aodv, mft_third, aodv_third)] == [
         "mft - aodv",
         "mft - third",
@@ -73,11 +74,47 @@ def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     assert together == f"differences: {(tests['p_holm'] < 0.05).sum()} of 18 significant at 5 %"
 
 
+def test_each_pair_of_several_agents_has_its_difference(tmp_path: Path) -> None:
+    """With interval and p, and which is greater if that is significant; more rows than one reads are only counted."""
+    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES_PER_NODE,), where={"config": ("C4", "C16"), **AT_8}))
+    lines = done.text.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.split()[-3:] == ["pair", "difference", "greater"])
+    rows = lines[start + 1 : start + 7]
+    assert [row.split()[0] for row in rows] == ["C4", "C16"] * 3
+    tests = done.tests.to_dict("records")
+    for row, test in zip(rows, tests, strict=True):
+        greater = test["agent"] if test["difference"] > 0 else test["minus"]
+        assert f"{test['agent']} - {test['minus']}" in row
+        assert " ± " in row
+        assert (f" {greater} > " in row) == (test["p_holm"] < 0.05)
+    assert any(" > " in row for row in rows)
+    many = measurements(configs=("C2",), speeds=tuple(map(str, range(21))), seeds=3, agents=("mft", "aodv", "third"))
+    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES,)), many)
+    assert "63 differences are in the file; --agents and --where make them few enough" in done.text
+
+
+def test_delays_at_different_shares_delivered_are_warned_of(tmp_path: Path) -> None:
+    """With the place where they differ most; a metric of all runs, or agents that deliver the same, have no warning."""
+    runs = SMALL.runs.copy()
+    runs[c.DELIVERY_RATE_ALL] = 0.9
+    runs.loc[(runs["agent"] == "aodv") & (runs["config"] == "C16") & (runs["speed"] == "8"), c.DELIVERY_RATE_ALL] = 0.5
+    runs.loc[(runs["agent"] == "aodv") & (runs["config"] == "C4"), c.DELIVERY_RATE_ALL] = 0.85
+    delays, messages = compared(tmp_path, Asked(metrics=(c.DELAY_MEAN_S, c.MESSAGES)), with_runs(runs))
+    assert delays.text.splitlines()[-1] == (
+        "warning: only what was delivered counts here, and agents delivered different shares at 3 of 6 places, "
+        "most at config C16, speed 8: mft 0.90 and aodv 0.50"
+    )
+    same = with_runs(runs.assign(**{c.DELIVERY_RATE_ALL: 0.9}))
+    (alike,) = compared(tmp_path, Asked(metrics=(c.DELAY_MEAN_S,)), same)
+    assert "warning" not in messages.text + alike.text
+
+
 def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     """Their differences are the first minus the second; a value can be written as another number that is the same."""
     asked = Asked(("aodv", "mft"), (c.MESSAGES,), where={"config": ("C2", "C16"), "speed": ("2.0",)})
     (done,) = compared(tmp_path, asked)
-    title, head, *lines, significant = done.text.splitlines()
+    title, head, *lines, significant, family = done.text.splitlines()
+    assert family == "p is adjusted by Holm for the 2 tests of this metric (one pair of agents)"
     assert title == "messages, speed 2"
     assert head.split() == ["config", "aodv", "mft", "aodv", "-", "mft"]
     assert [line.split()[0] for line in lines] == ["C2", "C16"]

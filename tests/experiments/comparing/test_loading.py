@@ -8,10 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.comparing import observations
 from roambus.experiments.comparing.observations import load
+from roambus.spark.aggregation import aggregate
 from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import DELIVERED, METRICS
@@ -130,3 +131,24 @@ def test_metrics_of_a_study_are_among_them(tmp_path: Path) -> None:
     measured = load(tmp_path).measured
     assert "catch_up_s" in measured.runs
     assert "catch_up_s" in {metric.column for metric in measured.metrics}
+
+
+def test_results_that_were_never_aggregated_say_so_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes a while, in which one would not know what is going on."""
+    told: list[str] = []
+
+    class Told:
+        note = staticmethod(told.append)
+
+    def compute(*_: object) -> None:
+        raise RoambusError(f"{len(told)} line was told")
+
+    write_trace(tmp_path, RUN, [])
+    monkeypatch.setattr(aggregate, "_compute_missing", compute)
+    with pytest.raises(RoambusError, match="1 line was told"):
+        load(tmp_path, progress=Told())  # type: ignore[arg-type]  # it tells, and shows nothing
+    assert told == [
+        f"{tmp_path}: 1 of 1 runs are not aggregated yet: Spark starts, computes their metrics and keeps them"
+    ]

@@ -122,16 +122,22 @@ def read_notebook() -> nbformat.NotebookNode:
 
 
 def test_the_notebook_runs(done: list[Done], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From its first cell to its last, in a kernel of its own: it shows runs, a picture and a test."""
+    """From its first cell to its last, in a kernel of its own: runs that are there, figures, a test, a cell's agent."""
     notebook = read_notebook()
     for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(folder / name))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
-    shown = [output["data"] for cell in notebook.cells for output in cell.get("outputs", ())]
-    assert "48 runs" in shown[0]["text/plain"]
-    assert any("image/png" in data for data in shown)
-    assert "p_holm" in shown[-1]["text/plain"]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    told = "".join(output.get("text", "") for output in outputs)
+    assert "results/cost: runs done 0, already there 48, failed 0" in told
+    assert "results/relay: runs done 1, already there 0, failed 0" in told
+    assert (folder / "results" / "relay" / "agents" / "Relay.py").is_file()
+    shown = [output["data"] for output in outputs if "data" in output]
+    assert sum("image/png" in data for data in shown) == 2
+    texts = [data.get("text/plain", "") for data in shown]
+    assert any("48 runs" in text for text in texts)
+    assert any("p_holm" in text for text in texts)
 
 
 def test_the_notebook_is_kept_without_outputs() -> None:

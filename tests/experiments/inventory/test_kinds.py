@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.inventory import everything, find
-from roambus.experiments.listing import KINDS, first_sentence, summaries
+from roambus.experiments.listing import KINDS, first_sentence, own_things, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -128,3 +128,43 @@ def test_a_name_that_nothing_has_is_refused_with_the_nearest_one() -> None:
 def test_the_first_sentence_ends_at_a_full_stop_and_not_in_a_number() -> None:
     """Lines are joined."""
     assert first_sentence("Section 4.5 of\nthe thesis. And more.") == "Section 4.5 of the thesis."
+
+
+OWN = {
+    "ferry.py": 'from roambus import Agent\n\nclass Ferry(Agent):\n    """Carries. Far."""\n\nraise SystemExit\n',
+    "two.py": "import roambus\n\nclass A(roambus.Agent): ...\n\nclass B(roambus.Agent): ...\n",
+    "mine.py": '"""My study."""\nSTUDY = load()\n',
+    "own.toml": '# My sweep.\ntemplate = "field"\n',
+    "pyproject.toml": "[project]\n",
+    "town.ini.j2": "# A town.\n",
+    "_part.ini.j2": "# A part.\n",
+    "broken.py": "class (:\n",
+}
+
+
+def test_files_of_ones_own_are_listed_without_being_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what commands take; what is a part, or nothing of this, or cannot be read is left out."""
+    for name, text in OWN.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert {kind: own_things(kind) for kind in KINDS} == {
+        "agents": {"ferry.py": "Carries.", "two.py:A": "", "two.py:B": ""},
+        "templates": {"town.ini.j2": "A town."},
+        "sweeps": {"own.toml": "My sweep."},
+        "studies": {"mine.py": "My study."},
+        "metrics": {},
+    }
+
+
+def test_an_agent_in_a_file_is_shown_with_its_parameters(tmp_path: Path) -> None:
+    """As is one of a module; a file with a STUDY is shown as a study."""
+    file = tmp_path / "mine.py"
+    file.write_text("from roambus.python_protocol.baselines import Flooding\n\nclass Mine(Flooding):\n    'Floods.'\n")
+    (mine,) = find(str(file))
+    assert (mine.kind, mine.summary, find(f"{file}:Mine")[0].summary) == ("agent", "Floods.", "Floods.")
+    assert mine.tables["parameters"]
+    study = tmp_path / "study.py"
+    study.write_text(
+        '"""Mine."""\nfrom roambus.experiments.studies.study import Study\nSTUDY = Study("mine", "me", ())\n'
+    )
+    assert [(thing.kind, thing.summary) for thing in find(str(study))] == [("study", "Mine.")]

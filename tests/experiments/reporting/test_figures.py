@@ -22,7 +22,7 @@ from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folde
 from roambus.experiments.figures.figure import Figure, Series, interval
 from roambus.experiments.figures.style import USUAL, Look, read_look
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
+from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
 from roambus.experiments.studies.study import SweepResults
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -288,6 +288,16 @@ def test_one_metric_alone(tmp_path: Path) -> None:
     assert all("hops" in file.read_text() for file in files if file.suffix == ".svg")
     with pytest.raises(UserError, match="unknown metric 'hop_mean'"):
         draw_figures(tmp_path, None, USUAL, ["hop_mean"])
+
+
+def test_the_main_metrics_unless_asked_for_more(tmp_path: Path) -> None:
+    """A sweep of no study has one for each of them; `all` stands for every metric that was measured."""
+    runs = other_sweep({"size": ["1"]}).runs.assign(**{c.HOPS_MEAN: 2.0, c.DELIVERED: 9})
+    write_measurements(Measurements(runs, mean_points(runs)), tmp_path)
+    look = read_look("svg", "screen", "colour")
+    assert {file.stem for file in draw_figures(tmp_path, None, look)} == {"hops-mean"}
+    more = {file.stem for file in draw_figures(tmp_path, None, look, [EVERY])}
+    assert more == {"hops-mean", "delivered", "messages"}
 
 
 def test_no_metrics(tmp_path: Path) -> None:

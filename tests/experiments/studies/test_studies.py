@@ -14,6 +14,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import METRICS_FOLDER
 from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
 from roambus.experiments.figures.figure import DotFigure, DotPlan, Figure, Line, Plan, agent_lines
+from roambus.experiments.figures.style import read_look
 from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
@@ -210,6 +211,19 @@ def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, 
     assert isinstance(dotted, DotFigure)
     assert [(series.label, series.x, series.y) for series in dotted.series] == [("mft", (1.0, 1.0), (7.0, 7.0))]
     assert dotted.intervals == "2 single observations"
+
+
+def test_a_study_that_plans_no_figure_has_those_of_its_metrics(results: tuple[Study, Path], tmp_path: Path) -> None:
+    """Beside the main ones; where its metrics were not computed, and nothing else is there, that is an error."""
+    study, folder = results
+    silent = replace(study, sweeps=(replace(study.sweeps[0], plans=lambda _: (), dots=lambda _: ()), study.sweeps[1]))
+    drawn = {path.stem for path in draw_figures(folder / "thesis", silent, read_look("svg", "screen", "colour"))}
+    assert {"size-b", "delivery-rate-all"} < drawn
+    measured = measurements(configs=("C2",), speeds=("2",), seeds=3)
+    alone = replace(silent, sweeps=(replace(study.sweeps[0], dots=lambda _: (), extra=study.sweeps[1].extra),))
+    write_measurements(replace(measured, sweep={**measured.sweep, "sweep": "thesis"}), tmp_path / "other")
+    with pytest.raises(UserError, match=r"no figure has a value: roambus aggregate .*other --study FILE computes"):
+        draw_figures(tmp_path / "other", alone)
 
 
 def test_claims_are_numbered_through_the_sweeps(results: tuple[Study, Path]) -> None:

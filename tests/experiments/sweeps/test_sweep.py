@@ -151,7 +151,12 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("[axes]", "[axis]", "unknown key 'axis': did you mean 'axes'"),
         ("time_limit =", "time_limits =", "set: unknown variable .* 'time_limits': did you mean 'time_limit'"),
         ("time_limit = 100", "speed = 3", "'speed' is set in set and in axes.speed"),
-        ("time_limit = 100", "time_limit = [1]", "set.time_limit: .* is neither number, text nor truth value"),
+        ("time_limit = 100", "time_limit = [1]", "set.time_limit: a list is neither number, text nor truth value"),
+        (
+            "time_limit = 100",
+            "time_limit = { a = 1 }",
+            "set.time_limit: a table is neither number, text nor truth value",
+        ),
         ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
         ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),
         ('"thesis"', "3", "template: give the name or the path"),
@@ -171,15 +176,23 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, old: str, new: str, mess
         read_sweep(written(tmp_path, GOOD.replace(old, new)))
 
 
+def test_what_should_be_a_table_is_shown_as_one(tmp_path: Path) -> None:
+    """In the form that the file takes."""
+    with pytest.raises(
+        UserError, match=r"agents is no table: write \[agents\] above a line such as mft = \{\} for each"
+    ):
+        read_sweep(written(tmp_path, 'template = "field"\nagents = ["mft"]\n'))
+
+
 def test_a_sweep_needs_an_agent(tmp_path: Path) -> None:
     """Without one there is nothing to run."""
     with pytest.raises(UserError, match=r"mine\.toml: agents: name at least one"):
         read_sweep(written(tmp_path, 'template = "thesis"'))
 
 
-def test_an_unknown_sweep_lists_ours() -> None:
+def test_an_unknown_sweep_is_told_those_that_are_near() -> None:
     """With the nearest one."""
-    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is .*thesis.*; or give the path"
+    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is thesis, thesis-bare and \d+ others; "
     with pytest.raises(UserError, match=message):
         read_sweep("tesis")
 
@@ -230,7 +243,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
     ("other", "message"),
     [
         (Sweep("x", find_template("field"), ()), "holds runs with template thesis.ini.j2, not field.ini.j2"),
-        (Sweep("x", find_template("thesis"), ()), r"holds runs with set \{'time_limit': 100\}, not \{\}"),
+        (Sweep("x", find_template("thesis"), ()), "holds runs with set time_limit=100, not none"),
         (Sweep("x", find_template("thesis"), (), fixed={"time_limit": 100}), "with axes config, speed, not none"),
     ],
 )

@@ -229,7 +229,6 @@ def test_an_overlay_is_drawn(show: Show, tmp_path: Path, moving_run: Path) -> No
     page.uncheck("#overlay")
     pictures.append(picture(page))
     assert pictures[0] == pictures[2] != pictures[1]
-    page.get_by_text("Drawn how").click()
     assert "neighbours on the ring" in page.inner_text("#legend")
     assert not show(moving_run).locator("#overlay").is_visible()
 

@@ -410,3 +410,33 @@ def test_a_message_has_no_slots_of_its_own() -> None:
     """It would be no frozen dataclass, and could be changed."""
     with pytest.raises(TypeError, match="Bad: a message has fields with types, and no __slots__ of its own"):
         new_class("Bad", (Message,), {"tag": 1}, lambda body: body.update(__slots__=("x",)))
+
+
+class Lists(Message, tag=5):
+    """What has a count before it."""
+
+    path: tuple[U16, ...] = ()
+    data: bytes = b""
+    text: str = ""
+    longest: LongBytes = b""
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            Lists(path=tuple(range(300))),
+            r"path = \(0, 1, .{1,60}\.\.\.: 300 values are too many: .* declare LongTuple\[T\]",
+        ),
+        (
+            Lists(data=b"x" * 256),
+            r"data = b'x{1,60}\.\.\.: 256 bytes are too many: bytes hold at most 255: declare LongByt",
+        ),
+        (Lists(text="x" * 256), r"text = 'x{1,60}\.\.\.: 256 bytes are too many: a str holds at most 255 of UTF-8"),
+        (Lists(longest=b"x" * 65536), r"longest = .*: 65536 bytes are too many: LongBytes hold at most 65535"),
+    ],
+)
+def test_what_is_too_long_is_told_with_its_limit_and_the_longer_type(message: Lists, told: str) -> None:
+    """And with the message and the field, of whose value the beginning is shown."""
+    with pytest.raises(ValueError, match=rf"a LISTS cannot be sent, because a value does not fit its field: {told}"):
+        message.encode()

@@ -1,0 +1,123 @@
+"""Makes runs from Python, in notebooks and scripts (docs/compare.md): `run` makes one, and `sweep` those of a sweep.
+
+Both do what the commands of the same names do: what is complete is not made again, runs are made by processes of their
+own, and results lie in a folder, where every command finds them. So a cell that is executed again costs nothing, and
+one that was interrupted goes on.
+
+An agent is a name, the path of a file, or a class, also one that was defined in a cell. `settings` are what --set and
+--param take: {"speed": [2, 8]} sets a variable of the template, {"agent.room": [4, 8]} a parameter of all agents that
+have it, and {"Ferry.room": 4} that of one agent.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+import pandas as pd
+
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
+from roambus.bridge.trace.parquet import read_trace
+from roambus.commands.options import Simulator
+from roambus.commands.runs import factory_of
+from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
+from roambus.dataframes import Results, Values, listed, results
+from roambus.experiments.sweeps.class_files import reference_of
+from roambus.experiments.sweeps.sweep import Sweep, expand
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.settings import plain
+
+AnyAgent = str | PathLike[str] | type[Agent]
+"""A name, also with parameters as in "aodv profile=rfc"; module:Class; the path of a file; or a class."""
+Settings = Mapping[str, Values]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run that is complete: its folder, and the folder of the results that it is in."""
+
+    folder: Path
+    results_folder: Path
+
+    @property
+    def trace(self) -> pd.DataFrame:
+        """Returns the rows of its trace, which roambus docs trace-format explains; raises DamagedTraceError."""
+        rows: pd.DataFrame = read_trace(self.folder / TRACE_FILE).to_pandas()
+        return rows
+
+    def results(self) -> Results:
+        """Returns the metrics of all runs in the results folder; computes them with Spark if that was not done yet."""
+        return results(self.results_folder)
+
+
+def run(  # noqa: PLR0913  # each is one thing that the command has an option for
+    template: str | PathLike[str],
+    agent: AnyAgent,
+    *,
+    settings: Settings | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] = "results/run",
+    backend: str | None = None,
+    level: str = "app",
+    record: bool = False,
+) -> FinishedRun:
+    """Makes one run of a template, unless it is there already. Raises RoambusError if it fails."""
+    choice = _chosen([agent], settings, None, Path(out))
+    asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=(seed,))
+    making = Making(level, retry_failed=True, record=record)
+    for problem in _made(asked, Path(out), 1, backend, making):
+        raise RoambusError(problem)
+    (point,) = expand(asked)
+    return FinishedRun(Path(out, point.place), Path(out))
+
+
+def sweep(  # noqa: PLR0913  # as for `run`
+    name: str | PathLike[str],
+    agents: Sequence[AnyAgent] | None = None,
+    *,
+    settings: Settings | None = None,
+    seeds: int | None = None,
+    out: str | PathLike[str] | None = None,
+    backend: str | None = None,
+    workers: int | None = None,
+    retry_failed: bool = False,
+) -> Results:
+    """Makes the runs of a sweep that are not complete yet, and computes their metrics.
+
+    `name` is that of a sweep or of a template, or the path of a file of one, as `roambus sweep` takes it. Without
+    `agents` a sweep has its own, and a template `beacon`. Each setting is a value, or a list of those that are
+    compared. A run that fails is left out with a warning, which names the first. Raises UserError.
+    """
+    named = os.fspath(name)
+    folder = Path("results", Path(named.removesuffix(".ini.j2")).stem) if out is None else Path(out)
+    asked = _chosen(agents, settings, seeds, folder).named(named)
+    at_once = workers or len(os.sched_getaffinity(0))
+    problems = _made(asked, folder, at_once, backend, Making(retry_failed=retry_failed))
+    if problems:
+        warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)
+    return results(folder)
+
+
+def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Making) -> list[str]:
+    factory = factory_of(backend or asked.backend, Simulator())
+    return run_sweep(asked, out, make_crew(workers, None), making, factory)
+
+
+def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
+    """What is run, as options of the command say it: a setting with a dot is a parameter's."""
+    words = None if agents is None else [_words(agent, out) for agent in agents]
+    texts = {name: f"{name}={','.join(map(plain, listed(values)))}" for name, values in (settings or {}).items()}
+    variables = [text for name, text in texts.items() if "." not in name]
+    return Choice(variables, words, seeds, [text for name, text in texts.items() if "." in name])
+
+
+def _words(agent: AnyAgent, out: Path) -> list[str]:
+    """The agent and its parameters, as words."""
+    if isinstance(agent, type):
+        return [reference_of(agent, out / AGENTS_FOLDER)]
+    return agent.split() if isinstance(agent, str) else [os.fspath(agent)]

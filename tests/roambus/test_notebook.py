@@ -1,0 +1,164 @@
+"""Runs made from Python: by an agent's name or its class, which may be in a cell or in the script that is running."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+
+import roambus
+from roambus.bridge.agents import load_agent
+from roambus.dataframes import Values
+from roambus.experiments.sweeps.class_files import reference_of
+
+ROOT = Path(__file__).parents[2]
+CELL = '''\
+from __future__ import annotations
+
+import math
+import roambus
+from roambus import *
+from roambus import SECOND as ONE
+
+UNUSED = 1 / 3
+PERIOD, LIMIT = ONE // 2, 3
+
+
+def delay(count: int) -> int:
+    return math.ceil(PERIOD) * count
+
+
+class Hello(Message, tag=1):
+    """A notification."""
+
+    notification: Notification
+
+
+class Gossip(Agent):
+    """Tells its neighbours."""
+
+    @on(Publish)
+    def publish(self, event, now):
+        self.set_timer("tell", delay(LIMIT))
+        self.send(BROADCAST, Hello(event.notification))
+
+    @on(Hello)
+    def hear(self, hello, sender, now):
+        math = hello.notification
+        self.deliver(math, 1)
+
+'''
+SETTINGS = {"nodes": 4, "time_limit": 2, "publish_interval": 1}
+
+
+@pytest.fixture
+def main(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """A script that is running, with the agent in it."""
+    return running(CELL, monkeypatch, tmp_path)
+
+
+def running(text: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> ModuleType:
+    """The module of a script with that text."""
+    script = folder / "script.py"
+    script.write_text(text)
+    module = ModuleType("__main__")
+    module.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", module)
+    exec(compile(text, script, "exec"), vars(module))  # noqa: S102  # as Python does with a script
+    return module
+
+
+def test_a_script_makes_runs_with_an_agent_of_its_own(tmp_path: Path) -> None:
+    """It needs no `if __name__ == "__main__"`, makes no run twice, and has the rows of the trace as a DataFrame."""
+    script = f"""{CELL}
+for _ in range(2):
+    run = roambus.run("field", Gossip, settings={SETTINGS}, seed=7, out="out", backend="ideal")
+print(*run.trace["event"].unique())
+"""
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made, there, events = done.stdout.splitlines()
+    assert made == "out: runs done 1, already there 0, failed 0"
+    assert there == "out: runs done 0, already there 1, failed 0"
+    assert {"publish", "send", "deliver"} <= set(events.split())
+    place = "out/traces/agent=Gossip/nodes=4/publish_interval=1/time_limit=2/seed=7/trace.parquet"
+    assert (tmp_path / place).is_file()
+
+
+def test_the_file_of_a_class_has_what_it_refers_to(main: ModuleType, tmp_path: Path) -> None:
+    """In the order of the script, without the rest; a name that is local to a method is not looked up."""
+    reference = reference_of(main.Gossip, tmp_path / "agents")
+    assert reference == f"{tmp_path}/agents/Gossip.py:Gossip"
+    text = (tmp_path / "agents" / "Gossip.py").read_text()
+    parts = ("annotations", "import math", "import *", "SECOND as ONE", "PERIOD, LIMIT", "def delay", "class Hello")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "UNUSED" not in text
+    assert load_agent(reference).__doc__ == main.Gossip.__doc__
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{CELL}PERIOD += 1", "PERIOD is 500000001, but 500000000 where it is assigned: assign it once"),
+        (CELL.replace("def delay", "for delay in (int,): pass\ndef other"), "the source of delay is not there: define"),
+        (f"{CELL}Gossip, Wanted = None, Gossip", "agent Gossip: define it at the top of a cell or of the script"),
+        (f"{CELL}def make():\n    class Other(Gossip): ...\n    return Other\nWanted = make()", "define it at the top"),
+    ],
+)
+def test_a_class_whose_source_is_not_what_runs_is_refused(
+    text: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One clear error, for a run with another agent than the one that was given would be worse."""
+    names = vars(running(text, monkeypatch, tmp_path))
+    with pytest.raises(roambus.UserError) as raised:
+        reference_of(names.get("Wanted") or names["Gossip"], tmp_path / "agents")
+    assert message in str(raised.value)
+
+
+def test_an_imported_class_is_called_by_its_name(tmp_path: Path) -> None:
+    """By that of the installed agent that it is, or by its module; no file is written."""
+    assert reference_of(load_agent("mft"), tmp_path / "agents") == "mft"
+    assert reference_of(Imported, tmp_path / "agents") == f"{__name__}:Imported"
+    assert not (tmp_path / "agents").exists()
+
+
+class Imported(roambus.Agent):
+    """An agent of a module."""
+
+
+def test_a_sweep_is_a_table_of_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings with several values are axes, also those of parameters; each agent has its rows."""
+    asked: list[pd.DataFrame] = []
+    monkeypatch.setattr("roambus.notebook.results", asked.append)  # it starts Spark, which is tested elsewhere
+    settings: dict[str, Values] = {"nodes": [3, 4], "time_limit": 1, "beacon.rate": [1, 2]}
+    roambus.sweep("field", ["beacon", "flooding"], settings=settings, seeds=1, out=tmp_path, backend="ideal", workers=1)
+    assert asked == [tmp_path]
+    places = sorted(str(file.parent.relative_to(tmp_path / "traces")) for file in tmp_path.glob("traces/**/*.parquet"))
+    assert places == [
+        f"agent={agent}/nodes={nodes}/time_limit=1/rate={rate}/seed=0"
+        for agent, rates in (("beacon", (1, 2)), ("flooding", ("-",)))
+        for nodes in (3, 4)
+        for rate in rates
+    ]
+
+
+def test_a_run_that_fails_raises_what_went_wrong(main: ModuleType, tmp_path: Path) -> None:
+    """With its folder and the agent's line."""
+    text = Path(str(main.__file__)).read_text().replace("self.deliver(math, 1)", "raise ValueError('no')")
+    Path(str(main.__file__)).write_text(text)
+    with pytest.raises(roambus.RoambusError, match=r"seed=0: .*ValueError: no"):
+        roambus.run("field", main.Gossip, settings=SETTINGS, out=tmp_path / "out", backend="ideal")
