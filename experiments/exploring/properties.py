@@ -186,10 +186,8 @@ def nothing_lost(view: View) -> str | None:
 
 
 def _still_wants(view: View, identifier: str, subscriber: int) -> bool:
-    for one in view.published():
-        if str(one.notification.id) == identifier:
-            return view.world.wants(subscriber, one.notification)
-    return False
+    """Whether it has wanted it ever since: who gives a notification up is not owed it when it wants such again."""
+    return any(str(one.notification.id) == identifier and subscriber in one.wanted_by for one in view.published())
 
 
 def everything_delivered(view: View) -> str | None:

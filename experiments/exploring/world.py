@@ -41,9 +41,9 @@ Parents = tuple[NodeId | None, ...]
 
 
 class Published(NamedTuple):
-    """A notification, what it is called, and those who wanted it when it was published.
+    """A notification, what it is called, and those who have wanted it ever since it was published.
 
-    It is `due` to those of them who have wanted it ever since, with a way from the publisher to them at every moment.
+    It is `due` to those of them to whom there was a way from the publisher at every moment.
     """
 
     notification: Notification
@@ -145,11 +145,12 @@ class World:
 
     def with_dues(self) -> World:
         """The world in which nothing is due to those who have given it up, or to whom there is no way now."""
-        return replace(self, published=tuple(one._replace(due=self._still_due(one)) for one in self.published))
+        return replace(self, published=tuple(map(self._still_due, self.published)))
 
-    def _still_due(self, one: Published) -> frozenset[NodeId]:
-        part = self.part(one.notification.id.publisher) if one.due else frozenset()
-        return frozenset(node for node in one.due & part if self.wants(node, one.notification))
+    def _still_due(self, one: Published) -> Published:
+        wanted_by = frozenset(node for node in one.wanted_by if self.wants(node, one.notification))
+        due = one.due & wanted_by
+        return one._replace(wanted_by=wanted_by, due=due & self.part(one.notification.id.publisher) if due else due)
 
     def with_published(self, notification: Notification, name: str) -> World:
         """The world in which that was published."""

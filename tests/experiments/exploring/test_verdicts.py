@@ -234,3 +234,12 @@ def test_the_load_of_a_command_is_counted(tmp_path: Path) -> None:
     }
     found = explored(tmp_path, "Echo", "must at most 3 messages a command")
     assert found.verdicts == {"at most 3 messages a command": "does not hold: 4 messages were sent for 1 commands"}
+
+
+def test_who_has_given_a_notification_up_is_not_owed_it(tmp_path: Path) -> None:
+    """A client that unsubscribes while it is away, and subscribes again when it is back, has lost nothing."""
+    text = "agent first-approach\ntree\n  b1/p1\nclients s1@b1\nsetup\n  s1 subscribes f1\n  s1 is cut off\n"
+    text += "  p1 publishes e1\nmay s1 unsubscribes f1\nmay s1 subscribes f1\nmay p1 publishes e1\nmay 1 client moves\n"
+    (tmp_path / "question.txt").write_text(f"{text}must nothing lost\n")
+    (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    assert found.verdicts == {"nothing lost": "holds"}
