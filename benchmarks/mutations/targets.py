@@ -63,7 +63,7 @@ PROTOCOLS = (
     ),
     Protocol(
         "bundles",
-        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link")),
+        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest")),
         tuple(f"{_TESTS}/test_{one}.py" for one in ("bundling_link", "digest", "trickle")),
         (_SCENARIOS, _MOVING),
     ),
@@ -79,6 +79,7 @@ PROTOCOLS = (
         (f"{_TESTS}/test_flooding.py",),
         (),
     ),
+    Protocol("opportunistic", ("python_protocol/opportunistic.py",), (f"{_TESTS}/test_opportunistic.py",), ()),
     Protocol("gossip", ("python_protocol/baselines.py",), (f"{_TESTS}/test_gossip.py",), ()),
     Protocol("beacon", ("python_protocol/baselines.py",), (f"{_TESTS}/test_beacon.py",), ()),
     Protocol(

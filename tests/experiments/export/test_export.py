@@ -270,8 +270,8 @@ def test_a_trace_is_read_batch_by_batch(results: Path, monkeypatch: pytest.Monke
     read: list[int] = []
     batches = pq.ParquetFile.iter_batches
 
-    def counted(self: pq.ParquetFile, size: int) -> Iterator[pa.RecordBatch]:
-        for batch in batches(self, size):
+    def counted(self: pq.ParquetFile, size: int, **options: bool) -> Iterator[pa.RecordBatch]:
+        for batch in batches(self, size, **options):
             read.append(len(batch))
             yield batch
 
