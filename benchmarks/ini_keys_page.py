@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from roambus.bridge.ini.lookup import PER_MANAGER, PER_NODE, SHARED
-from roambus.bridge.keys import keys_of
+from roambus.bridge.keys import keys_of, path_of
 from roambus.bridge.scenario import nodes, radio
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.python_protocol.settings import Setting, plain
@@ -35,9 +35,12 @@ cannot be read, is out of range, or is not known to the embedded radio.
 """
 _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
+ERRORS_OF_READINGS = {path_of(RadioSettings, field) for field in ("rssi_offset_db", "rssi_noise_db")}
+"""The keys of the embedded radio that no Castalia has."""
+
 PARTS: dict[str, tuple[Setting, ...]] = {
     "TunableMAC": tuple(one for one in radio.MAC_KEYS if one.name.startswith(radio.MAC)),
-    "Radio (CC2420)": radio.KEYS,
+    "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name not in ERRORS_OF_READINGS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
 }

@@ -30,7 +30,9 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import Channel, ServedSimulator, Simulator, StartedSimulator, ways_of
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
+from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Hello as Opening
@@ -208,10 +210,21 @@ class CastaliaBackend:
         return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")
 
 
-def _check_links(scenario: Scenario) -> None:
-    """Raises UserError for measured links; whatever else Castalia cannot do it says itself."""
+def _check_scenario(scenario: Scenario) -> None:
+    """Raises UserError for what Castalia would pass over; whatever else it cannot do it says itself."""
     if scenario.measured is not None:
         raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
+    check_readings(scenario, "Castalia")
+
+
+def check_readings(scenario: Scenario, simulator: str) -> None:
+    """Raises UserError if signal strengths are to be read wrongly, which the embedded radio alone does."""
+    for field in ("rssi_offset_db", "rssi_noise_db"):
+        if getattr(scenario.radio, field):
+            key = path_of(RadioSettings, field)
+            raise UserError(
+                f"{key}: {simulator} reads all signal strengths right: leave it at 0, or use --backend radio"
+            )
 
 
 DEADLINE_S = 30.0
@@ -231,7 +244,7 @@ class CastaliaFactory:
 
     def prepare(self, scenario: Scenario) -> None:
         """Raises UserError if Castalia, or our modules for it, are not there, or if it cannot play the links."""
-        _check_links(scenario)
+        _check_scenario(scenario)
         find_installation()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
@@ -258,7 +271,7 @@ class ServeFactory:
 
     def prepare(self, scenario: Scenario) -> None:
         """Raises UserError for an address that cannot be used, or for links that Castalia cannot play."""
-        _check_links(scenario)
+        _check_scenario(scenario)
         if self.address is not None:
             Endpoint.tcp(self.address)
 

@@ -3,7 +3,11 @@
 from dataclasses import replace
 from statistics import fmean, stdev
 
+import pytest
+
+from roambus.bridge.backends.castalia.backend import check_readings
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, send
 
@@ -43,3 +47,10 @@ def test_readings_vary_from_frame_to_frame() -> None:
     assert len(varying) == len(right) == FRAMES
     assert abs(fmean(varying) - fmean(right)) < 0.5
     assert 1.5 < stdev(varying) < 2.5
+
+
+@pytest.mark.parametrize("simulator", ["Castalia", "ns-3"])
+def test_simulators_refuse_errors_that_they_would_pass_over(simulator: str) -> None:
+    """A run that read all strengths right would be taken for one that did not."""
+    with pytest.raises(UserError, match=rf"Radio\.rssiNoise: {simulator} reads all signal strengths right"):
+        check_readings(wrong(0, 2), simulator)
