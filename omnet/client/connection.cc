@@ -136,7 +136,10 @@ void Connection::send(std::string_view message) {
     while (zmq_send(sockets_->dealer.handle(), message.data(), message.size(), ZMQ_DONTWAIT) < 0) {
         if (errno == EINTR)
             continue;
-        loss_ = "cannot send to the host at " + endpoint_ + ": " + zmq_strerror(errno);
+        const std::string error = zmq_strerror(errno);
+        read_events();  // they say why nobody is there to send to, such as keys that are others
+        if (loss_.empty())
+            loss_ = "cannot send to the host at " + endpoint_ + ": " + error;
         lose_host();
     }
 }
