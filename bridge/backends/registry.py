@@ -18,10 +18,12 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import UserError
+
+if TYPE_CHECKING:  # the interface leads to scenarios and their libraries, which the command line does not wait for
+    from roambus.bridge.backends.interface import BackendFactory
 
 GROUP = "roambus.backends"
 

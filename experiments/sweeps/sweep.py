@@ -34,7 +34,7 @@ from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, LACKING, SEED, TRACES
-from roambus.experiments.templates.render import check_variables, find_variable
+from roambus.experiments.templates.render import UnknownVariableError, check_variables, find_variable
 from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
 
@@ -192,10 +192,10 @@ def _check_settings(sweep: Sweep) -> None:
         # An axis sets the same variables to other values at each of its points.
         try:
             check_variables(sweep.template, choices, f"{sweep.source}: {where}")
-        except UserError as error:
-            if where.startswith("axes.") and "unknown variable" in str(error):
-                raise UserError(f"{error}; a parameter of agents is an axis as agent.{where[5:]}") from None
-            raise
+        except UnknownVariableError as error:
+            axis = where.removeprefix("axes.")
+            hint = f"; a parameter of agents is an axis as agent.{axis}" if axis != where else ""
+            raise UnknownVariableError(f"{error}{hint}") from None
         for name in choices[0]:
             if name in sources:
                 raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")

@@ -102,6 +102,10 @@ def check_variables(template: Path, choices: Iterable[Values], where: str) -> No
             check_value(declared, value, where)
 
 
+class UnknownVariableError(UserError):
+    """A template has no variable of that name."""
+
+
 def find_variable(
     template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
 ) -> Setting | None:
@@ -113,7 +117,7 @@ def find_variable(
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
     if name not in variables:
-        raise UserError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
+        raise UnknownVariableError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
     return variables[name]
 
 

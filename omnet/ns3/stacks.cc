@@ -188,7 +188,7 @@ private:
 class Wifi : public Stack {
 public:
     Wifi(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived)
-        : settings_(settings), arrived_(std::move(arrived)), overflown_(nodes.GetN()), waiting_(nodes.GetN()) {
+        : settings_(settings), arrived_(std::move(arrived)), overflown_(nodes.GetN()) {
         loss_ = ns3::CreateObject<ShadowedLoss>(settings);
         auto channel = ns3::CreateObject<ns3::YansWifiChannel>();
         channel->SetPropagationLossModel(loss_);
@@ -279,7 +279,6 @@ private:
     std::vector<ns3::Ptr<ns3::WifiNetDevice>> devices_;
     std::map<ns3::Address, NodeId> nodes_by_address_;
     std::vector<std::int64_t> overflown_;
-    std::vector<std::uint32_t> waiting_;
 };
 
 }  // namespace

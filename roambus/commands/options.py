@@ -259,16 +259,17 @@ LEVEL = click.option(
     show_default=True,
     help="How much the trace holds: full adds a row for each packet received.",
 )
+_BACKENDS = backend_names()
 BACKEND = click.option(
     "--backend",
-    type=click.Choice(backend_names()),
+    type=click.Choice(_BACKENDS),
     default=DEFAULT,
     show_default=True,
     help="What carries the packets: the embedded radio, real Castalia or ns-3 (see roambus doctor), or ideal links.",
 )
 SWEEP_BACKEND = click.option(
     "--backend",
-    type=click.Choice(backend_names()),
+    type=click.Choice(_BACKENDS),
     help=f"What carries the packets.  [default: what the sweep names, or {DEFAULT}]",
 )
 DEADLINE = click.option(

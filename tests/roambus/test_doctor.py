@@ -39,6 +39,7 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "omnetpp"))
     monkeypatch.setenv("CASTALIA_ROOT", str(tmp_path / "castalia"))
     monkeypatch.setenv("ROAMBUS_OMNET", str(tmp_path / "omnet"))
+    monkeypatch.setenv("NS3_ROOT", str(tmp_path / "ns3"))
     return tmp_path
 
 
