@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.interface import BackendFactory
@@ -34,13 +34,15 @@ from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
-from roambus.experiments.object_store import Mirror
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
+
+if TYPE_CHECKING:  # a run needs no object store
+    from roambus.experiments.object_store import Mirror
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
