@@ -57,9 +57,9 @@ def quoted(text: str) -> list[str]:
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 """A block of code: its language and content."""
-LISTING = re.compile(r"`([\w.]+)`, is\s+whole")
+LISTING = re.compile(r"`([\w.]+)`, is\s+complete")
 LISTED = {"python", "text", "toml"}
-"""Languages of blocks that are files, each named by `NAME`, is whole."""
+"""Languages of blocks that are files, each named by `NAME`, is complete."""
 
 
 def listings(text: str) -> dict[str, str]:
