@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from roambus.bridge.scenario.nodes import Handling, HandsOn, Picks, Ring
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
@@ -138,50 +138,51 @@ class ScriptedChance(Random):
         return (least,) if self._only_least else (least, greatest)
 
 
-@dataclass(slots=True)
-class Timers:
-    """The timers of one node that are set: when each is due, and its number in the order of setting."""
+class Timer(NamedTuple):
+    """A timer that is set: when it runs out, and its key."""
 
-    due: dict[Hashable, tuple[SimTime, int]] = field(default_factory=dict)
-    numbers: Any = field(default_factory=lambda: count(1))
+    at: SimTime
+    key: Hashable
 
-    def follow(self, actions: Iterable[Action], now: SimTime) -> list[Action]:
-        """Takes what the actions ask for of timers; returns the actions without those."""
-        others: list[Action] = []
-        for action in actions:
-            if type(action) is SetTimer:
-                self.set(action.key, now + action.after)
-            elif type(action) is CancelTimer:
-                self.due.pop(action.key, None)
-            elif type(action) is Send and action.after:
-                self.set(Postponed(next(self.numbers), (action.destination, action.message)), now + action.after)
-            else:
-                others.append(action)
-        return others
 
-    def set(self, key: Hashable, at: SimTime) -> None:
-        """Sets a timer, or sets it anew."""
-        self.due.pop(key, None)
-        self.due[key] = at, next(self.numbers)
+Timers = tuple[Timer, ...]
+"""Those of one node, the next first; of those that run out at once the one that was set first."""
 
-    def take_next(self) -> Hashable | None:
-        """The key of the timer that is due next, which is no longer set; of those due at once the one set first."""
-        key = min(self.due, key=self.due.__getitem__, default=None)
-        self.due.pop(key, None)
-        return key
+
+def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Timers, list[Action]]:
+    """The timers after what the actions ask for of timers, and the actions without those."""
+    due = {one.key: one.at for one in timers}
+    others: list[Action] = []
+    for action in actions:
+        if isinstance(action, SetTimer | CancelTimer):
+            due.pop(action.key, None)  # one that is set anew comes after those set before
+        if isinstance(action, SetTimer):
+            due[action.key] = int(now) + action.after
+        elif isinstance(action, Send) and action.after:
+            due[_postponed(due, action)] = int(now) + action.after
+        elif not isinstance(action, CancelTimer):
+            others.append(action)
+    return tuple(sorted((Timer(at, key) for key, at in due.items()), key=lambda one: one.at)), others
+
+
+def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
+    """The key with the least number that is free, so that the same waits under the same key on whatever way."""
+    taken = {one.number for one in due if isinstance(one, Postponed)}
+    return Postponed(next(number for number in count() if number not in taken), (send.destination, send.message))
 
 
 class Hands:
     """Works one agent by hand: `tell` is what the agent itself does when it is told something.
 
     Timers are followed from the beginning, though the host has them until `HandsOn`: only so is it known which are due.
+    A crash leaves none, whatever the agent sets when it is told.
     """
 
-    def __init__(self, tell: Tell) -> None:
-        self.chance = ScriptedChance()
-        self.timers = Timers()
+    def __init__(self, tell: Tell, chance: ScriptedChance, timers: Timers = (), *, is_by_hand: bool = False) -> None:
+        self.chance = chance
+        self.timers = timers
         self._tell = tell
-        self._is_by_hand = False
+        self._is_by_hand = is_by_hand
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
         """What the node does, except for what it asks of timers that are worked by hand."""
@@ -190,31 +191,33 @@ class Hands:
             return []
         if isinstance(event, HandsOn):
             self._is_by_hand = True
-            return [CancelTimer(key) for key in self.timers.due]
+            return [CancelTimer(one.key) for one in self.timers]
+        self.chance.ways.clear()
         actions = self._ring(now) if isinstance(event, Ring) else self._handle(event, now)
         self.chance.script.clear()
-        self.chance.ways.clear()
         return actions
 
     def _handle(self, event: Event, now: SimTime) -> list[Action]:
         if isinstance(event, TimerFired):
-            self.timers.due.pop(event.key, None)
+            self.timers = tuple(one for one in self.timers if one.key != event.key)
         actions = list(self._tell(event, now))
-        if isinstance(event, Crashed):
-            self.timers.due.clear()
         if self._is_by_hand:
-            return self.timers.follow(actions, now)
-        self.timers.follow([one for one in actions if not isinstance(one, Send)], now)
+            self.timers, actions = follow(self.timers, actions, now)
+        else:
+            self.timers, _ = follow(self.timers, (one for one in actions if not isinstance(one, Send)), now)
+        if isinstance(event, Crashed):
+            self.timers = ()
         return actions
 
     def _ring(self, now: SimTime) -> list[Action]:
         """What follows when the next timer runs out; nothing if there is none."""
-        key = self.timers.take_next()
-        if key is None:
+        if not self.timers:
             return []
+        key = self.timers[0].key
         if isinstance(key, Postponed):
+            self.timers = self.timers[1:]
             return [Send(*key.send)]
-        return self.timers.follow(list(self._tell(TimerFired(key), now)), now)
+        return self._handle(TimerFired(key), now)
 
 
 def worked_by_hand(agent_class: type[Agent]) -> type[Agent]:
@@ -222,7 +225,7 @@ def worked_by_hand(agent_class: type[Agent]) -> type[Agent]:
 
     class ByHand(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
         def __init__(self, node: NodeId, roles: Role, parameters: Any, _: Random) -> None:
-            self.worked = Hands(super().handle)
+            self.worked = Hands(super().handle, ScriptedChance())
             super().__init__(node, roles, parameters, self.worked.chance)
 
         def handle(self, event: Any, now: SimTime) -> Iterable[Action]:

@@ -12,17 +12,17 @@ from typing import NamedTuple
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import Timers, worked_by_hand
+from roambus.bridge.transcript.by_hand import worked_by_hand
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
 from roambus.experiments.exploring.network import Network
-from roambus.experiments.exploring.nodes import Nodes, Timer
+from roambus.experiments.exploring.nodes import Nodes
 from roambus.experiments.exploring.rules import Rules, State
 from roambus.experiments.exploring.scenario_file import Question, at
 from roambus.experiments.exploring.state import Instant
 from roambus.experiments.exploring.witness import Witness, witnessed
 from roambus.experiments.exploring.world import May, MayReader, World
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, Role, format_time
 
 _NO_COMMAND = "> wait 0s"
 _OURS = ("worked", "watch")
@@ -62,7 +62,8 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
     if planned.scenario.sites is not None or planned.timeline.network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
     witness = _run_setup(planned)
-    nodes, size = Nodes(planned.agent_class, only_least=not question.both_ends), len(planned.scenario.nodes)
+    size = len(planned.scenario.nodes)
+    nodes = Nodes(size, planned.agent_class, only_least=not question.both_ends)
     nodes.horizon = question.horizon
     if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in witness.agents):
         nodes.narrowed.add("chance in the setup at its first values")
@@ -70,7 +71,7 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
         nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
     network = Network(size, nodes, _rules(question, planned))
     now = planned.timeline.now
-    states = [nodes.add(one, _timers(one.worked.timers, now), one.random, now, _OURS) for one in witness.agents]
+    states = [nodes.add(one, now, _OURS) for one in witness.agents]
     return Beginning(network, network.first(states, _world(network, planned, witness)), planned, question, overrides)
 
 
@@ -127,10 +128,6 @@ def _advice(planned: Plan) -> str:
     if last[:1] != ["wait"]:
         return "end it with: wait 10s"
     return f"it ends with '{' '.join(last)}', when somebody sends again: end it between two timers, such as wait 10.3s"
-
-
-def _timers(timers: Timers, now: SimTime) -> list[Timer]:
-    return [Timer(int(at) - now, key) for key, (at, _) in sorted(timers.due.items(), key=lambda one: one[1])]
 
 
 def _world(network: Network, planned: Plan, witness: Witness) -> World:

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.transcript.commands import Command
-from roambus.experiments.exploring.nodes import Arrived, Failure, Nodes, Numbering, Outcome, Ringing
+from roambus.experiments.exploring.nodes import Failure, Nodes, Numbering, Outcome
 from roambus.experiments.exploring.rules import (
     Arrive,
     Do,
@@ -267,7 +268,7 @@ class Network:
 
     def has_timers(self, state: State) -> bool:
         """Whether a timer is set at a node."""
-        return any(self.nodes.timers(one) for one in state[: self.size])
+        return any(self.nodes.waits(one) for one in state[: self.size])
 
     # Steps
 
@@ -311,7 +312,7 @@ class Network:
 
     def _make_quick(self, state: int, queue: int, place: int, world: int) -> _Quick | None:
         sender, receiver = self.worlds.links[place - self.size]
-        told = self.nodes.events.number(Arrived(sender, self.queues[queue][0][0]))
+        told = self.nodes.arrival(sender, receiver, self.queues[queue][0][0])
         outcome, *others = self.nodes.answer(state, told)
         if others or isinstance(outcome, Failure) or (outcome.seen and self.rules.history):
             return None
@@ -329,7 +330,7 @@ class Network:
                 continue
             draft = Draft(list(state))
             draft.numbers[place] = self.queues.without(state[place], index)
-            told = self.nodes.events.number(Arrived(sender, queue[index][0]))
+            told = self.nodes.arrival(sender, receiver, queue[index][0])
             step = self.steps.number(Arrive(sender, receiver, index + 1))
             yield from self._ends(self._consequences.tell_all(draft, [(receiver, told)]), step)
 
@@ -348,7 +349,7 @@ class Network:
         """The steps by which time passes, and a timer runs out."""
         if not (self.rules.slow_messages or self.is_idle(state)):
             return
-        next_ones = [(timers[0].after, node) for node in range(self.size) if (timers := self.nodes.timers(state[node]))]
+        next_ones = [(waits[0], node) for node in range(self.size) if (waits := self.nodes.waits(state[node]))]
         if not next_ones:
             return
         soonest = min(next_ones)[0]
@@ -365,7 +366,7 @@ class Network:
         elapsed = after if self.rules.time_limit is not None else 0
         world = self.worlds.passed(state[-1], elapsed, after if self.rules.counts_calm else 0)
         draft = Draft([*numbers, *state[self.size : -1], world], by_timer=True)
-        told = [(node, self.nodes.events.number(Ringing()))]
+        told = [(node, self.nodes.events.number(Ring()))]
         yield from self._ends(self._consequences.tell_all(draft, told), self.steps.number(RunOut(node, after)))
 
     def commands(self, state: State) -> Iterator[Successor]:

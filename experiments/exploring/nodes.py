@@ -13,16 +13,21 @@ Numbers for values: equal values have one number, so that what is large is compa
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from roambus.bridge.agents import name_of
-from roambus.bridge.backends.ideal.backend import PERFECT_LQI_DB, PERFECT_RSSI_DBM
+from roambus.bridge.backends.ideal.backend import delivered
+from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.host.agents import describe_failure, place_of
-from roambus.bridge.transcript.by_hand import Postponed, ScriptedChance
+from roambus.bridge.host.codec import CodecCheck
+from roambus.bridge.host.event_loop import Performer, refuse
+from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.transcript.by_hand import Hands, ScriptedChance, Timer, Timers
 from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
-from roambus.python_protocol.actions import ROUTE, Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
 from roambus.python_protocol.filters import Notification
@@ -69,19 +74,6 @@ NodeState = int
 """The number of a state of one node."""
 
 
-class Timer(NamedTuple):
-    """A timer that is set: after how much time it runs out, and its key."""
-
-    after: SimTime
-    key: Hashable
-
-
-class Delivered(NamedTuple):
-    """A notification was given to the application."""
-
-    notification: Notification
-
-
 class Taken(NamedTuple):
     """A notification is on its way to these subscribers, as the note `ROUTE` says."""
 
@@ -89,12 +81,16 @@ class Taken(NamedTuple):
     subscribers: tuple[NodeId, ...]
 
 
+Seen = Notification | Taken
+"""What of an answer is a part of the history: what is given to the application, and what is taken on."""
+
+
 class Outcome(NamedTuple):
     """What a node may do: its next state, what it sends (destination, message), and what the world sees of it."""
 
     state: NodeState
     sends: tuple[tuple[NodeId, int], ...]
-    seen: tuple[Delivered | Taken, ...]
+    seen: tuple[Seen, ...]
     picks: tuple[int, ...]
     """What its chance picked; nothing if every draw took the first representative."""
 
@@ -106,30 +102,21 @@ class Failure(NamedTuple):
     picks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ringing:
-    """The event of a node whose next timer runs out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """The event of a node to which the message of this number has come."""
-
-    sender: NodeId
-    message: int
-
-
 class Nodes:
     """The states of all nodes, and what follows from them."""
 
-    def __init__(self, agent_class: type[Agent], most_ways: int = 64, *, only_least: bool = False) -> None:
+    def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, only_least: bool = False) -> None:
         """At most `most_ways` ways of chance are followed for one event, of a range perhaps `only_least`."""
         self._agent_class = agent_class
+        self._down: set[NodeId] = set()
+        hello = Hello("exploration", [NodeInfo(0)] * size, NOW + 1)
+        codec = CodecCheck(agent_class)
+        self._performer = Performer(hello, Agenda(size), TraceWriter(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(only_least=only_least)
         self._most_ways = most_ways
         self.learnt = Tally()
         """How many things have got a number, here and in networks of these nodes."""
-        self._states: Numbering[tuple[Frozen, tuple[Timer, ...]]] = Numbering(self.learnt)
+        self._states: Numbering[tuple[Frozen, Timers]] = Numbering(self.learnt)
         self.messages: Numbering[Message] = Numbering(self.learnt)
         self.events: Numbering[Hashable] = Numbering(self.learnt)
         self._answers: dict[tuple[NodeState, int], tuple[Outcome | Failure, ...]] = {}
@@ -150,10 +137,10 @@ class Nodes:
         """How many answers were worked out."""
         return len(self._answers)
 
-    def add(self, agent: Agent, timers: Iterable[Timer], chance: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
-        """The number of the state of an agent that has run up to `now`; raises CannotFreezeError."""
-        frozen = Freezer(chance, now, left_out).freeze(agent, self._agent_class)
-        return self._states.number((frozen, tuple(timers)))
+    def add(self, agent: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
+        """The number of the state of an agent that was worked by hand up to `now`; raises CannotFreezeError."""
+        frozen = Freezer(agent.random, now, left_out).freeze(agent, self._agent_class)
+        return self._states.number((frozen, tuple(Timer(NOW + one.at - now, one.key) for one in agent.worked.timers)))
 
     def agent(self, state: NodeState) -> Agent:
         """An agent in that state, to be looked at; nobody may tell it anything."""
@@ -165,9 +152,13 @@ class Nodes:
         """The state of that number itself: the frozen agent and its timers."""
         return self._states[state]
 
-    def timers(self, state: NodeState) -> tuple[Timer, ...]:
-        """The timers that are set, the next first."""
-        return self._states[state][1]
+    def waits(self, state: NodeState) -> list[SimTime]:
+        """After how much time each of the timers that are set runs out, the next first."""
+        return [one.at - NOW for one in self._states[state][1]]
+
+    def arrival(self, sender: NodeId, receiver: NodeId, message: int) -> int:
+        """The number of the event that a message arrives."""
+        return self.events.number(delivered(sender, receiver, self.messages[message]))
 
     def answer(self, state: NodeState, event: int) -> tuple[Outcome | Failure, ...]:
         """What a node in that state may do when it is told the event of that number."""
@@ -183,7 +174,7 @@ class Nodes:
         found = self._later.get((state, time))
         if found is None:
             frozen, timers = self._states[state]
-            passed = tuple(Timer(max(0, one.after - time), one.key) for one in timers)
+            passed = tuple(Timer(max(NOW, one.at - time), one.key) for one in timers)
             found = self._states.number((_shifted(frozen, time, self.horizon), passed))
             self._later[state, time] = found
         return found
@@ -200,71 +191,38 @@ class Nodes:
             self.cuts.add(f"{self._most_ways} outcomes of chance for one event")
 
     def _try(self, state: NodeState, event: Any, script: list[int]) -> Outcome | Failure:
+        """Works the agent by hand, as a transcript does, and has the host of a run carry out what it answers."""
         frozen, timers = self._states[state]
         agent = Thawer(self._chance).thaw(frozen)
+        hands = Hands(agent.handle, self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
-        self._chance.ways.clear()
-        picks = tuple(script)
+        self._down.clear()
+        self._down |= {agent.node} if isinstance(event, Crashed) else set()
+        self._performer.outgoing.clear()
+        if isinstance(event, Delivery):
+            event = Received(*event[1:])
         try:
-            actions, timers = self._tell(agent, timers, event)
+            actions = hands.handle(event, Instant(NOW))
+            for action in actions:
+                self._performer.performing.get(type(action), refuse)(agent.node, action)
         except ClockError as error:
             place = place_of(error, agent, None, ())
             raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
         except Exception as error:  # whatever the author's code raises is a finding
-            return Failure(self._describe(agent, timers, event, error), picks)
+            told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
+            return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
         frozen = Freezer(self._chance, NOW).freeze(agent, self._agent_class)
-        number = self._states.number((frozen, timers))
-        sent = (one for one in actions if isinstance(one, Send) and not one.after)
-        sends = [(one.destination, self.messages.number(one.message)) for one in sent]
-        return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), picks)
-
-    def _describe(self, agent: Agent, timers: tuple[Timer, ...], event: Any, error: Exception) -> str:
-        told = TimerFired(timers[0].key) if isinstance(event, Ringing) else event
-        told = self._received(event) if isinstance(event, Arrived) else told
-        return str(describe_failure(agent, 0, told, error))
-
-    def _received(self, arrived: Arrived) -> Received:
-        return Received(arrived.sender, self.messages[arrived.message], PERFECT_RSSI_DBM, PERFECT_LQI_DB)
-
-    def _tell(self, agent: Agent, timers: tuple[Timer, ...], event: Any) -> tuple[list[Action], tuple[Timer, ...]]:
-        if isinstance(event, Ringing):
-            key, timers = timers[0].key, timers[1:]
-            if isinstance(key, Postponed):
-                return [Send(*key.send)], timers
-            event = TimerFired(key)
-        if isinstance(event, Arrived):
-            event = self._received(event)
-        actions = list(agent.handle(event, Instant(NOW)))
-        if isinstance(event, Crashed):
-            return [], ()
-        return actions, _set(timers, actions)
+        sends = [(one.destination, self.messages.number(one.message)) for one in self._performer.outgoing]
+        number = self._states.number((frozen, hands.timers))
+        return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
 
 
-def _set(timers: tuple[Timer, ...], actions: Iterable[Action]) -> tuple[Timer, ...]:
-    """The timers after the actions, the next first; of those that run out at once the one set first."""
-    due = {one.key: one.after for one in timers}
-    for action in actions:
-        if isinstance(action, SetTimer | CancelTimer):
-            due.pop(action.key, None)
-        if isinstance(action, SetTimer):
-            due[action.key] = action.after
-        elif isinstance(action, Send) and action.after:
-            due[_postponed(due, action)] = action.after
-    return tuple(sorted((Timer(after, key) for key, after in due.items()), key=lambda one: one.after))
-
-
-def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
-    taken = {one.number for one in due if isinstance(one, Postponed)}
-    number = next(number for number in range(len(taken) + 1) if number not in taken)
-    return Postponed(number, (send.destination, send.message))
-
-
-def seen_by_world(actions: Iterable[Action]) -> Iterable[Delivered | Taken]:
+def seen_by_world(actions: Iterable[Action]) -> Iterable[Seen]:
     """What of an answer is a part of the history."""
     for action in actions:
         if isinstance(action, Deliver):
-            yield Delivered(action.notification)
+            yield action.notification
         elif isinstance(action, Note) and action.name == ROUTE and action.notification_id:
             yield Taken(action.notification_id, tuple(map(int, (action.detail or "").split())))
 

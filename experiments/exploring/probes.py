@@ -145,7 +145,7 @@ class Asking:
         if not network.has_timers(state):
             return True
         if self._calm is not None:
-            longest = max(its[-1].after for one in network.node_states(state) if (its := network.nodes.timers(one)))
+            longest = max(max(network.nodes.waits(one), default=0) for one in network.node_states(state))
             # A timer that is set is told of over as many nodes as there are before it has had its effect.
             return network.world(state).calm > max(self._calm - 1, longest * network.size)
         return self._asks_quiet and self._rests_in(state)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from roambus.bridge.transcript.commands import Command
-from roambus.experiments.exploring.nodes import Delivered, Numbering, Taken, Tally
+from roambus.experiments.exploring.nodes import Numbering, Seen, Taken, Tally
 from roambus.experiments.exploring.world import May, World
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -106,7 +106,7 @@ class Worlds(Numbering[World]):
         self._carrying: Numbering[tuple[frozenset[tuple[NodeId, NodeId]], ...]] = Numbering()
         self._topologies: list[int] = []
         self._reached: dict[int, dict[NodeId, tuple[int, ...]]] = {}
-        self._seen: dict[tuple[int, NodeId, Delivered | Taken], int] = {}
+        self._seen: dict[tuple[int, NodeId, Seen], int] = {}
 
     def place(self, sender: NodeId, receiver: NodeId) -> int:
         """The place in a state of what is under way from one node to another."""
@@ -130,7 +130,7 @@ class Worlds(Numbering[World]):
             self._reached[topology] = {node: tuple(own.neighbours(node)) for node in range(self._size)}
         return self._reached[topology]
 
-    def see(self, world: int, node: NodeId, seen: Delivered | Taken) -> int:
+    def see(self, world: int, node: NodeId, seen: Seen) -> int:
         """The world after a node was given something, or has taken it on."""
         found = self._seen.get((world, node, seen))
         if found is None:
@@ -155,11 +155,11 @@ def used(world: World, may: int) -> World:
     return replace(world, left=(*world.left[:may], world.left[may] - 1, *world.left[may + 1 :]))
 
 
-def after_seeing(world: World, node: NodeId, seen: Delivered | Taken) -> World:
+def after_seeing(world: World, node: NodeId, seen: Seen) -> World:
     """The world after a node was given something, or has taken it on."""
-    if isinstance(seen, Delivered):
-        return world.with_delivered(node, seen.notification)
-    return replace(world, taken=world.taken | {(seen.notification, one) for one in seen.subscribers})
+    if isinstance(seen, Taken):
+        return replace(world, taken=world.taken | {(seen.notification, one) for one in seen.subscribers})
+    return world.with_delivered(node, seen)
 
 
 class Queues(Numbering[tuple[Item, ...]]):

@@ -46,6 +46,7 @@ from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partitio
 from roambus.bridge.scenario.tree import tree_links
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
@@ -212,7 +213,7 @@ class IdealBackend:
             self._failures.append(Failure(node, destination, message, NO_LINK))
             return
         for receiver in self._graph.reached(node) if destination == BROADCAST else [destination]:
-            frame = Frame(Delivery(receiver, node, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB), destination)
+            frame = Frame(delivered(node, receiver, message), destination)
             if not self._loses(node, receiver):
                 self._under_way.setdefault((node, receiver), deque()).append(frame)
                 self._set_out(frame)
@@ -235,6 +236,11 @@ class IdealBackend:
         if not under_way:
             del self._under_way[link]
         self._arrived.append(frame.delivery)
+
+
+def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:
+    """What a receiver gets of a message: on each ideal link the same levels."""
+    return Delivery(receiver, sender, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB)
 
 
 @dataclass(frozen=True, slots=True)
