@@ -212,9 +212,8 @@ def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
     published: Counter[NodeId] = Counter()
     for _, due, node, command in planned:
         if isinstance(command, Publication):
-            notification = Notification(NotificationId(node, published[node]), command.attributes, command.payload)
+            yield due, node, published_by(node, published[node], command, wanted)
             published[node] += 1
-            yield due, node, Publish(notification, _subscribers(notification, wanted))
             continue
         if isinstance(command, Subscribe):
             wanted.setdefault(node, {})[command.filter] = None
@@ -223,9 +222,13 @@ def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
         yield due, node, cast("Event", command)  # whoever plans a `Handling` has an agent that takes it
 
 
-def _subscribers(notification: Notification, wanted: Mapping[NodeId, Mapping[Filter, None]]) -> tuple[NodeId, ...]:
-    """The nodes that should get a notification, by which metrics count what was delivered and what was missed."""
-    return tuple(sorted(node for node, filters in wanted.items() if any(one.matches(notification) for one in filters)))
+def published_by(
+    node: NodeId, sequence: int, publication: Publication, wanted: Mapping[NodeId, Iterable[Filter]]
+) -> Publish:
+    """What a publisher is told, with the nodes that should get it: by these, metrics count what was missed."""
+    notification = Notification(NotificationId(node, sequence), publication.attributes, publication.payload)
+    wanting = (one for one, filters in wanted.items() if any(wish.matches(notification) for wish in filters))
+    return Publish(notification, tuple(sorted(wanting)))
 
 
 _TRACED: dict[type[Event], str] = {
@@ -249,6 +252,16 @@ def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, 
         case Publish(notification, subscribers):
             trace.add(now, node, PUBLISH, None, str(notification.id), detail=node_list(subscribers))
 
+
+TOLD_OF: dict[FaultKind, Event] = {
+    FaultKind.CRASH: Crashed(),
+    FaultKind.FREEZE: Stopped(),
+    FaultKind.RECOVER: Recovered(),
+}
+"""What an agent is told of each fault: before the links of its node lose anything, and before all else of the instant.
+
+Then come deliveries, what links have lost, and what is due: places in a given tree, commands, and timers.
+"""
 
 Handle = Callable[[NodeId, Event], None]
 
@@ -296,7 +309,7 @@ class Outages:
     def _fail(self, node: NodeId, *, crashed: bool) -> None:
         """The agent is told first, so that it can forget what a crash loses; a node that is down sends nothing."""
         self.down.add(node)
-        self._tell(node, Crashed() if crashed else Stopped())
+        self._tell(node, TOLD_OF[FaultKind.CRASH if crashed else FaultKind.FREEZE])
         if crashed:
             self.waiting.pop(node, None)
             self._agenda.cancel_timers(node)
@@ -306,6 +319,6 @@ class Outages:
     def _recover(self, node: NodeId) -> None:
         self.down.remove(node)
         waiting = self.waiting.pop(node, ())
-        self._tell(node, Recovered())
+        self._tell(node, TOLD_OF[FaultKind.RECOVER])
         for event in self._agenda.still_alive(waiting):
             self._handle(node, event)

@@ -113,11 +113,12 @@ def spans_to(node: NodeId, scenario: Scenario) -> list[list[Span]]:
     nodes = len(scenario.nodes)
     given = given_graph(scenario)
     links, changes = ((), _disk_changes_at(node, scenario)) if given is None else given[:2]
-    graph, spans = Graph(nodes, links), [list[Span]() for _ in range(nodes)]
+    graph, spans = Graph.of(nodes, links), [list[Span]() for _ in range(nodes)]
     up: dict[NodeId, SimTime] = {sender: 0 for sender in range(nodes) if graph.carries(sender, node)}
     happenings: list[LinkChange | Partition] = [*changes, *scenario.ideal.partitions]
     for change in sorted(happenings, key=lambda one: one.at):
-        for sender in _changed(change, graph, node, nodes):
+        graph = graph.after(change)
+        for sender in _concerned(change, node, nodes):
             carries = graph.carries(sender, node)
             if carries and sender not in up:
                 up[sender] = change.at
@@ -140,12 +141,10 @@ def _disk_changes_at(node: NodeId, scenario: Scenario) -> list[LinkChange]:
     return changes
 
 
-def _changed(change: LinkChange | Partition, graph: Graph, node: NodeId, nodes: int) -> Iterable[NodeId]:
-    """Makes the change, and returns the senders whose links to `node` it can have changed."""
+def _concerned(change: LinkChange | Partition, node: NodeId, nodes: int) -> Iterable[NodeId]:
+    """The senders whose links to `node` a change can have changed."""
     if isinstance(change, Partition):
-        graph.part(change)
         return range(nodes)
-    graph.change(change)
     return {change.a, change.b} - {node} if node in (change.a, change.b) else ()
 
 

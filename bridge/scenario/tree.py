@@ -15,7 +15,7 @@ the crash, which is the best that any protocol below could do.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from roambus.bridge.scenario.definition import Scenario
@@ -49,12 +49,13 @@ def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
     return [*way, node] if parent == node else []
 
 
-def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
+def tree_links(tree: Iterable[ParentChange], parents: Parents | None = None) -> list[LinkChange]:
     """The edges of the tree, each from when it comes to when it goes; one that only turns over stays.
 
     An edge that comes and goes at one instant is none: the ends would otherwise lose what is under way for no reason.
+    Those before, of given `parents`, do not come again.
     """
-    parents: Parents = {}
+    parents = dict(parents or {})
     changes: list[LinkChange] = []
     for at, together in groupby(tree, key=lambda one: one.at):
         new = {change.node: change.parent for change in together}
@@ -79,7 +80,8 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     """
     if not scenario.tree:
         return
-    places = _Places(scenario)
+    brokers = frozenset(node for node, one in enumerate(scenario.nodes) if Role.BROKER in one.roles)
+    places = Places(dict.fromkeys(range(len(scenario.nodes))), brokers)
     plan: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
     plan.sort(key=lambda one: one.at)
     told: Iterable[NodeId] = range(len(scenario.nodes))
@@ -90,16 +92,22 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
         told = ()
 
 
-class _Places:
+class Places:
     """Who is whose parent, who is down, and what each node knows of its place."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        nodes = range(len(scenario.nodes))
-        self._brokers = frozenset(node for node in nodes if Role.BROKER in scenario.nodes[node].roles)
-        self._parents: Parents = dict.fromkeys(nodes)
-        self._children: dict[NodeId, set[NodeId]] = {node: set() for node in nodes}
-        self._down: set[NodeId] = set()
-        self._known: dict[NodeId, Rewired] = {}
+    def __init__(
+        self, parents: Mapping[NodeId, NodeId | None], brokers: frozenset[NodeId], down: Iterable[NodeId] | None = None
+    ) -> None:
+        """Nobody was told of its place yet; with `down`, everybody was who is not among these."""
+        self._brokers = brokers
+        self._parents = dict(parents)
+        self._children: dict[NodeId, set[NodeId]] = {node: set() for node in parents}
+        for node, parent in parents.items():
+            if parent is not None:
+                self._children[parent].add(node)
+        self._down = set(down or ())
+        up = () if down is None else parents.keys() - self._down
+        self._known = {node: self._place(node) for node in up}
 
     def apply(self, item: ParentChange | Fault) -> Iterator[NodeId]:
         """Does what happens, and returns the nodes whose place may be another one now."""
@@ -133,15 +141,10 @@ class _Places:
         self._parents[node] = parent
 
     def _place(self, node: NodeId) -> Rewired:
-        return place(self._parents[node], self._children[node], self._down, self._brokers)
-
-
-def place(
-    parent: NodeId | None, children: Iterable[NodeId], down: Container[NodeId], brokers: frozenset[NodeId]
-) -> Rewired:
-    """What a node is told of its place: of those around it only who is not down, and which of these are `brokers`."""
-    there = tuple(sorted(child for child in children if child not in down))
-    return Rewired(None if parent in down else parent, there, brokers & frozenset(there))
+        """What a node is told: of those around it only who is not down, and which of these are brokers."""
+        parent = self._parents[node]
+        there = tuple(sorted(self._children[node] - self._down))
+        return Rewired(None if parent in self._down else parent, there, self._brokers & frozenset(there))
 
 
 def check_roles(sites: Sites, roles: Sequence[Role]) -> None:

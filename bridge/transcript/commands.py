@@ -22,10 +22,13 @@ The examples in `SYNTAX` are the documentation of the patterns; a test reads eac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.scenario import definition as scenario
+from roambus.bridge.scenario.faults import wrong_state
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.tree import Parents, circle_from
 from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, parse_duration
 from roambus.bridge.transcript.network import Network, Place, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe
@@ -182,6 +185,52 @@ class Timed:
 
     after: SimTime | None
     command: Command
+
+
+Planned = scenario.Command | ParentChange | LinkChange | Fault
+"""What a scenario has of a command."""
+
+
+def planned(command: Command, at: SimTime) -> Planned:
+    """What a scenario has of a command that is given at some time, if it is one thing; raises TypeError."""
+    match command:
+        case Apply(node, wish):
+            return scenario.Command(at, node, wish)
+        case PublishEvent(node, _, attributes):
+            return scenario.Command(at, node, scenario.Publication(attributes))
+        case Move(node, parent):
+            return ParentChange(at, node, parent)
+        case Relink(a, b, up, one_way):
+            return LinkChange(at, a, b, up, one_way)
+        case Fail(node, kind):
+            return Fault(at, node, kind)
+    raise TypeError(f"{command} is more than one thing in a scenario, or nothing")
+
+
+def refusal(command: Command, parents: Parents, faults: Mapping[NodeId, FaultKind], network: Network) -> str:
+    """Why a command cannot be given where nodes have these parents and last had these faults; empty if it can."""
+    match command:
+        case PublishEvent(node) if faults.get(node, FaultKind.RECOVER) is not FaultKind.RECOVER:
+            return f"{network.subscriber_name(node)} is down, so it cannot publish"
+        case Move():
+            return _immovable(command, parents, network)
+        case Fail(node, kind) if state := wrong_state(faults.get(node), kind):
+            return f"{network.node_name(node)} cannot {kind.value}: it {state}"
+    return ""
+
+
+def _immovable(move: Move, parents: Parents, network: Network) -> str:
+    """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
+    name, old = network.node_name(move.node), parents[move.node]
+    at_old = "cut off" if old is None else f"connected to {network.node_name(old)}"
+    if move.joins and old is not None:
+        return f"{name} is {at_old}; write 'moves to' instead of 'joins'"
+    if old == move.parent:
+        return f"{name} already is {at_old}"
+    if circle_from(move.node, parents | {move.node: move.parent}):  # the brokers in it would forward without end
+        onto = network.node_name(move.parent or 0)
+        return f"{name} cannot connect to {onto}, which is below it: that makes a cycle"
+    return ""
 
 
 _AFTER = re.compile(r"after\s+(\S+)\s+(.*)")

@@ -25,14 +25,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from roambus.bridge.backends.ideal.backend import Arrival
-from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
-from roambus.bridge.scenario.faults import outage_at, outages, wrong_state
+from roambus.bridge.scenario.definition import Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Picks, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
-from roambus.bridge.scenario.tree import circle_from
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
@@ -51,6 +49,8 @@ from roambus.bridge.transcript.commands import (
     Timed,
     Wait,
     Walk,
+    planned,
+    refusal,
 )
 from roambus.bridge.transcript.head import Head
 from roambus.bridge.transcript.network import Network, Ways
@@ -149,12 +149,6 @@ class Timeline:
             if not one_way:
                 yield LinkLoss(b, a, share)
 
-    @property
-    def down(self) -> set[NodeId]:
-        """The nodes that are crashed or frozen after the last command."""
-        planned = outages(self._faults)
-        return {node for node in planned if outage_at(planned, node, self.now)}
-
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """The scenario of all lines, up to the end of the last slot."""
         range_m = self.head.range_m if self.network.places else 0.0
@@ -188,6 +182,10 @@ class Timeline:
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         """Returns how long what follows may take."""
+        if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
+            raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
+        if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):
+            raise ValueError(text)
         match command:
             case Wait(time):
                 return time
@@ -196,43 +194,34 @@ class Timeline:
                 return 0
             case Walk(node, place):
                 return self.head.slot + self._ways.walk(node, place, self.now)
-            case Apply(node, wish):
-                self._roles[node] |= Role.SUBSCRIBER
-                self._commands.append(Command(self.now, node, wish))
-            case Relink(a, b, up, one_way):
-                self._links.append(LinkChange(self.now, a, b, up, one_way))
+            case Apply() | PublishEvent() | Move() | Relink() | Fail():
+                self._plan(command)
             case _:
                 _DO[type(command)](self, command)
         return self.head.slot + (DEPARTURE if isinstance(command, Leave) else 0)
 
-    def _publish(self, publish: PublishEvent) -> None:
+    def _plan(self, command: commands.Command) -> None:
+        match plan := planned(command, self.now):
+            case ParentChange(_, node, parent):
+                self.parents[node] = parent
+                self._tree.append(plan)
+            case LinkChange():
+                self._links.append(plan)
+            case Fault():
+                self._faults.append(plan)
+            case Command(_, node):
+                self._roles[node] |= Role.PUBLISHER if isinstance(command, PublishEvent) else Role.SUBSCRIBER
+                self._commands.append(plan)
+        if isinstance(command, PublishEvent):
+            self._name(command)
+
+    def _name(self, publish: PublishEvent) -> None:
         """The event is called by its name, and from the second time on by its number, too: e1, e1#2."""
         node, name = publish.node, publish.name
-        if node in self.down:
-            raise ValueError(f"{self.network.subscriber_name(node)} is down, so it cannot publish")
-        self._roles[node] |= Role.PUBLISHER
-        self._commands.append(Command(self.now, node, Publication(publish.attributes)))
         self._called[name] += 1
         number = self._called[name]
         self.events[str(NotificationId(node, self._published[node]))] = name if number == 1 else f"{name}#{number}"
         self._published[node] += 1
-
-    def _move(self, move: Move) -> None:
-        """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
-        name, old = self.network.node_name(move.node), self.parents[move.node]
-        at_old = "cut off" if old is None else f"connected to {self.network.node_name(old)}"
-        if move.node in self._away and not self.network.is_broker(move.node):
-            raise ValueError(f"{name} is away; write '{name} attaches to b1'")
-        if move.joins and old is not None:
-            raise ValueError(f"{name} is {at_old}; write 'moves to' instead of 'joins'")
-        if old == move.parent:
-            raise ValueError(f"{name} already is {at_old}")
-        parents = self.parents | {move.node: move.parent}
-        if circle_from(move.node, parents):  # the brokers in it would forward without end
-            onto = self.network.node_name(move.parent or 0)
-            raise ValueError(f"{name} cannot connect to {onto}, which is below it: that makes a cycle")
-        self.parents = parents
-        self._tree.append(ParentChange(self.now, move.node, move.parent))
 
     def _leave(self, leave: Leave) -> None:
         """A client that detaches can still say so to its broker, and leaves its place in the tree after that."""
@@ -271,21 +260,11 @@ class Timeline:
             case Draw(node, picks):
                 self._commands.append(Command(self.now, node, Picks(picks)))
 
-    def _fail(self, fail: Fail) -> None:
-        """Raises ValueError for what cannot happen to the node in the state in which it is."""
-        last = next((one.kind for one in reversed(self._faults) if one.node == fail.node), None)
-        if state := wrong_state(last, fail.kind):
-            raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
-        self._faults.append(Fault(self.now, fail.node, fail.kind))
 
-
-# Commands that can be refused, or do more than one thing.
+# Commands that are more than one thing in a scenario.
 _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {
-    PublishEvent: Timeline._publish,
-    Move: Timeline._move,
     Leave: Timeline._leave,
     Return: Timeline._return,
-    Fail: Timeline._fail,
     Arrive: Timeline._work_by_hand,
     RunOut: Timeline._work_by_hand,
     Draw: Timeline._work_by_hand,

@@ -29,7 +29,7 @@ from roambus.bridge.transcript.network import Network
 from roambus.experiments.exploring.counterexample import Sentences
 from roambus.experiments.exploring.probes import matching
 from roambus.experiments.exploring.scenario_file import Family, Question
-from roambus.experiments.exploring.world import May, MayReader, World, do, tree_edges
+from roambus.experiments.exploring.world import May, MayReader, World, do
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
 
 _LONGEST_DELAY = 2 * SECOND
@@ -439,15 +439,7 @@ def _nodes_of(command: Command) -> tuple[NodeId, ...]:
 def _world(network: Network) -> World:
     size = len(network.processes)
     parents = tuple(network.parents.get(node) for node in range(size)) if network.is_tree else ()
-    links = tree_edges(enumerate(parents)) | {(min(one), max(one)) for one in network.links}
-    return World(
-        size,
-        links,
-        parents=parents,
-        wanted=tuple(frozenset() for _ in range(size)),
-        numbers=(0,) * size,
-        delivered=tuple(() for _ in range(size)),
-    )
+    return World.of(size, network.links, parents)
 
 
 def _probes(world: World, network: Network, sentences: Sentences) -> Iterator[str]:

@@ -6,6 +6,7 @@ So an exploration begins exactly where the transcripts that it writes begin to b
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import permutations
 from typing import NamedTuple
 
@@ -132,15 +133,15 @@ def _advice(planned: Plan) -> str:
 
 def _world(network: Network, planned: Plan, witness: Witness) -> World:
     """The world that the setup has left, of whose history nothing is asked."""
-    world, parents = witness.world, planned.timeline.parents
-    return World(
-        nodes=world.nodes,
-        links=world.links,
-        blocked=world.blocked,
-        parents=tuple(parents.get(node) for node in range(world.nodes)) if planned.timeline.network.is_tree else (),
-        down=world.down,
+    parents, nodes = planned.timeline.parents, range(network.size)
+    return replace(
+        witness.world,
+        parents=tuple(parents.get(node) for node in nodes) if planned.timeline.network.is_tree else (),
         left=tuple(one.times for one in network.rules.may),
-        wanted=world.wanted,
-        numbers=world.numbers,
-        delivered=tuple(() for _ in range(world.nodes)),
+        published=(),
+        delivered=tuple(() for _ in nodes),
+        taken=frozenset(),
+        unwanted=frozenset(),
+        messages=0,
+        commands=0,
     )

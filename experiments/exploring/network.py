@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from roambus.bridge.backends.ideal.graph import cut_off, receivers
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.transcript.commands import Command
 from roambus.experiments.exploring.nodes import Failure, Nodes, Numbering, Outcome
@@ -35,7 +36,7 @@ from roambus.experiments.exploring.rules import (
 )
 from roambus.experiments.exploring.world import World, automorphisms, do, representatives
 from roambus.python_protocol.events import NO_LINK, SendFailed
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Plan(NamedTuple):
@@ -84,7 +85,7 @@ class Plans:
             tuple((node, number_of(event)) for node, event in told.before),
             tuple((node, number_of(event)) for node, event in told.after),
             self._steps.number(Do(command, -1 if may is None else may)),
-            not (world.edges <= after.edges and after.blocked <= world.blocked),
+            after.graph != world.graph,
             may is not None and self._rules.may[may].when_quiet,
         )
 
@@ -182,30 +183,24 @@ class Consequences:
             return
         reached = self._worlds.neighbours(numbers[-1])[node]
         for destination, message in outcome.sends:
-            if destination == BROADCAST:
-                yield from ((self._worlds.place(node, one), (message, False)) for one in reached)
-            elif destination in reached:
-                yield self._worlds.place(node, destination), (message, True)
-            else:
-                failure = SendFailed(destination, self._nodes.messages[message], NO_LINK)
-                failed.append((node, self._nodes.events.number(failure)))
+            to = receivers(reached, destination)
+            if to is None:
+                failed.append((node, self._failure(destination, message)))
+            yield from ((self._worlds.place(node, one), Item(message, destination)) for one in to or ())
 
     def cut_off(self, draft: Draft) -> list[tuple[NodeId, int]]:
         """Empties the links that carry no more; returns what senders that are up are told of it."""
         told: list[tuple[NodeId, int]] = []
-        reached, down = self._worlds.neighbours(draft.numbers[-1]), self._worlds[draft.numbers[-1]].down
-        for place, (sender, receiver) in self._worlds.places():
-            if draft.numbers[place] and receiver not in reached[sender]:
-                if sender not in down:
-                    told += self._lost(sender, receiver, draft.numbers[place])
-                draft.numbers[place] = 0
+        graph, numbers = self._worlds[draft.numbers[-1]].graph, draft.numbers
+        under_way = ((link, self._queues[numbers[place]]) for place, link in self._worlds.places() if numbers[place])
+        for (sender, receiver), _, missed in list(cut_off(graph, under_way)):
+            numbers[self._worlds.place(sender, receiver)] = 0
+            if sender not in graph.down:
+                told += ((sender, self._failure(receiver, one.message)) for one in missed)
         return told
 
-    def _lost(self, sender: NodeId, receiver: NodeId, queue: int) -> Iterator[tuple[NodeId, int]]:
-        for message, alone in self._queues[queue]:
-            if alone:
-                failure = SendFailed(receiver, self._nodes.messages[message], NO_LINK)
-                yield sender, self._nodes.events.number(failure)
+    def _failure(self, destination: NodeId, message: int) -> int:
+        return self._nodes.events.number(SendFailed(destination, self._nodes.messages[message], NO_LINK))
 
 
 Successor = tuple[int, State | Raised]

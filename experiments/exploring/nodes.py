@@ -108,10 +108,8 @@ class Nodes:
     def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, only_least: bool = False) -> None:
         """At most `most_ways` ways of chance are followed for one event, of a range perhaps `only_least`."""
         self._agent_class = agent_class
-        self._down: set[NodeId] = set()
-        hello = Hello("exploration", [NodeInfo(0)] * size, NOW + 1)
-        codec = CodecCheck(agent_class)
-        self._performer = Performer(hello, Agenda(size), TraceWriter(), codec, self._down, with_faults=True)
+        self._hello = Hello("exploration", [NodeInfo(0)] * size, NOW + 1)
+        self._codec = CodecCheck(agent_class)
         self._chance = ScriptedChance(only_least=only_least)
         self._most_ways = most_ways
         self.learnt = Tally()
@@ -197,15 +195,15 @@ class Nodes:
         hands = Hands(agent.handle, self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
-        self._down.clear()
-        self._down |= {agent.node} if isinstance(event, Crashed) else set()
-        self._performer.outgoing.clear()
+        down = {agent.node} if isinstance(event, Crashed) else set()
+        agenda, trace = Agenda(len(self._hello.nodes)), TraceWriter()
+        performer = Performer(self._hello, agenda, trace, self._codec, down, with_faults=True)
         if isinstance(event, Delivery):
             event = Received(*event[1:])
         try:
             actions = hands.handle(event, Instant(NOW))
             for action in actions:
-                self._performer.performing.get(type(action), refuse)(agent.node, action)
+                performer.performing.get(type(action), refuse)(agent.node, action)
         except ClockError as error:
             place = place_of(error, agent, None, ())
             raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
@@ -213,7 +211,7 @@ class Nodes:
             told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
             return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
         frozen = Freezer(self._chance, NOW).freeze(agent, self._agent_class)
-        sends = [(one.destination, self.messages.number(one.message)) for one in self._performer.outgoing]
+        sends = [(one.destination, self.messages.number(one.message)) for one in performer.outgoing]
         number = self._states.number((frozen, hands.timers))
         return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
 

@@ -284,7 +284,7 @@ def tables_lead_to_subscribers(view: View) -> str | None:
 
 
 def _stands(way: list[NodeId], view: View) -> bool:
-    return all((min(pair), max(pair)) in view.world.edges for pair in pairwise(way))
+    return all(b in view.world.neighbours(a) for a, b in pairwise(way))
 
 
 def nothing_stuck(view: View) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from roambus.bridge.transcript.commands import Command
-from roambus.experiments.exploring.nodes import Numbering, Seen, Taken, Tally
+from roambus.experiments.exploring.nodes import Numbering, Seen, Tally
 from roambus.experiments.exploring.world import May, World
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -90,8 +90,11 @@ class Rules:
         return next((place for place, one in enumerate(self.may) if one.is_loss), None)
 
 
-Item = tuple[int, bool]
-"""The number of a message, and whether it was sent to this receiver alone."""
+class Item(NamedTuple):
+    """Something under way: the number of a message, and its destination, which is BROADCAST or the receiver."""
+
+    message: int
+    destination: NodeId
 
 
 class Worlds(Numbering[World]):
@@ -103,9 +106,8 @@ class Worlds(Numbering[World]):
         self.links = [(sender, receiver) for sender in range(size) for receiver in range(size) if sender != receiver]
         """The pairs (sender, receiver) in the order in which a state has what is under way between them."""
         self._places = {link: place for place, link in enumerate(self.links, size)}
-        self._carrying: Numbering[tuple[frozenset[tuple[NodeId, NodeId]], ...]] = Numbering()
+        self._carrying: Numbering[tuple[tuple[NodeId, ...], ...]] = Numbering()
         self._topologies: list[int] = []
-        self._reached: dict[int, dict[NodeId, tuple[int, ...]]] = {}
         self._seen: dict[tuple[int, NodeId, Seen], int] = {}
 
     def place(self, sender: NodeId, receiver: NodeId) -> int:
@@ -117,24 +119,21 @@ class Worlds(Numbering[World]):
         return enumerate(self.links, self._size)
 
     def topology(self, world: int) -> int:
-        """The number of what carries in a world: its edges, and the ways on which they are blocked."""
+        """The number of what carries in a world."""
         for number in range(len(self._topologies), world + 1):
-            self._topologies.append(self._carrying.number((self[number].edges, self[number].blocked)))
+            reached = map(self[number].neighbours, range(self._size))
+            self._topologies.append(self._carrying.number(tuple(reached)))
         return self._topologies[world]
 
-    def neighbours(self, world: int) -> dict[NodeId, tuple[int, ...]]:
+    def neighbours(self, world: int) -> tuple[tuple[NodeId, ...], ...]:
         """Those to whom a link carries, of each node."""
-        topology = self.topology(world)
-        if topology not in self._reached:
-            own = self[world]
-            self._reached[topology] = {node: tuple(own.neighbours(node)) for node in range(self._size)}
-        return self._reached[topology]
+        return self._carrying[self.topology(world)]
 
     def see(self, world: int, node: NodeId, seen: Seen) -> int:
         """The world after a node was given something, or has taken it on."""
         found = self._seen.get((world, node, seen))
         if found is None:
-            found = self._seen[world, node, seen] = self.number(after_seeing(self[world], node, seen))
+            found = self._seen[world, node, seen] = self.number(self[world].seeing(node, seen))
         return found
 
     def counted(self, number: int, messages: int) -> int:
@@ -153,13 +152,6 @@ class Worlds(Numbering[World]):
 def used(world: World, may: int) -> World:
     """The world in which what may happen has happened once more."""
     return replace(world, left=(*world.left[:may], world.left[may] - 1, *world.left[may + 1 :]))
-
-
-def after_seeing(world: World, node: NodeId, seen: Seen) -> World:
-    """The world after a node was given something, or has taken it on."""
-    if isinstance(seen, Taken):
-        return replace(world, taken=world.taken | {(seen.notification, one) for one in seen.subscribers})
-    return world.with_delivered(node, seen)
 
 
 class Queues(Numbering[tuple[Item, ...]]):

@@ -188,7 +188,7 @@ class Reduction:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._links = network.links()
-        self._parts: dict[tuple[frozenset[tuple[NodeId, NodeId]], NodeId], list[frozenset[NodeId]]] = {}
+        self._parts: dict[tuple[tuple[tuple[NodeId, ...], ...], NodeId], list[frozenset[NodeId]]] = {}
         self._known: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
         self._applies: dict[int, bool] = {}
 
@@ -225,20 +225,20 @@ class Reduction:
 
     def _is_enough(self, node: NodeId, to: dict[NodeId, list[int]], state: State) -> bool:
         senders = {self._links[place - self._network.size][0] for place in to[node]}
-        world = self._network.world(state)
-        near = set(world.neighbours(node))
-        for part in self._beyond(world.edges, node):
+        carries = self._network.worlds.neighbours(state[-1])
+        near = set(carries[node])
+        for part in self._beyond(carries, node):
             busy = any(other in part for other in to if other != node)
             if busy and (self._network.rules.any_order or not near & part <= senders):
                 return False
         return True
 
-    def _beyond(self, edges: frozenset[tuple[NodeId, NodeId]], node: NodeId) -> list[frozenset[NodeId]]:
+    def _beyond(self, carries: tuple[tuple[NodeId, ...], ...], node: NodeId) -> list[frozenset[NodeId]]:
         """The parts into which the network falls without the node."""
-        if (edges, node) not in self._parts:
-            rest = [edge for edge in edges if node not in edge]
-            self._parts[edges, node] = _components(self._network.size, rest)
-        return self._parts[edges, node]
+        if (carries, node) not in self._parts:
+            edges = [(a, b) for a, near in enumerate(carries) for b in near if node not in (a, b)]
+            self._parts[carries, node] = _components(self._network.size, edges)
+        return self._parts[carries, node]
 
 
 def _components(size: int, edges: Iterable[tuple[NodeId, NodeId]]) -> list[frozenset[NodeId]]:

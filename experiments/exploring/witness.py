@@ -15,11 +15,9 @@ from typing import Any
 
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.plans import LinkChange
-from roambus.bridge.transcript.commands import Relink
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.experiments.exploring.nodes import seen_by_world
-from roambus.experiments.exploring.rules import after_seeing
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
@@ -48,13 +46,7 @@ class Witness:
         self.agents: list[Any] = []
         self.sent: list[tuple[SimTime, str]] = []
         """The times and types of all messages."""
-        self.world = World(
-            nodes=size,
-            links=frozenset((min(link), max(link)) for link in graph.links),
-            wanted=tuple(frozenset() for _ in range(size)),
-            numbers=(0,) * size,
-            delivered=tuple(() for _ in range(size)),
-        )
+        self.world = World.of(size, graph.links)
         self._names = timeline.events
         self._published_at: list[SimTime] = []
         self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda one: one.at))
@@ -67,27 +59,23 @@ class Witness:
     def reach(self, now: SimTime) -> None:
         """Has links change up to now."""
         while self._to_come and self._to_come[0].at <= now:
-            change = self._to_come.popleft()
-            self.world = self.world.with_link(Relink(change.a, change.b, change.up, change.one_way)).with_dues()
+            self.world = self.world.after(self._to_come.popleft()).with_dues()
 
     def see(self, node: NodeId, event: Event, now: SimTime) -> None:
         """Takes what a node is told."""
         self.reach(now)
         self._look(now)
-        world = self.world
         match event:
-            case Subscribe(wanted):
-                world = world.with_wanted(node, world.wanted[node] | {wanted})
-            case Unsubscribe(wanted):
-                world = world.with_wanted(node, world.wanted[node] - {wanted})
+            case Subscribe() | Unsubscribe():
+                world = self.world.told(node, event)
             case Publish(notification):
                 name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
                 self._published_at.append(now)
-                world = world.with_published(notification, name)
+                world = self.world.told(node, event, name)
             case Crashed() | Stopped():
-                world = replace(world, down=world.down | {node})
+                world = self.world.after(Fault(now, node, FaultKind.CRASH))
             case Recovered():
-                world = replace(world, down=world.down - {node})
+                world = self.world.after(Fault(now, node, FaultKind.RECOVER))
             case _:
                 return
         self.world = replace(world, commands=world.commands + 1).with_dues()
@@ -99,7 +87,7 @@ class Witness:
         if sent and not by_timer:
             self.world = replace(self.world, messages=self.world.messages + len(sent))
         for seen in seen_by_world(actions):
-            self.world = after_seeing(self.world, node, seen)
+            self.world = self.world.seeing(node, seen)
 
 
 def witnessed(agent_class: type[Agent], witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> type[Agent]:

@@ -26,14 +26,29 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from roambus.bridge.scenario.plans import FaultKind
-from roambus.bridge.scenario.tree import place
-from roambus.bridge.transcript.commands import Apply, Command, CommandReader, Fail, Move, PublishEvent, Relink
+from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
+from roambus.bridge.host.agenda import TOLD_OF, published_by
+from roambus.bridge.scenario.definition import Command as PlannedCommand
+from roambus.bridge.scenario.definition import Publication
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.tree import Places, tree_links
+from roambus.bridge.transcript.commands import (
+    Apply,
+    Command,
+    CommandReader,
+    Fail,
+    Move,
+    PublishEvent,
+    Relink,
+    planned,
+    refusal,
+)
 from roambus.bridge.transcript.document import Vocabulary
 from roambus.bridge.transcript.network import Network
-from roambus.python_protocol.events import Crashed, Event, Publish, Recovered, Rewired, Subscribe, Unsubscribe
+from roambus.experiments.exploring.nodes import Seen, Taken
+from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -56,14 +71,10 @@ class Published(NamedTuple):
 class World:
     """The state of everything but the nodes and what is under way between them."""
 
-    nodes: int
-    links: frozenset[tuple[NodeId, NodeId]]
-    """The links that are up, each with its lower end first; those of a given tree are its edges."""
-    blocked: frozenset[tuple[NodeId, NodeId]] = frozenset()
-    """From which sender to which receiver a link that is up does not carry."""
+    graph: Graph
+    """Which links carry, and who is down."""
     parents: Parents = ()
     """The given tree, node by node; empty if there is none."""
-    down: frozenset[NodeId] = frozenset()
     left: tuple[int, ...] = ()
     """How often each of what may happen still may."""
     wanted: tuple[frozenset[Filter], ...] = ()
@@ -84,55 +95,54 @@ class World:
     calm: SimTime = 0
     """The time since something last happened, if a property wants calm."""
 
-    @property
-    def edges(self) -> frozenset[tuple[NodeId, NodeId]]:
-        """The links that carry, because they and both ends are up."""
-        return frozenset(one for one in self.links if self.down.isdisjoint(one))
+    @classmethod
+    def of(cls, nodes: int, links: Iterable[Link], parents: Parents = ()) -> World:
+        """The world in which nobody has done anything, with links or a given tree."""
+        nobody = (frozenset[Filter](),) * nodes
+        bare = cls(Graph.of(nodes, links), (None,) * len(parents), (), nobody, (0,) * nodes, (), ((),) * nodes)
+        return bare.after(*(ParentChange(0, node, parent) for node, parent in enumerate(parents)))
 
-    def neighbours(self, node: NodeId) -> list[NodeId]:
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.graph.near)
+
+    @property
+    def down(self) -> frozenset[NodeId]:
+        """The nodes that have crashed."""
+        return self.graph.down
+
+    def neighbours(self, node: NodeId) -> tuple[NodeId, ...]:
         """Those to whom a link carries, in their order."""
-        near = (b if a == node else a for a, b in self.edges if node in (a, b))
-        return sorted(one for one in near if (node, one) not in self.blocked)
+        return self.graph.reached(node)
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
         """The nodes that a node can reach, itself included."""
-        found, waiting = {node}, [node]
-        while waiting:
-            new = [one for one in self.neighbours(waiting.pop()) if one not in found]
-            found.update(new)
-            waiting += new
-        return frozenset(found)
+        return self.graph.part(node)
 
-    def children(self, node: NodeId) -> tuple[NodeId, ...]:
-        """The children of a node in the given tree."""
-        return tuple(child for child, parent in enumerate(self.parents) if parent == node)
+    def after(self, *happenings: Happening | ParentChange) -> World:
+        """The world after links, nodes or places in the given tree have changed."""
+        tree = [one for one in happenings if isinstance(one, ParentChange)]
+        parents = dict(enumerate(self.parents))
+        graph = self.graph
+        for one in (*tree_links(tree, parents), *(one for one in happenings if not isinstance(one, ParentChange))):
+            graph = graph.after(one)
+        parents |= {one.node: one.parent for one in tree}
+        return replace(self, graph=graph, parents=tuple(parents.values()))
 
-    def is_below(self, node: NodeId, above: NodeId) -> bool:
-        """Whether `node` is `above`, or below it in the given tree."""
-        place: NodeId | None = node
-        while place is not None:
-            if place == above:
-                return True
-            place = self.parents[place]
-        return False
-
-    def place(self, node: NodeId, brokers: frozenset[NodeId]) -> Rewired:
-        """The place of a node in the given tree, as it is told."""
-        return place(self.parents[node], self.children(node), self.down, brokers)
-
-    def with_parent(self, node: NodeId, parent: NodeId | None) -> World:
-        """The world in which a node has another parent."""
-        parents = (*self.parents[:node], parent, *self.parents[node + 1 :])
-        return replace(self, parents=parents, links=tree_edges(enumerate(parents)))
-
-    def with_link(self, relink: Relink) -> World:
-        """The world in which a link has come up or gone down."""
-        link = frozenset({(min(relink.a, relink.b), max(relink.a, relink.b))})
-        if relink.one_way:
-            way = {(relink.a, relink.b)}
-            return replace(self, blocked=self.blocked - way if relink.up else self.blocked | way)
-        blocked = self.blocked - {(relink.a, relink.b), (relink.b, relink.a)}
-        return replace(self, links=self.links | link if relink.up else self.links - link, blocked=blocked)
+    def told(self, node: NodeId, event: object, name: str = "") -> World:
+        """The world after an application's command, or as it is; a notification is called by that name."""
+        match event:
+            case Subscribe(wanted):
+                return self._with_wanted(node, self.wanted[node] | {wanted})
+            case Unsubscribe(wanted):
+                return self._with_wanted(node, self.wanted[node] - {wanted})
+            case Publish(notification):
+                wanting = frozenset(one for one in range(self.nodes) if self.wants(one, notification))
+                numbers = (*self.numbers[:node], self.numbers[node] + 1, *self.numbers[node + 1 :])
+                published = (*self.published, Published(notification, name, wanting, wanting))
+                return replace(self, numbers=numbers, published=published)
+        return self
 
     def wants(self, node: NodeId, notification: Notification) -> bool:
         """Whether the application of a node wants a notification now."""
@@ -152,32 +162,18 @@ class World:
         due = one.due & wanted_by
         return one._replace(wanted_by=wanted_by, due=due & self.part(one.notification.id.publisher) if due else due)
 
-    def with_published(self, notification: Notification, name: str) -> World:
-        """The world in which that was published."""
-        wanting = frozenset(node for node in range(self.nodes) if self.wants(node, notification))
-        node = notification.id.publisher
-        numbers = (*self.numbers[:node], self.numbers[node] + 1, *self.numbers[node + 1 :])
-        published = (*self.published, Published(notification, name, wanting, wanting))
-        return replace(self, numbers=numbers, published=published)
-
-    def with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
-        """The world in which the application of a node wants this."""
+    def _with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
         return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
 
-    def with_delivered(self, node: NodeId, notification: Notification) -> World:
-        """The world in which a node was given a notification."""
-        identifier = notification.id
-        own = (*self.delivered[node], identifier)
-        is_unwanted = not (self.is_published(identifier) and self.wants(node, notification))
-        unwanted = self.unwanted | {(node, identifier)} if is_unwanted else self.unwanted
+    def seeing(self, node: NodeId, seen: Seen) -> World:
+        """The world after a node was given something, or has taken it on."""
+        if isinstance(seen, Taken):
+            return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
+        own = (*self.delivered[node], seen.id)
+        is_unwanted = not (self.is_published(seen.id) and self.wants(node, seen))
+        unwanted = self.unwanted | {(node, seen.id)} if is_unwanted else self.unwanted
         delivered = (*self.delivered[:node], own, *self.delivered[node + 1 :])
         return replace(self, delivered=delivered, unwanted=unwanted)
-
-
-def tree_edges(parents: Iterable[tuple[NodeId, NodeId | None]]) -> frozenset[tuple[NodeId, NodeId]]:
-    """The edges of a tree, each with its lower end first."""
-    pairs = ((node, parent) for node, parent in parents if parent is not None)
-    return frozenset((min(pair), max(pair)) for pair in pairs)
 
 
 class Told(NamedTuple):
@@ -189,52 +185,20 @@ class Told(NamedTuple):
 
 
 def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
-    """What follows at once from a command that is possible."""
-    match command:
-        case Apply(node, event):
-            wanted = world.wanted[node]
-            given = frozenset({event.filter})
-            now = wanted | given if isinstance(event, Subscribe) else wanted - given
-            return Told(world.with_wanted(node, now), after=((node, event),))
-        case PublishEvent():
-            return _publish(command, world)
-        case Move(node, parent):
-            return _retold(world, world.with_parent(node, parent), brokers)
-        case Relink():
-            return Told(world.with_link(command))
-        case Fail():
-            return _fail(command, world, brokers)
-    raise ValueError(f"{command} is nothing that an explorer does")
-
-
-def _publish(command: PublishEvent, world: World) -> Told:
-    node = command.node
-    notification = Notification(NotificationId(node, world.numbers[node]), command.attributes)
-    after = world.with_published(notification, command.name)
-    event: Any = Publish(notification, tuple(sorted(after.published[-1].wanted_by)))
-    return Told(after, after=((node, event),))
-
-
-def _fail(fail: Fail, world: World, brokers: frozenset[NodeId]) -> Told:
-    crashes = fail.kind is FaultKind.CRASH
-    down = world.down | {fail.node} if crashes else world.down - {fail.node}
-    told = _retold(world, replace(world, down=down), brokers)
-    event: Any = Crashed() if crashes else Recovered()
-    return told._replace(before=((fail.node, event),))
-
-
-def _retold(old: World, new: World, brokers: frozenset[NodeId]) -> Told:
-    return Told(new, after=tuple(_places(old, new, brokers)) if new.parents else ())
-
-
-def _places(old: World, new: World, brokers: frozenset[NodeId]) -> Iterator[tuple[NodeId, Event]]:
-    """The places of the nodes that are up and have another one than before, or do not know theirs any more."""
-    for node in range(new.nodes):
-        if node in new.down:
-            continue
-        place = new.place(node, brokers)
-        if node in old.down or place != old.place(node, brokers):
-            yield node, place
+    """What follows at once from a command that is possible, as in a run in which nothing else is planned."""
+    plan = planned(command, 0)
+    if isinstance(plan, PlannedCommand):
+        node, event = plan.node, cast("Any", plan.command)
+        if isinstance(event, Publication):
+            event = published_by(node, world.numbers[node], event, dict(enumerate(world.wanted)))
+        name = command.name if isinstance(command, PublishEvent) else ""
+        return Told(world.told(node, event, name), after=((node, event),))
+    new = world.after(plan)
+    before = ((plan.node, TOLD_OF[plan.kind]),) if isinstance(plan, Fault) else ()
+    if not world.parents or isinstance(plan, LinkChange):
+        return Told(new, before)
+    places = Places(dict(enumerate(world.parents)), brokers, world.down)
+    return Told(new, before, tuple(places.news(sorted(set(places.apply(plan))))))
 
 
 _TIMES = re.compile(r"(?:(\d{1,3})\s+times\s+)?(.+)")
@@ -301,7 +265,7 @@ class MayReader:
         if times is None or command is None:
             kinds = ", ".join(f"'2 {_plural(one)}'" for one in (*self._any, "loss"))
             raise ValueError(f"{text!r} is nothing that may happen; write a command, or one of {kinds}")
-        return May(text, int(times[1] or 1), lambda world: self._if_possible(command, world))
+        return May(text, int(times[1] or 1), lambda world: self._possible(command, world))
 
     def _single(self, text: str) -> Command | None:
         if re.match(r"\d", text):
@@ -311,8 +275,19 @@ class MayReader:
             raise ValueError(f"{text!r} cannot be one of the things that may happen")
         return commands[0].command
 
-    def _if_possible(self, command: Command, world: World) -> Iterator[Command]:
-        if is_possible(command, world):
+    def _possible(self, command: Command, world: World) -> Iterator[Command]:
+        """The command, if it is not refused, and changes anything."""
+        match command:
+            case Apply(node, event):
+                is_new = node not in world.down and isinstance(event, Subscribe) == (
+                    event.filter not in world.wanted[node]
+                )
+            case Relink():
+                is_new = world.after(cast("LinkChange", planned(command, 0))) != world
+            case _:
+                is_new = True
+        faults = dict.fromkeys(world.down, FaultKind.CRASH)
+        if is_new and not refusal(command, dict(enumerate(world.parents)), faults, self._network):
             yield command
 
     def _about(self, kind: str, what: str) -> Options:
@@ -326,17 +301,18 @@ class MayReader:
                 command: Command = PublishEvent(node, what, event)
                 if wanted is not None:
                     command = Apply(node, (Subscribe if kind == "subscription" else Unsubscribe)(wanted))
-                yield from self._if_possible(command, world)
+                yield from self._possible(command, world)
 
         return options
 
     def _link_changes(self, world: World) -> Iterator[Command]:
         for a, b in combinations(range(world.nodes), 2):
-            yield Relink(a, b, (a, b) not in world.links)
+            yield Relink(a, b, not _is_link(a, b, world))
 
     def _cuts(self, world: World) -> Iterator[Command]:
-        for a, b in sorted(world.links):
-            yield Relink(a, b, up=False)
+        for a, b in combinations(range(world.nodes), 2):
+            if _is_link(a, b, world):
+                yield Relink(a, b, up=False)
 
     def _tree_changes(self, world: World) -> Iterator[Command]:
         for node in range(world.nodes):
@@ -351,41 +327,23 @@ class MayReader:
         brokers = [other for other in range(world.nodes) if self._network.is_broker(other)]
         joins = world.parents[node] is None
         for command in (Move(node, None), *(Move(node, broker, joins) for broker in brokers)):
-            yield from self._if_possible(command, world)
+            yield from self._possible(command, world)
 
     def _crashes(self, world: World) -> Iterator[Command]:
         for node in range(world.nodes):
-            yield from self._if_possible(Fail(node, FaultKind.CRASH), world)
+            yield from self._possible(Fail(node, FaultKind.CRASH), world)
 
     def _recoveries(self, world: World) -> Iterator[Command]:
         for node in range(world.nodes):
-            yield from self._if_possible(Fail(node, FaultKind.RECOVER), world)
+            yield from self._possible(Fail(node, FaultKind.RECOVER), world)
 
 
 _POSSIBLE = (Apply, PublishEvent, Move, Relink, Fail)
 
 
-def is_possible(command: Command, world: World) -> bool:
-    """Whether a command can be given in this world."""
-    match command:
-        case Apply(node, event):
-            return node not in world.down and isinstance(event, Subscribe) == (event.filter not in world.wanted[node])
-        case PublishEvent(node):
-            return node not in world.down
-        case Move():
-            return _can_move(command, world)
-        case Relink(a, b, up, one_way):
-            is_up = (min(a, b), max(a, b)) in world.links
-            return is_up and up == ((a, b) in world.blocked) if one_way else up != is_up
-        case Fail(node, kind):
-            return (node in world.down) == (kind is FaultKind.RECOVER)
-    return False
-
-
-def _can_move(move: Move, world: World) -> bool:
-    old = world.parents[move.node]
-    is_new = old != move.parent and (old is None or not move.joins)
-    return is_new and (move.parent is None or not world.is_below(move.parent, move.node))
+def _is_link(a: NodeId, b: NodeId, world: World) -> bool:
+    """Whether a link is up, at least one way."""
+    return b in world.graph.near[a] or a in world.graph.near[b]
 
 
 def _singular(kind: str) -> str:
@@ -408,10 +366,11 @@ def automorphisms(world: World, kinds: Sequence[Hashable]) -> list[tuple[NodeId,
 
 def _keeps(names: tuple[NodeId, ...], world: World, kinds: Sequence[Hashable]) -> bool:
     nodes = range(world.nodes)
-    links = {(min(names[a], names[b]), max(names[a], names[b])) for a, b in world.links}
+    near = world.graph.near
+    links = all(near[names[node]] == {names[one] for one in near[node]} for node in nodes)
     places = all(world.parents[names[node]] == _named(world.parents[node], names) for node in nodes if world.parents)
     alike = all((kinds[names[one]], world.wanted[names[one]]) == (kinds[one], world.wanted[one]) for one in nodes)
-    return links == world.links and places and alike and {names[one] for one in world.down} == world.down
+    return links and places and alike and {names[one] for one in world.down} == world.down
 
 
 def representatives(commands: Iterable[Command], names: Iterable[tuple[NodeId, ...]]) -> list[Command]:

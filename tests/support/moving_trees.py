@@ -19,7 +19,6 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay, ParentChange
 from roambus.experiments.exploring.properties import View, no_phantoms, nothing_stuck
 from roambus.experiments.exploring.world import World as ExploredWorld
-from roambus.experiments.exploring.world import tree_edges
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Constraint, Filter, Operator
@@ -293,8 +292,8 @@ class Result:
         world, nodes = self.world, range(len(self.agents))
         parents = tuple(world.parents.get(node) for node in nodes)
         wanted = tuple(frozenset(world.filters.get(node, ())) for node in nodes)
-        links = tree_edges(enumerate(parents))
-        explored = ExploredWorld(len(nodes), links, parents=parents, down=frozenset(world.down), wanted=wanted)
+        crashes = [Fault(0, node, FaultKind.CRASH) for node in world.down]
+        explored = replace(ExploredWorld.of(len(nodes), (), parents).after(*crashes), wanted=wanted)
         return View(self.agents, explored, world.now, tuple(map(str, nodes)))
 
     def stuck(self) -> str | None:

@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from roambus.bridge.backends.ideal.graph import Graph, Link, disk_changes, reach_m
+from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
 from roambus.bridge.backends.interface import (
     Delivery,
     Failure,
@@ -47,13 +47,11 @@ from roambus.bridge.scenario.tree import tree_links
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
 """The levels of a strong link, which are the same on all links: distance has no meaning here."""
-
-Happening = LinkChange | Partition | Fault
 
 
 @dataclass(eq=False, slots=True)
@@ -85,7 +83,9 @@ class IdealBackend:
 
         What links lose follows from the `seed`.
         """
-        self._graph = Graph(nodes, links)
+        self._graph = Graph.of(nodes, links)
+        self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
+        """Whom a broadcast of each node reaches, as far as that was asked since the graph last changed."""
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """Changes and faults to come; of one instant the changes come first."""
         self._nodes = nodes
@@ -164,35 +164,31 @@ class IdealBackend:
 
     def _change(self, happening: Happening) -> None:
         """Of a fault the host knows by itself; here it is what the node's links and frames suffer."""
+        self._graph = self._graph.after(happening)
+        self._reached.clear()
         match happening:
-            case LinkChange():
-                self._graph.change(happening)
-            case Partition():
-                self._graph.part(happening)
             case Fault(node=node, kind=FaultKind.CRASH):
-                self._crash(node)
+                self._forget(node)
             case Fault(node=node, kind=FaultKind.FREEZE):
                 self._frozen[node] = []
             case Fault(node=node):
-                self._graph.crashed.discard(node)
                 for item in self._frozen.pop(node, ()):
                     self._take(item)
 
-    def _crash(self, node: NodeId) -> None:
+    def _forget(self, node: NodeId) -> None:
         """A crash loses what the node has not sent yet; what is on its links is lost with them."""
-        self._graph.crashed.add(node)
         self._frozen.pop(node, None)
         # What was to leave the node after its processing delay never does.
         leaving = {order for _, order, item in self._pending if isinstance(item, Transmission) and item.node == node}
         self._pending = sorted(entry for entry in self._pending if entry[1] not in leaving)
 
     def _lose_what_is_cut_off(self) -> None:
-        """A link layer tells a lost unicast frame by the missing acknowledgement, and never a lost broadcast."""
-        for sender, receiver in [link for link in self._under_way if not self._graph.carries(*link)]:
-            for frame in self._under_way.pop((sender, receiver)):
+        for link, frames, told in list(cut_off(self._graph, self._under_way.items())):
+            del self._under_way[link]
+            for frame in frames:
                 frame.lost = True
-                if frame.destination != BROADCAST:
-                    self._failures.append(Failure(sender, receiver, frame.delivery.message, NO_LINK))
+                if frame in told:
+                    self._failures.append(Failure(*link, frame.delivery.message, NO_LINK))
 
     # Frames
 
@@ -209,10 +205,13 @@ class IdealBackend:
     def _transmit(self, transmission: Transmission) -> None:
         """A frame for each receiver, because each link has its own delay, and can break by itself."""
         node, _, destination, message, _ = transmission
-        if destination != BROADCAST and not self._graph.carries(node, destination):
+        reached = self._reached.get(node)
+        if reached is None:
+            reached = self._reached[node] = self._graph.reached(node)
+        to = receivers(reached, destination)
+        if to is None:
             self._failures.append(Failure(node, destination, message, NO_LINK))
-            return
-        for receiver in self._graph.reached(node) if destination == BROADCAST else [destination]:
+        for receiver in to or ():
             frame = Frame(delivered(node, receiver, message), destination)
             if not self._loses(node, receiver):
                 self._under_way.setdefault((node, receiver), deque()).append(frame)

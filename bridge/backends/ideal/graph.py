@@ -1,4 +1,7 @@
-"""The graph of ideal links: which links there are, and which of them carry frames now.
+"""The graph of ideal links: which links there are, which of them carry frames, and what becomes of frames on them.
+
+Runs and explorations ask the same functions: who gets a frame, and who is told that it was not sent or got lost with
+its link. How long it takes is for the back-end of a run; an exploration tries every order.
 
 Nodes that move are linked while they are in range of each other (the unit disk). The way-points are those of the
 embedded radio for the same seed, so that a protocol can be seen over both with the same movements. But links come and
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,50 +21,102 @@ from numpy.typing import NDArray
 from roambus.bridge.mobility import Path, positions
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.plans import LinkChange, Partition
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
 
 Link = tuple[NodeId, NodeId]
 """One direction of a link, from its sender to its receiver."""
 
 
-class Graph:
-    """A link carries while it is up, both of its ends are up, and no partition separates them."""
+Happening = LinkChange | Partition | Fault
+"""What changes which links carry."""
 
-    def __init__(self, nodes: int, links: Iterable[tuple[NodeId, NodeId]]) -> None:
-        self._neighbours: list[set[NodeId]] = [set() for _ in range(nodes)]
-        self.crashed: set[NodeId] = set()
-        """The nodes whose links carry nothing, whether they are up or not."""
-        self._group = [0] * nodes
+
+class Graph(NamedTuple):
+    """A link carries while it is up, both of its ends are up, and no partition separates them.
+
+    A graph is a value: a run has one after the other, and an exploration many at once.
+    """
+
+    near: tuple[frozenset[NodeId], ...]
+    """To whom a link goes from each node."""
+    down: frozenset[NodeId] = frozenset()
+    """The nodes that have crashed, whose links carry nothing."""
+    groups: tuple[frozenset[NodeId], ...] = ()
+    """Between different groups nothing carries; the nodes that none names are one, too."""
+
+    @classmethod
+    def of(cls, nodes: int, links: Iterable[Link]) -> Graph:
+        """The graph of links that go both ways."""
+        near: list[set[NodeId]] = [set() for _ in range(nodes)]
         for a, b in links:
-            self._neighbours[a].add(b)
-            self._neighbours[b].add(a)
+            near[a].add(b)
+            near[b].add(a)
+        return cls(tuple(map(frozenset, near)))
+
+    def after(self, happening: Happening) -> Graph:
+        """The graph after that; a freeze leaves it as it is."""
+        match happening:
+            case LinkChange(_, a, b, up, one_way):
+                near = list(self.near)
+                for sender, receiver in ((a, b),) if one_way else ((a, b), (b, a)):
+                    near[sender] = near[sender] | {receiver} if up else near[sender] - {receiver}
+                return self._replace(near=tuple(near))
+            case Partition(groups=groups):
+                return self._replace(groups=groups)
+            case Fault(node=node, kind=FaultKind.CRASH):
+                return self._replace(down=self.down | {node})
+            case Fault(node=node, kind=FaultKind.RECOVER):
+                return self._replace(down=self.down - {node})
+        return self
 
     def carries(self, sender: NodeId, receiver: NodeId) -> bool:
         """Whether frames go from `sender` to `receiver`."""
-        if receiver not in self._neighbours[sender] or self._group[sender] != self._group[receiver]:
+        if receiver not in self.near[sender] or sender in self.down or receiver in self.down:
             return False
-        return sender not in self.crashed and receiver not in self.crashed
+        return all((sender in group) == (receiver in group) for group in self.groups)
 
-    def reached(self, sender: NodeId) -> list[NodeId]:
-        """The nodes that a broadcast of `sender` reaches."""
-        return [receiver for receiver in self._neighbours[sender] if self.carries(sender, receiver)]
+    def reached(self, sender: NodeId) -> tuple[NodeId, ...]:
+        """The nodes that a broadcast of `sender` reaches, in their order."""
+        return tuple(receiver for receiver in sorted(self.near[sender]) if self.carries(sender, receiver))
 
-    def change(self, change: LinkChange) -> None:
-        """Has a link come up or go down, perhaps one way only."""
-        both = (change.a, change.b), (change.b, change.a)
-        for a, b in both[:1] if change.one_way else both:
-            if change.up:
-                self._neighbours[a].add(b)
-            else:
-                self._neighbours[a].discard(b)
+    def part(self, node: NodeId) -> frozenset[NodeId]:
+        """The nodes that a node can reach over others, itself included."""
+        found, waiting = {node}, [node]
+        while waiting:
+            new = [one for one in self.reached(waiting.pop()) if one not in found]
+            found.update(new)
+            waiting += new
+        return frozenset(found)
 
-    def part(self, partition: Partition) -> None:
-        """Separates groups from each other, whatever groups there were before."""
-        self._group = [0] * len(self._group)
-        for number, group in enumerate(partition.groups, start=1):
-            for node in group:
-                self._group[node] = number
+
+def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:
+    """Who gets a frame of a node that reaches so many; None: there is no link to the only one, and it is told so."""
+    if destination == BROADCAST:
+        return reached
+    return (destination,) if destination in reached else None
+
+
+class _Sent(Protocol):
+    @property
+    def destination(self) -> NodeId:
+        """BROADCAST, or the receiver."""
+
+
+Sent = TypeVar("Sent", bound=_Sent)
+"""Something that is under way on a link."""
+
+
+def cut_off(
+    graph: Graph, under_way: Iterable[tuple[Link, Sequence[Sent]]]
+) -> Iterator[tuple[Link, Sequence[Sent], list[Sent]]]:
+    """The links that carry no more, what was under way there, and that of which the sender is told.
+
+    A link layer tells a lost unicast frame by the missing acknowledgement, and never a lost broadcast.
+    """
+    for link, frames in under_way:
+        if not graph.carries(*link):
+            yield link, frames, [one for one in frames if one.destination != BROADCAST]
 
 
 Span = tuple[SimTime, SimTime]

@@ -80,5 +80,4 @@ def _run(transcript: str) -> tuple[list[Frozen], World]:
 def _told(world: World) -> tuple[object, ...]:
     """What both know."""
     published = [(one.notification, one.wanted_by, one.due) for one in world.published]
-    carries = world.edges, frozenset(way for way in world.blocked if tuple(sorted(way)) in world.edges)
-    return world.wanted, world.numbers, world.delivered, world.unwanted, world.down, carries, published
+    return world.wanted, world.numbers, world.delivered, world.unwanted, world.graph, published
