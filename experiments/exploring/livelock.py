@@ -101,7 +101,7 @@ class _Components:
 
 
 def _is_fair(network: Network, edges: _Edges) -> bool:
-    for place, link in enumerate(network.links(), network.size):
+    for place, link in enumerate(network.worlds.links, network.size):
         if all(state[place] for state in edges):
             steps = (network.steps[step] for following in edges.values() for step, _ in following)
             if not any((step[0], step[1]) == link for step in steps):

@@ -187,7 +187,7 @@ class Reduction:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._links = network.links()
+        self._links = network.worlds.links
         self._parts: dict[tuple[tuple[tuple[NodeId, ...], ...], NodeId], list[frozenset[NodeId]]] = {}
         self._known: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
         self._applies: dict[int, bool] = {}
