@@ -26,8 +26,6 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.runs.identity import code_hash
 from roambus.bridge.transcript.transcript import Overrides
-from roambus.experiments.exploring.counterexample import Writer
-from roambus.experiments.exploring.initial_state import Beginning, begin
 from roambus.experiments.exploring.livelock import find_livelock
 from roambus.experiments.exploring.partition import Exchange, SharedSearch
 from roambus.experiments.exploring.probes import Asking, follow_probe, probes
@@ -35,6 +33,7 @@ from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, PROPERTIE
 from roambus.experiments.exploring.rules import Step
 from roambus.experiments.exploring.scenario_file import Question
 from roambus.experiments.exploring.search import RAISES, Bounds, Found, Manner, Search, Violation
+from roambus.experiments.exploring.transcripts import Beginning, Writer, begin
 
 _SHOWN = ("table", "stored")
 """The listings that a transcript of what is wrong shows at its end, if the agent has them."""

@@ -26,10 +26,10 @@ from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, Publi
 from roambus.bridge.transcript.document import parse_document, parse_positive
 from roambus.bridge.transcript.head import Head, read_head
 from roambus.bridge.transcript.network import Network
-from roambus.experiments.exploring.counterexample import Sentences
 from roambus.experiments.exploring.probes import matching
-from roambus.experiments.exploring.scenario_file import Family, Question
-from roambus.experiments.exploring.world import May, MayReader, World, do
+from roambus.experiments.exploring.scenario_file import Family, May, MayReader, Question
+from roambus.experiments.exploring.transcripts import Sentences
+from roambus.experiments.exploring.world import World, do
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
 
 _LONGEST_DELAY = 2 * SECOND

@@ -30,7 +30,7 @@ from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.experiments.exploring.scenario_file import Question, parse_question
 from roambus.experiments.exploring.search import RAISES
-from roambus.experiments.exploring.witness import Witness, witnessed
+from roambus.experiments.exploring.world import Witness, witnessed
 from roambus.python_protocol.vocabulary import SimTime
 
 _SHRINKING_S = 60

@@ -36,7 +36,8 @@ from roambus.experiments.exploring.rules import (
     Worlds,
     used,
 )
-from roambus.experiments.exploring.world import World, automorphisms, do, representatives
+from roambus.experiments.exploring.shapes import automorphisms, representatives
+from roambus.experiments.exploring.world import World, do
 from roambus.python_protocol.events import NO_LINK, SendFailed
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 

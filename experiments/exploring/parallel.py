@@ -43,11 +43,11 @@ from roambus.experiments.exploring.exploration import (
     report,
     report_of,
 )
-from roambus.experiments.exploring.initial_state import document_of
 from roambus.experiments.exploring.partition import ENOUGH_TO_SHARE, Exchange, SharedSearch
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET
 from roambus.experiments.exploring.scenario_file import Question, read_question, variants
 from roambus.experiments.exploring.search import INTERRUPTED, Bounds, Found
+from roambus.experiments.exploring.transcripts import document_of
 
 DATA, FAILURE = b".", b"!"
 

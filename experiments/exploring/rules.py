@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from roambus.bridge.transcript.commands import Command
 from roambus.experiments.exploring.nodes import Numbering, Seen, Tally
-from roambus.experiments.exploring.world import May, World
+from roambus.experiments.exploring.scenario_file import May
+from roambus.experiments.exploring.world import World
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 State = tuple[int, ...]

@@ -9,10 +9,10 @@ them begin with a word of their own, and may stand anywhere in the head:
     graphs 4
     order any
 
-All small networks: the connected graphs of so many nodes, and the trees of so many brokers, each shape once.
-
-Two networks have one shape if the nodes of one can be renamed so that it becomes the other. A tree is a rooted one,
-because who is whose parent matters. Every node is a publisher and a subscriber: in a tree each broker has both.
+What may happen, beside deliveries and timers, is single commands, or any command of a kind, each so many times. A line
+such as "2 link changes" stands for every change of one link, wherever and in whatever order; one such as
+"p1 publishes e1" for that command alone. What a transcript would refuse cannot happen, and what would change nothing
+is left out.
 """
 
 from __future__ import annotations
@@ -21,15 +21,32 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations
+from itertools import combinations
 from pathlib import Path
+from typing import cast
 
 from roambus.bridge.agents import Announce, silently
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import read_text
-from roambus.bridge.transcript.document import parse_duration, parse_positive
+from roambus.bridge.scenario.plans import FaultKind, LinkChange
+from roambus.bridge.transcript.commands import (
+    Apply,
+    Command,
+    CommandReader,
+    Fail,
+    Move,
+    PublishEvent,
+    Relink,
+    planned,
+    refusal,
+)
+from roambus.bridge.transcript.document import Vocabulary, parse_duration, parse_positive
+from roambus.bridge.transcript.network import Network
 from roambus.experiments.exploring.properties import Property, find_property
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.experiments.exploring.shapes import Edge, connected_graphs, rooted_trees
+from roambus.experiments.exploring.world import World
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +219,6 @@ _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
 }
 
 
-Edge = tuple[int, int]
-
-
 def variants(question: Question) -> list[tuple[str, Question]]:
     """The questions about single networks that a question stands for, with what each is called."""
     if question.family is not None:
@@ -220,56 +234,6 @@ def variants(question: Question) -> list[tuple[str, Question]]:
 def _with(question: Question, drawing: tuple[str, ...]) -> Question:
     """The network goes where the first line of the head is blank: numbers of other lines stay as they are."""
     return question.without_families((*question.head, *drawing))
-
-
-def connected_graphs(size: int) -> list[tuple[Edge, ...]]:
-    """A graph of each shape of connected graphs, those with fewer links first."""
-    pairs = list(combinations(range(size), 2))
-    found: dict[tuple[Edge, ...], None] = {}
-    for links in range(size - 1, len(pairs) + 1):
-        for graph in combinations(pairs, links):
-            if _is_connected(size, graph):
-                found.setdefault(_shape(size, graph))
-    return list(found)
-
-
-def rooted_trees(size: int) -> list[tuple[int | None, ...]]:
-    """The parents of the nodes in a tree of each shape of rooted trees; node 0 is the root."""
-    found: dict[str, tuple[int | None, ...]] = {}
-    for tree in _parents(size):
-        found.setdefault(_canonical(tree, 0), tree)
-    return list(found.values())
-
-
-def _parents(size: int) -> Iterator[tuple[int | None, ...]]:
-    if size == 1:
-        yield (None,)
-        return
-    for tree in _parents(size - 1):
-        for parent in range(size - 1):
-            yield (*tree, parent)
-
-
-def _canonical(tree: tuple[int | None, ...], root: int) -> str:
-    children = (child for child, parent in enumerate(tree) if parent == root)
-    return f"({''.join(sorted(_canonical(tree, child) for child in children))})"
-
-
-def _shape(size: int, graph: tuple[Edge, ...]) -> tuple[Edge, ...]:
-    renamed = (_renamed(graph, names) for names in permutations(range(size)))
-    return min(renamed)
-
-
-def _renamed(graph: tuple[Edge, ...], names: tuple[int, ...]) -> tuple[Edge, ...]:
-    return tuple(sorted((min(names[a], names[b]), max(names[a], names[b])) for a, b in graph))
-
-
-def _is_connected(size: int, graph: tuple[Edge, ...]) -> bool:
-    reached, before = {0}, 0
-    while len(reached) > before:
-        before = len(reached)
-        reached |= {end for edge in graph if reached & set(edge) for end in edge}
-    return len(reached) == size
 
 
 def _graph_head(graph: tuple[Edge, ...]) -> tuple[str, ...]:
@@ -294,3 +258,161 @@ def _branch(tree: tuple[int | None, ...], node: int, depth: int) -> Iterator[str
 
 def _tree_name(tree: tuple[int | None, ...]) -> str:
     return " ".join(f"{child + 1}:{parent + 1}" for child, parent in enumerate(tree) if parent is not None)
+
+
+_TIMES = re.compile(r"(?:(\d{1,3})\s+times\s+)?(.+)")
+_KINDS = re.compile(r"(\d{1,3})\s+(.+)")
+_ABOUT = re.compile(r"(subscription|unsubscription|publication)s?\s+(?:to|from|of)\s+(.+)")
+
+_WHEN_QUIET = " when quiet"
+
+Options = Callable[[World], Iterator[Command]]
+
+
+@dataclass(frozen=True, slots=True)
+class May:
+    """What may happen so many `times`: one of the `options` of the world as it is then. `text` is the line."""
+
+    text: str
+    times: int
+    options: Options
+    is_loss: bool = False
+    """Whether it is a message that may get lost."""
+    when_quiet: bool = False
+    """Whether it may happen only while nothing is under way."""
+
+
+class MayReader:
+    """Reads lines about what may happen in one network."""
+
+    def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
+        self._network = network
+        self._vocabulary = vocabulary
+        self._commands = CommandReader(network, vocabulary)
+        self._allows_losses = False
+        self._any: dict[str, Options] = {
+            "link change": self._link_changes,
+            "cut": self._cuts,
+            "tree change": self._tree_changes,
+            "client move": self._client_moves,
+            "crash": self._crashes,
+            "recovery": self._recoveries,
+        }
+
+    def read(self, text: str) -> May:
+        """Reads "2 link changes", "p1 publishes e1 when quiet" or "2 times s1 is cut off"; raises ValueError."""
+        bare = text.removesuffix(_WHEN_QUIET)
+        may = replace(self._read(bare.rstrip()), when_quiet=bare != text)
+        if may.is_loss and may.when_quiet:
+            raise ValueError(f"{text!r} can never happen: only what is under way gets lost")
+        if may.is_loss and self._allows_losses:
+            raise ValueError("another line allows losses already: write one line, such as: may 2 losses")
+        self._allows_losses |= may.is_loss
+        return may
+
+    def _read(self, text: str) -> May:
+        match = _KINDS.fullmatch(text)
+        kind = None if match is None else _singular(match[2])
+        if match is not None and kind == "loss":
+            return May(text, int(match[1]), lambda _: iter(()), is_loss=True)
+        if match is not None and kind in self._any:
+            return May(text, int(match[1]), self._any[kind])
+        if match is not None and (about := _ABOUT.fullmatch(match[2])):
+            return May(text, int(match[1]), self._about(about[1], about[2]))
+        times = _TIMES.fullmatch(text)
+        command = self._single(times[2]) if times else None
+        if times is None or command is None:
+            kinds = ", ".join(f"'2 {_plural(one)}'" for one in (*self._any, "loss"))
+            raise ValueError(f"{text!r} is nothing that may happen; write a command, or one of {kinds}")
+        return May(text, int(times[1] or 1), lambda world: self._possible(command, world))
+
+    def _single(self, text: str) -> Command | None:
+        if re.match(r"\d", text):
+            return None
+        commands = self._commands.read(text)
+        if len(commands) != 1 or commands[0].after is not None or not isinstance(commands[0].command, _POSSIBLE):
+            raise ValueError(f"{text!r} cannot be one of the things that may happen")
+        return commands[0].command
+
+    def _possible(self, command: Command, world: World) -> Iterator[Command]:
+        """The command, if it is not refused, and changes anything."""
+        match command:
+            case Apply(node, event):
+                is_new = node not in world.down and isinstance(event, Subscribe) == (
+                    event.filter not in world.wanted[node]
+                )
+            case Relink():
+                is_new = world.after(cast("LinkChange", planned(command, 0))) != world
+            case _:
+                is_new = True
+        faults = dict.fromkeys(world.down, FaultKind.CRASH)
+        if is_new and not refusal(command, dict(enumerate(world.parents)), faults, self._network):
+            yield command
+
+    def _about(self, kind: str, what: str) -> Options:
+        event = self._vocabulary.events.read(what) if kind == "publication" else ()
+        wanted = None if kind == "publication" else self._vocabulary.filters.read(what)
+        role = Role.PUBLISHER if kind == "publication" else Role.SUBSCRIBER
+        nodes = [node for node in range(len(self._network.processes)) if role in self._network.roles(node)]
+
+        def options(world: World) -> Iterator[Command]:
+            for node in nodes:
+                command: Command = PublishEvent(node, what, event)
+                if wanted is not None:
+                    command = Apply(node, (Subscribe if kind == "subscription" else Unsubscribe)(wanted))
+                yield from self._possible(command, world)
+
+        return options
+
+    def _link_changes(self, world: World) -> Iterator[Command]:
+        for a, b in combinations(range(world.nodes), 2):
+            yield Relink(a, b, not _is_link(a, b, world))
+
+    def _cuts(self, world: World) -> Iterator[Command]:
+        for a, b in combinations(range(world.nodes), 2):
+            if _is_link(a, b, world):
+                yield Relink(a, b, up=False)
+
+    def _tree_changes(self, world: World) -> Iterator[Command]:
+        for node in range(world.nodes):
+            yield from self._moves(node, world)
+
+    def _client_moves(self, world: World) -> Iterator[Command]:
+        for node in range(world.nodes):
+            if not self._network.is_broker(node):
+                yield from self._moves(node, world)
+
+    def _moves(self, node: NodeId, world: World) -> Iterator[Command]:
+        brokers = [other for other in range(world.nodes) if self._network.is_broker(other)]
+        joins = world.parents[node] is None
+        for command in (Move(node, None), *(Move(node, broker, joins) for broker in brokers)):
+            yield from self._possible(command, world)
+
+    def _crashes(self, world: World) -> Iterator[Command]:
+        for node in range(world.nodes):
+            yield from self._possible(Fail(node, FaultKind.CRASH), world)
+
+    def _recoveries(self, world: World) -> Iterator[Command]:
+        for node in range(world.nodes):
+            yield from self._possible(Fail(node, FaultKind.RECOVER), world)
+
+
+_POSSIBLE = (Apply, PublishEvent, Move, Relink, Fail)
+
+
+def _is_link(a: NodeId, b: NodeId, world: World) -> bool:
+    """Whether a link is up, at least one way."""
+    return b in world.graph.near[a] or a in world.graph.near[b]
+
+
+def _singular(kind: str) -> str:
+    return next((one for one in _ALL if kind in (one, _plural(one))), kind)
+
+
+_ALL = ("link change", "cut", "tree change", "client move", "crash", "recovery", "loss")
+
+
+def _plural(kind: str) -> str:
+    if kind.endswith("y"):
+        return f"{kind[:-1]}ies"
+    return f"{kind}es" if kind.endswith(("s", "sh")) else f"{kind}s"

@@ -3,52 +3,51 @@
 A world is a value. `published`, `delivered` and `taken` are its history as far as properties ask for it: they are part
 of what tells one state from another.
 
-What a command does: how it changes the world, and which nodes are told of it, as the host of a run would.
+A world changes by what happens to the network (`after`), by what nodes are told (`told`), and by what they answer
+(`seeing`). An exploration knows from `do` what a command comes to. A run is seen by a witness, which stands beside
+every agent and sees what it is told and what it answers, in the order in which that happens; links change as the run's
+back-end has them change. So properties judge a run by the same world as an exploration, and an exploration begins with
+the world that its setup has left.
 
-The order is that of a run at one instant (`bridge.host.event_loop`): a fault is told first, then what links have lost,
-then new places in a given tree, then the application's command.
-
-What may happen beside deliveries and timers: single commands, or any command of a kind, each so many times.
-
-A line such as "2 link changes" stands for every change of one link, wherever and in whatever order; one such as
-"p1 publishes e1" for that command alone. What a command does to the world is in `doing`.
-
-Symmetric nodes: what is done first is done at one of those that look alike.
-
-An automorphism renames the nodes so that the network, the tree and the roles stay what they are. If names do not matter
-to the agents, two commands that an automorphism turns into each other lead to states that are renamed, too, and one
-of the two is enough. This is made use of for the first command, at which nothing tells alike nodes apart yet.
+What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
+publication has, which nodes are told of their places. The order is that of a run at one instant
+(`bridge.host.agenda`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from random import Random
 from typing import Any, NamedTuple, cast
 
+from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
 from roambus.bridge.host.agenda import TOLD_OF, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
-from roambus.bridge.scenario.definition import Publication
+from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import Places, tree_links
 from roambus.bridge.transcript.commands import (
-    Apply,
     Command,
-    CommandReader,
-    Fail,
-    Move,
     PublishEvent,
-    Relink,
     planned,
-    refusal,
 )
-from roambus.bridge.transcript.document import Vocabulary
-from roambus.bridge.transcript.network import Network
-from roambus.experiments.exploring.nodes import Seen, Taken
-from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
+from roambus.bridge.transcript.timeline import Timeline
+from roambus.experiments.exploring.nodes import Seen, Taken, seen_by_world
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import (
+    Crashed,
+    Event,
+    Publish,
+    Recovered,
+    Stopped,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -201,199 +200,75 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
     return Told(new, before, tuple(places.news(sorted(set(places.apply(plan))))))
 
 
-_TIMES = re.compile(r"(?:(\d{1,3})\s+times\s+)?(.+)")
-_KINDS = re.compile(r"(\d{1,3})\s+(.+)")
-_ABOUT = re.compile(r"(subscription|unsubscription|publication)s?\s+(?:to|from|of)\s+(.+)")
-
-_WHEN_QUIET = " when quiet"
-
-Options = Callable[[World], Iterator[Command]]
+Look = Callable[[SimTime], None]
 
 
-@dataclass(frozen=True, slots=True)
-class May:
-    """What may happen so many `times`: one of the `options` of the world as it is then. `text` is the line."""
+class Witness:
+    """Sees a run of a transcript; `world` is what it knows."""
 
-    text: str
-    times: int
-    options: Options
-    is_loss: bool = False
-    """Whether it is a message that may get lost."""
-    when_quiet: bool = False
-    """Whether it may happen only while nothing is under way."""
+    def __init__(self, timeline: Timeline, scenario: Scenario, look: Look = lambda _: None) -> None:
+        """Calls `look` with the time of whatever happens, before it does."""
+        size = len(scenario.nodes)
+        graph = graph_of(scenario)
+        self.agents: list[Any] = []
+        self.sent: list[tuple[SimTime, str]] = []
+        """The times and types of all messages."""
+        self.world = World.of(size, graph.links)
+        self._names = timeline.events
+        self._published_at: list[SimTime] = []
+        self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda one: one.at))
+        self._look = look
 
+    def published_by(self, time: SimTime) -> int:
+        """How much was published before some time."""
+        return sum(at < time for at in self._published_at)
 
-class MayReader:
-    """Reads lines about what may happen in one network."""
+    def reach(self, now: SimTime) -> None:
+        """Has links change up to now."""
+        while self._to_come and self._to_come[0].at <= now:
+            self.world = self.world.after(self._to_come.popleft()).with_dues()
 
-    def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
-        self._network = network
-        self._vocabulary = vocabulary
-        self._commands = CommandReader(network, vocabulary)
-        self._allows_losses = False
-        self._any: dict[str, Options] = {
-            "link change": self._link_changes,
-            "cut": self._cuts,
-            "tree change": self._tree_changes,
-            "client move": self._client_moves,
-            "crash": self._crashes,
-            "recovery": self._recoveries,
-        }
-
-    def read(self, text: str) -> May:
-        """Reads "2 link changes", "p1 publishes e1 when quiet" or "2 times s1 is cut off"; raises ValueError."""
-        bare = text.removesuffix(_WHEN_QUIET)
-        may = replace(self._read(bare.rstrip()), when_quiet=bare != text)
-        if may.is_loss and may.when_quiet:
-            raise ValueError(f"{text!r} can never happen: only what is under way gets lost")
-        if may.is_loss and self._allows_losses:
-            raise ValueError("another line allows losses already: write one line, such as: may 2 losses")
-        self._allows_losses |= may.is_loss
-        return may
-
-    def _read(self, text: str) -> May:
-        match = _KINDS.fullmatch(text)
-        kind = None if match is None else _singular(match[2])
-        if match is not None and kind == "loss":
-            return May(text, int(match[1]), lambda _: iter(()), is_loss=True)
-        if match is not None and kind in self._any:
-            return May(text, int(match[1]), self._any[kind])
-        if match is not None and (about := _ABOUT.fullmatch(match[2])):
-            return May(text, int(match[1]), self._about(about[1], about[2]))
-        times = _TIMES.fullmatch(text)
-        command = self._single(times[2]) if times else None
-        if times is None or command is None:
-            kinds = ", ".join(f"'2 {_plural(one)}'" for one in (*self._any, "loss"))
-            raise ValueError(f"{text!r} is nothing that may happen; write a command, or one of {kinds}")
-        return May(text, int(times[1] or 1), lambda world: self._possible(command, world))
-
-    def _single(self, text: str) -> Command | None:
-        if re.match(r"\d", text):
-            return None
-        commands = self._commands.read(text)
-        if len(commands) != 1 or commands[0].after is not None or not isinstance(commands[0].command, _POSSIBLE):
-            raise ValueError(f"{text!r} cannot be one of the things that may happen")
-        return commands[0].command
-
-    def _possible(self, command: Command, world: World) -> Iterator[Command]:
-        """The command, if it is not refused, and changes anything."""
-        match command:
-            case Apply(node, event):
-                is_new = node not in world.down and isinstance(event, Subscribe) == (
-                    event.filter not in world.wanted[node]
-                )
-            case Relink():
-                is_new = world.after(cast("LinkChange", planned(command, 0))) != world
+    def see(self, node: NodeId, event: Event, now: SimTime) -> None:
+        """Takes what a node is told."""
+        self.reach(now)
+        self._look(now)
+        match event:
+            case Subscribe() | Unsubscribe():
+                world = self.world.told(node, event)
+            case Publish(notification):
+                name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
+                self._published_at.append(now)
+                world = self.world.told(node, event, name)
+            case Crashed() | Stopped():
+                world = self.world.after(Fault(now, node, FaultKind.CRASH))
+            case Recovered():
+                world = self.world.after(Fault(now, node, FaultKind.RECOVER))
             case _:
-                is_new = True
-        faults = dict.fromkeys(world.down, FaultKind.CRASH)
-        if is_new and not refusal(command, dict(enumerate(world.parents)), faults, self._network):
-            yield command
+                return
+        self.world = replace(world, commands=world.commands + 1).with_dues()
 
-    def _about(self, kind: str, what: str) -> Options:
-        event = self._vocabulary.events.read(what) if kind == "publication" else ()
-        wanted = None if kind == "publication" else self._vocabulary.filters.read(what)
-        role = Role.PUBLISHER if kind == "publication" else Role.SUBSCRIBER
-        nodes = [node for node in range(len(self._network.processes)) if role in self._network.roles(node)]
-
-        def options(world: World) -> Iterator[Command]:
-            for node in nodes:
-                command: Command = PublishEvent(node, what, event)
-                if wanted is not None:
-                    command = Apply(node, (Subscribe if kind == "subscription" else Unsubscribe)(wanted))
-                yield from self._possible(command, world)
-
-        return options
-
-    def _link_changes(self, world: World) -> Iterator[Command]:
-        for a, b in combinations(range(world.nodes), 2):
-            yield Relink(a, b, not _is_link(a, b, world))
-
-    def _cuts(self, world: World) -> Iterator[Command]:
-        for a, b in combinations(range(world.nodes), 2):
-            if _is_link(a, b, world):
-                yield Relink(a, b, up=False)
-
-    def _tree_changes(self, world: World) -> Iterator[Command]:
-        for node in range(world.nodes):
-            yield from self._moves(node, world)
-
-    def _client_moves(self, world: World) -> Iterator[Command]:
-        for node in range(world.nodes):
-            if not self._network.is_broker(node):
-                yield from self._moves(node, world)
-
-    def _moves(self, node: NodeId, world: World) -> Iterator[Command]:
-        brokers = [other for other in range(world.nodes) if self._network.is_broker(other)]
-        joins = world.parents[node] is None
-        for command in (Move(node, None), *(Move(node, broker, joins) for broker in brokers)):
-            yield from self._possible(command, world)
-
-    def _crashes(self, world: World) -> Iterator[Command]:
-        for node in range(world.nodes):
-            yield from self._possible(Fail(node, FaultKind.CRASH), world)
-
-    def _recoveries(self, world: World) -> Iterator[Command]:
-        for node in range(world.nodes):
-            yield from self._possible(Fail(node, FaultKind.RECOVER), world)
+    def hear(self, node: NodeId, actions: Sequence[Action], now: SimTime, *, by_timer: bool) -> None:
+        """Takes what it answers; what timers send is no load of a command."""
+        sent = [(now + one.after, str(one.message.message_type)) for one in actions if isinstance(one, Send)]
+        self.sent += sent
+        if sent and not by_timer:
+            self.world = replace(self.world, messages=self.world.messages + len(sent))
+        for seen in seen_by_world(actions):
+            self.world = self.world.seeing(node, seen)
 
 
-_POSSIBLE = (Apply, PublishEvent, Move, Relink, Fail)
+def witnessed(agent_class: type[Agent], witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> type[Agent]:
+    """A subclass whose agents a witness sees, and which are told the time by a `clock`."""
 
+    class Witnessed(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the file says
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+            super().__init__(node, roles, parameters, random)
+            witness.agents.append(self)
 
-def _is_link(a: NodeId, b: NodeId, world: World) -> bool:
-    """Whether a link is up, at least one way."""
-    return b in world.graph.near[a] or a in world.graph.near[b]
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            witness.see(self.node, event, now)
+            actions = list(super().handle(event, clock(now)))
+            witness.hear(self.node, actions, now, by_timer=isinstance(event, TimerFired))
+            return actions
 
-
-def _singular(kind: str) -> str:
-    return next((one for one in _ALL if kind in (one, _plural(one))), kind)
-
-
-_ALL = ("link change", "cut", "tree change", "client move", "crash", "recovery", "loss")
-
-
-def _plural(kind: str) -> str:
-    if kind.endswith("y"):
-        return f"{kind[:-1]}ies"
-    return f"{kind}es" if kind.endswith(("s", "sh")) else f"{kind}s"
-
-
-def automorphisms(world: World, kinds: Sequence[Hashable]) -> list[tuple[NodeId, ...]]:
-    """All renamings of the nodes, whose `kinds` are kept, that keep links, places, wishes and who is down."""
-    return [names for names in permutations(range(world.nodes)) if _keeps(names, world, kinds)]
-
-
-def _keeps(names: tuple[NodeId, ...], world: World, kinds: Sequence[Hashable]) -> bool:
-    nodes = range(world.nodes)
-    near = world.graph.near
-    links = all(near[names[node]] == {names[one] for one in near[node]} for node in nodes)
-    places = all(world.parents[names[node]] == _named(world.parents[node], names) for node in nodes if world.parents)
-    alike = all((kinds[names[one]], world.wanted[names[one]]) == (kinds[one], world.wanted[one]) for one in nodes)
-    return links and places and alike and {names[one] for one in world.down} == world.down
-
-
-def representatives(commands: Iterable[Command], names: Iterable[tuple[NodeId, ...]]) -> list[Command]:
-    """One of the commands that are turned into each other."""
-    found: dict[str, Command] = {}
-    renamings = list(names)
-    for command in commands:
-        found.setdefault(min(repr(_renamed(command, one)) for one in renamings), command)
-    return list(found.values())
-
-
-def _named(node: NodeId | None, names: tuple[NodeId, ...]) -> NodeId | None:
-    return None if node is None else names[node]
-
-
-def _renamed(command: Any, names: tuple[NodeId, ...]) -> Command:
-    match command:
-        case Apply(node) | PublishEvent(node) | Fail(node):
-            renamed: Command = replace(command, node=names[node])
-        case Move(node, parent):
-            renamed = replace(command, node=names[node], parent=_named(parent, names))
-        case Relink(a, b):
-            renamed = replace(command, a=min(names[a], names[b]), b=max(names[a], names[b]))
-        case _:
-            raise ValueError(f"{command} cannot be renamed")
-    return renamed
+    return Witnessed

@@ -12,13 +12,12 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import plan
-from roambus.experiments.exploring.counterexample import Writer
 from roambus.experiments.exploring.exploration import Exploration, explore
 from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.experiments.exploring.scenario_file import parse_question
 from roambus.experiments.exploring.state import Freezer, Frozen, Instant
-from roambus.experiments.exploring.witness import Witness, witnessed
-from roambus.experiments.exploring.world import World
+from roambus.experiments.exploring.transcripts import Writer
+from roambus.experiments.exploring.world import Witness, World, witnessed
 from tests.experiments.exploring.exploring import AGENTS
 
 TREE = "tree\n  b1/p1/s1\n    b2/p2\n      b4\n    b3/s3\nclients s5@b2 s6@b3\n"
