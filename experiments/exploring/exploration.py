@@ -16,6 +16,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +27,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.runs.identity import code_hash
 from roambus.bridge.transcript.transcript import Overrides
-from roambus.experiments.exploring.livelock import find_livelock
+from roambus.experiments.exploring.livelock import find_endless
 from roambus.experiments.exploring.partition import Exchange, SharedSearch
 from roambus.experiments.exploring.probes import Asking, follow_probe, probes
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, PROPERTIES, Property
@@ -74,18 +75,29 @@ class Exploration:
         """
         with collector_paused():
             self.search.run(bounds, tell, keep)
-            self._look_for_livelocks()
+            self._look_for_endless_runs()
         self.describe()
 
     def describe(self) -> None:
         """Writes down what was found to be wrong."""
         self.wrong = [self._describe(one) for one in self.found.violations]
 
-    def _look_for_livelocks(self) -> None:
-        wanted = any(one.name == EVENTUALLY_QUIET for one in self.beginning.question.must)
-        if wanted and (steps := find_livelock(self.search)):
-            text = "messages go to and fro for ever: the last steps come again and again"
-            self.found.violations.append(Violation(EVENTUALLY_QUIET, text, steps))
+    def _look_for_endless_runs(self) -> None:
+        """Whatever of what was found never ends though all is fair: of arrivals alone, and of what lacks something."""
+        found, search = self.found, self.search
+        found.endless = not isinstance(search, SharedSearch)
+        for one in self.beginning.question.must:
+            if one.name == EVENTUALLY_QUIET:
+                endless = find_endless(search, lambda state: not search.network.is_idle(state), with_timers=False)
+                text: str | None = "messages go to and fro for ever"
+            elif one.lives and found.endless:
+                endless = find_endless(search, partial(self.asking.is_wrong, one), with_timers=True)
+                text = endless and one.check(self.asking.view(endless.state))
+            else:
+                continue
+            if endless:
+                found.report(Violation(one.name, f"{text}: the last steps come again and again", endless.steps))
+        search.sum_up()
 
     def _describe(self, violation: Violation) -> Wrong:
         writer, steps = Writer(self.beginning), violation.steps
@@ -134,6 +146,8 @@ def explore(
     manner = Manner(reduce and not any(one.at_any_time for one in question.must), keep_on)
     if exchange is None:
         return Exploration(beginning, Search(beginning.network, beginning.first, asking, manner), asking)
+    if any(one.lives for one in question.must):
+        beginning.network.nodes.narrowed.add("runs that never end left out")
     return Exploration(beginning, SharedSearch(beginning.network, beginning.first, asking, manner, exchange), asking)
 
 
@@ -262,7 +276,9 @@ def _verdicts(question: Question, found: Found, wrong: Sequence[Wrong], *, is_ov
     violated = {one.name: f"does not hold: {one.text}" for one in wrong}
     holds = f"holds{_narrowed(found)}"
     unseen = {
-        one.name: (one.waits_for_quiet and unquiet) or ("" if cut else _unseen(one, found)) for one in question.must
+        one.name: (one.waits_for_quiet and not (one.lives and found.endless and not cut) and unquiet)
+        or ("" if cut else _unseen(one, found))
+        for one in question.must
     }
     verdicts = {one.name: _verdict(cut, unseen[one.name], holds) for one in question.must} | violated
     if cut:

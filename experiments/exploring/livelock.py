@@ -1,61 +1,111 @@
-"""Finds messages that go on for ever: a circle of arrivals that no other arrival could end.
+"""Finds runs that never end, though all is fair, and in which something wanted never comes: a circle in what was found.
 
-Among the states that were explored, those that lead to each other by arrivals alone are a component (Tarjan, 1972). A
-component is a livelock if it is fair: every link that has a message in all of its states has an arrival in it, too. In
-one that is not fair a message waits for ever on a link, and its arrival could be what ends the circle.
+What is wanted is quiet, or that a notification is delivered. A circle of states in which it has not come is a
+counterexample only if nobody could say that it was unlucky:
+
+- *Messages are fair*: what is sent on a link again and again arrives again and again, however often it is lost between.
+  So a circle is none in whose states a message is under way that never arrives there.
+- *Chance is fair*: whatever a draw can come to, it comes to again and again. So a step that chance can have lead out of
+  the circle leads out of it in the end, and is no part of it.
+- *Timers run out*: time passes when nothing else can happen, or at any moment if messages are slow.
+
+Commands are never owed to anybody: the circle is what follows when there are no more. States are told apart by what is
+left of times, and not by times, so that a protocol which beacons, or tries again and again, comes back to where it was.
+
+The states of such circles are looked for from above. States that lead to each other are a component (Tarjan, 1972). If
+a message is under way in some of them, and arrives in none, a fair circle can only be among the others, which are
+searched in their turn (Emerson and Lei, 1987). Steps by which chance can leave what is left are left out each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 from roambus.experiments.exploring.network import Network
-from roambus.experiments.exploring.rules import Raised, State, Step
+from roambus.experiments.exploring.rules import Arrive, Raised, State, Step
 from roambus.experiments.exploring.search import Search
 
+_Member = Callable[[State], bool]
 _Edges = dict[State, list[tuple[int, State]]]
 
 
-def find_livelock(search: Search) -> tuple[Step, ...]:
-    """The steps to the nearest livelock and once around it; nothing if there is none."""
-    for component in sorted(_Components(search).find(), key=lambda one: _nearest(search, one)[0]):
-        edges = {state: _within(search.network, state, component) for state in component}
-        if _is_fair(search.network, edges):
-            number, start = _nearest(search, component)
-            return (*search.way(number), *_once_around(search.network, edges, start))
-    return ()
+class Endless(NamedTuple):
+    """The steps to a circle and once around it, and a state in it."""
+
+    steps: tuple[Step, ...]
+    state: State
 
 
-def _nearest(search: Search, component: set[State]) -> tuple[int, State]:
-    """The number of the state that is nearest to the beginning, and that state."""
-    return min((number, state) for state in component if (number := search.number(state)) is not None)
+def find_endless(search: Search, is_lacking: _Member, *, with_timers: bool) -> Endless | None:
+    """The nearest fair circle of states in which something `is_lacking`; without timers one of arrivals alone."""
+    network = search.network
+
+    def was_found(state: State) -> bool:
+        return search.number(state) is not None and is_lacking(state)
+
+    def nearest(states: Iterable[State]) -> tuple[int, State]:
+        return min((number, state) for state in states if (number := search.number(state)) is not None)
+
+    fair: list[tuple[tuple[int, State], _Edges]] = []
+    waiting: list[tuple[Iterable[State], _Member]] = [(map(search.state, search.numbers()), was_found)]
+    while waiting:
+        states, is_member = waiting.pop()
+        for component in _Components(_Steps(network, is_member, with_timers=with_timers)).find(states):
+            edges = {
+                state: _Steps(network, component.__contains__, with_timers=with_timers).of(state) for state in component
+            }
+            left = component - _unfair(network, edges)
+            if left == component and any(edges.values()):
+                fair.append((nearest(component), edges))
+            elif left != component:
+                waiting.append((left, left.__contains__))
+    if not fair:
+        return None
+    (number, start), edges = min(fair, key=lambda one: one[0])
+    around = (network.steps[one] for one in _around(network, edges, start))
+    return Endless((*search.way(number), *around), start)
 
 
-def _within(network: Network, state: State, component: set[State]) -> list[tuple[int, State]]:
-    return [(step, after) for step, after in _arrivals(network, state) if after in component]
+class _Steps:
+    """The steps from one state to others of some set, which chance cannot have lead out of it."""
 
+    def __init__(self, network: Network, is_member: _Member, *, with_timers: bool) -> None:
+        self._network = network
+        self.is_member = is_member
+        self._with_timers = with_timers
 
-def _arrivals(network: Network, state: State) -> Iterator[tuple[int, State]]:
-    for step, after in network.arrivals(state):
-        if not isinstance(after, Raised):
-            yield step, after
+    def of(self, state: State) -> list[tuple[int, State]]:
+        """The number of each step, and where it leads."""
+        network = self._network
+        ways: defaultdict[Step, list[tuple[int, State]]] = defaultdict(list)
+        leave: set[Step] = set()
+        for steps in (network.arrivals(state), network.ringings(state) if self._with_timers else ()):
+            for number, after in steps:
+                step = network.steps[number]._replace(picks=())
+                if not isinstance(after, Raised) and self.is_member(after):
+                    ways[step].append((number, after))
+                else:
+                    leave.add(step)
+        return [way for step, its in ways.items() if step not in leave for way in its]
 
 
 class _Components:
     """Tarjan's algorithm, with a stack of its own: a circle may be longer than Python can call."""
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
+    def __init__(self, steps: _Steps) -> None:
+        self._steps = steps
         self._index: dict[State, int] = {}
         self._low: dict[State, int] = {}
         self._open: dict[State, None] = {}
         """The states that were entered and belong to no component yet, in that order."""
 
-    def find(self) -> Iterator[set[State]]:
-        """The components of more than one state, or of one that leads to itself."""
-        for number in self._search.numbers():
-            state = self._search.state(number)
-            if state not in self._index and not self._search.network.is_idle(state):
+    def find(self, states: Iterable[State]) -> Iterator[set[State]]:
+        """The components of more than one of the states, or of one that leads to itself."""
+        for state in states:
+            if state not in self._index and self._steps.is_member(state):
                 yield from filter(self._is_circle, self._find_from(state))
 
     def _find_from(self, root: State) -> Iterator[set[State]]:
@@ -76,7 +126,7 @@ class _Components:
     def _enter(self, state: State) -> tuple[State, Iterator[State]]:
         self._index[state] = self._low[state] = len(self._index)
         self._open[state] = None
-        return state, self._following(state)
+        return state, (after for _, after in self._steps.of(state))
 
     def _lower(self, state: State, low: int) -> None:
         self._low[state] = min(self._low[state], low)
@@ -90,37 +140,76 @@ class _Components:
             component.add(self._open.popitem()[0])
         yield component
 
-    def _following(self, state: State) -> Iterator[State]:
-        for _, after in _arrivals(self._search.network, state):
-            if self._search.number(after) is not None:
-                yield after
-
     def _is_circle(self, component: set[State]) -> bool:
         state = next(iter(component))
-        return len(component) > 1 or any(after == state for after in self._following(state))
+        return len(component) > 1 or any(after == state for _, after in self._steps.of(state))
 
 
-def _is_fair(network: Network, edges: _Edges) -> bool:
-    for place, link in enumerate(network.worlds.links, network.size):
-        if all(state[place] for state in edges):
-            steps = (network.steps[step] for following in edges.values() for step, _ in following)
-            if not any((step[0], step[1]) == link for step in steps):
-                return False
-    return True
+_Message = tuple[int, int]
+"""The place of a link in a state, and the number of a message that is under way there."""
 
 
-def _once_around(network: Network, edges: _Edges, start: State) -> Iterator[Step]:
-    """The steps of a shortest circle from a state back to it."""
+def _arrived(network: Network, state: State, number: int) -> Iterator[_Message]:
+    """The message that arrives in a step from a state, if one does."""
+    step = network.steps[number]
+    if isinstance(step, Arrive) and not step.lost:
+        place = network.worlds.place(step.sender, step.receiver)
+        yield place, network.queues[state[place]][step.number - 1].message
+
+
+def _arrivals(network: Network, edges: _Edges) -> set[_Message]:
+    """All messages that arrive anywhere."""
+    return {one for state, steps in edges.items() for number, _ in steps for one in _arrived(network, state, number)}
+
+
+def _unfair(network: Network, edges: _Edges) -> set[State]:
+    """The states in which a message is under way that arrives in none of them."""
+    arrive = _arrivals(network, edges)
+    places = range(network.size, network.size + len(network.worlds.links))
+    return {
+        state
+        for state in edges
+        if any((place, one.message) not in arrive for place in places for one in network.queues[state[place]])
+    }
+
+
+def _around(network: Network, edges: _Edges, start: State) -> list[int]:
+    """The numbers of the steps of a circle: a shortest one if it is fair, or else one on which all messages arrive."""
+    circle = _way(edges, start, lambda _, __, after: after == start)
+    states = [start, *(after for _, after in circle)]
+    if not _unfair(network, {state: [step] for state, step in zip(states, circle, strict=False)}):
+        return [number for number, _ in circle]
+    owed = _arrivals(network, edges)
+    steps: list[int] = []
+    at = start
+    while owed or at != start:
+        for number, after in _way(edges, at, partial(_brings, network, frozenset(owed) or start)):
+            owed.difference_update(_arrived(network, at, number))
+            steps.append(number)
+            at = after
+    return steps
+
+
+def _brings(network: Network, wanted: frozenset[_Message] | State, state: State, number: int, after: State) -> bool:
+    """Whether a step from a state is one by which such a message arrives, or one to the state that is wanted."""
+    if isinstance(wanted, frozenset):
+        return not wanted.isdisjoint(_arrived(network, state, number))
+    return after == wanted
+
+
+def _way(edges: _Edges, start: State, is_last: Callable[[State, int, State], bool]) -> list[tuple[int, State]]:
+    """The fewest steps from a state of which the last is of that kind."""
     before: dict[State, tuple[State, int]] = {}
     waiting = [start]
     for state in waiting:
-        for step, after in edges[state]:
-            if after not in before:
-                before[after] = state, step
+        for number, after in edges[state]:
+            if is_last(state, number, after):
+                way, at = [(number, after)], state
+                while at != start:
+                    way.append((before[at][1], at))
+                    at = before[at][0]
+                return way[::-1]
+            if after not in before and after != start:
+                before[after] = state, number
                 waiting.append(after)
-    steps: list[Step] = []
-    state = start
-    while not steps or state != start:
-        state, step = before[state]
-        steps.append(network.steps[step])
-    yield from reversed(steps)
+    raise AssertionError("of states that lead to each other one leads to any step")

@@ -15,7 +15,7 @@ from typing import Any
 
 from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.document import Attributes
-from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.network import Network, Reduction
 from roambus.experiments.exploring.properties import Property, View
 from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.experiments.exploring.state import NOW, Instant
@@ -23,7 +23,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 LONGEST_PERIOD = 500
-"""So many timers and arrivals are followed to see whether a state with timers comes back to itself."""
+"""So many states are followed to see whether a state with timers comes back to itself, whatever happens."""
 LONGEST = 10_000
 """After so many arrivals a probe is taken to go in circles."""
 PROBE = "the probe"
@@ -54,9 +54,8 @@ def follow_probe(
 ) -> tuple[str | None, tuple[Step, ...]]:
     """What is wrong with the deliveries of a probe, and the steps until nothing is under way."""
     world = network.world(state)
-    silent = replace(world, delivered=tuple(() for _ in range(world.nodes)), taken=frozenset(), published=())
     twin = network.twin()
-    end, steps = _drain(twin, twin.first(network.node_states(state), silent), command)
+    end, steps = _drain(twin, twin.first(network.node_states(state), world.without_history()), command)
     if isinstance(end, str):
         return end, steps
     identifier = NotificationId(command.node, world.numbers[command.node])
@@ -127,6 +126,7 @@ class Asking:
         """Whether states of nodes with timers, in worlds of one topology, come back to themselves."""
         self.seen: set[str] = set()
         """The names of the properties that had something to look at."""
+        self._of_worlds: dict[tuple[str, int], bool] = {}
         self._of_history: dict[int, list[tuple[str, str]]] = {}
         self.quiet = 0
         """How many quiet states there were."""
@@ -151,25 +151,45 @@ class Asking:
         return self._asks_quiet and self._rests_in(state)
 
     def _rests_in(self, state: State) -> bool:
-        """Whether the timers that are set lead back to the state itself, and nothing is delivered meanwhile."""
-        twin, world = self._network.twin(), self._network.world(state)
-        silent = replace(world, delivered=tuple(() for _ in range(world.nodes)), taken=frozenset(), published=())
-        now = twin.first(
-            self._network.node_states(state), replace(silent, left=(), elapsed=0, calm=0, unwanted=frozenset())
-        )
-        way: dict[State, None] = {}
-        while now not in way and now not in self._rests and len(way) < LONGEST_PERIOD:
-            way[now] = None
-            after = next(iter(twin.ringings(now) if twin.is_idle(now) else twin.arrivals(now)), (0, Raised("")))[1]
-            if isinstance(after, Raised):
-                break
-            now = after
-        else:
-            if len(way) == LONGEST_PERIOD:
-                self._network.nodes.cuts.add(f"states that {LONGEST_PERIOD} timers and arrivals do not lead back to")
-        circle = list(way)[list(way).index(now) :] if now in way else []
-        self._rests |= {one: one in circle for one in way}
-        return self._rests[next(iter(way))] if way else self._rests[now]
+        """Whether all that can happen by itself leads back to the state, and nothing is delivered meanwhile."""
+        twin, world = self._network.twin(), self._network.world(state).without_history()
+        now = twin.first(self._network.node_states(state), replace(world, left=(), elapsed=0, calm=0))
+        if now not in self._rests:
+            before = self._reached_from(now)
+            back = {now: None} if before else {}
+            waiting = list(back)
+            for one in waiting:
+                waiting += (earlier for earlier in before[one] if earlier not in back)
+                back |= dict.fromkeys(before[one])
+            self._rests[now] = False
+            if back and len(back) == len(before):
+                self._rests |= dict.fromkeys(before, True)
+        return self._rests[now]
+
+    def _reached_from(self, now: State) -> dict[State, list[State]]:
+        """What can follow by itself, and after which states each can; nothing if that never leads back."""
+        reduction = Reduction(self._network.twin())
+        before: dict[State, list[State]] = {now: []}
+        waiting = [now]
+        for one in waiting:
+            if len(before) > LONGEST_PERIOD:
+                self._network.nodes.cuts.add(f"{LONGEST_PERIOD} states that timers and arrivals do not lead back from")
+                return {}
+            for _, after in reduction.successors(one):
+                if isinstance(after, Raised) or after in self._rests:
+                    return {}  # where it rests all states are known to
+                if after not in before:
+                    before[after] = []
+                    waiting.append(after)
+                before[after].append(one)
+        return before
+
+    def is_wrong(self, one: Property, state: State) -> bool:
+        """Whether a property that depends on the world alone does not hold."""
+        key = one.name, state[-1]
+        if key not in self._of_worlds:
+            self._of_worlds[key] = bool(self._ask([one], state))
+        return self._of_worlds[key]
 
     def wrong(self, state: State) -> list[tuple[str, str]]:
         """The names of the properties that do not hold, and how they do not."""

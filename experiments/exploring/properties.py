@@ -96,6 +96,8 @@ class Property:
     """What to say if there never was."""
     counts: bool = False
     """Whether it asks how many messages were sent, which is then a part of the state."""
+    lives: bool = False
+    """Whether it says of a world what has not come yet, so that runs which never end are judged by it, too."""
 
     @property
     def waits_for_quiet(self) -> bool:
@@ -338,6 +340,10 @@ def _sees_deliveries(view: View) -> bool:
     return any(view.world.delivered)
 
 
+def _sees_dues(view: View) -> bool:
+    return any(one.wanted_by for one in view.published())
+
+
 def _sees_elections(view: View) -> bool:
     return _elect(getattr(agent, "overlay", agent) for agent in view.agents.values())
 
@@ -373,7 +379,6 @@ def _property(check: Check, sees: Callable[[View], bool], blind: str, name: str 
 
 _NO_WAYS = "no agent had a way to anybody that can be read"
 _NO_DELIVERY = "nothing was delivered"
-_NOTHING_DUE = "nothing was published that anybody wanted"
 
 
 PROPERTIES = {
@@ -386,7 +391,7 @@ PROPERTIES = {
         _property(no_phantoms, _sees_filters, "no broker has a table of filters by subscriber"),
         _property(nothing_lost, lambda view: bool(view.world.taken), "no node noted ROUTE", history=True),
         *(
-            _property(check, lambda view: any(one.wanted_by for one in view.published()), _NOTHING_DUE, history=True)
+            _property(check, _sees_dues, "nothing was published that anybody wanted", history=True, lives=True)
             for check in (everything_delivered, everything_delivered_in_the_end)
         ),
         *(

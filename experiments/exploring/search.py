@@ -8,16 +8,6 @@ The states that a search has found: each as bytes, with the state and the step b
 The way to any state can be told again. Nothing else is kept of a state, so that millions have room.
 
 What a search is bounded by, and what it finds.
-
-Which arrivals have to be tried: orders that come to the same are explored once (persistent sets; Godefroid, 1996).
-
-Two arrivals at different nodes commute: each changes its own node, takes the first message off its own link, and adds
-to the ends of others. So it is enough to try those at one node, if nothing that happens elsewhere can bring that node
-something which could have come first. That is so if no part of the network beyond it has anything under way, or else
-all links from that part to the node have a message already, and whatever follows queues behind it.
-
-All states in which nothing is under way are still reached, on ways of the same length; states between are left out. So
-this is for properties of quiet states, and only where no command, loss or timer can come between.
 """
 
 from __future__ import annotations
@@ -33,10 +23,9 @@ from enum import IntEnum
 from struct import Struct
 
 from roambus.bridge.process import interrupts_noticed
-from roambus.experiments.exploring.network import Network, Successor
+from roambus.experiments.exploring.network import Network, Reduction, Successor
 from roambus.experiments.exploring.probes import Asking
 from roambus.experiments.exploring.rules import Raised, State, Step
-from roambus.python_protocol.vocabulary import NodeId
 
 NUMBERS = "I"
 """The type code of all numbers that are kept."""
@@ -128,6 +117,8 @@ class Found:
     narrowed: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     """The names of the properties that had something to look at."""
+    endless: bool = False
+    """Whether it was looked for runs that never end."""
     violations: list[Violation] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -180,73 +171,6 @@ class Clock:
             self._found.seconds += now[0] - self._since[0]
             self._found.cpu_seconds += now[1] - self._since[1]
             self._since = now
-
-
-class Reduction:
-    """Chooses the arrivals to be tried."""
-
-    def __init__(self, network: Network) -> None:
-        self._network = network
-        self._links = network.worlds.links
-        self._parts: dict[tuple[tuple[tuple[NodeId, ...], ...], NodeId], list[frozenset[NodeId]]] = {}
-        self._known: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
-        self._applies: dict[int, bool] = {}
-
-    def applies(self, state: State) -> bool:
-        """Whether only arrivals can happen until nothing is under way; it depends on the world alone."""
-        world = state[-1]
-        if world not in self._applies:
-            self._applies[world] = self._is_left_to_arrivals(state)
-        return self._applies[world]
-
-    def _is_left_to_arrivals(self, state: State) -> bool:
-        rules, left = self._network.rules, self._network.world(state).left
-        return not rules.slow_messages and not any(
-            times for times, may in zip(left, rules.may, strict=True) if not may.when_quiet
-        )
-
-    def places(self, state: State) -> tuple[int, ...]:
-        """The places in the state of the links whose arrivals are to be tried: as edges and busy links have it."""
-        key = (self._network.worlds.topology(state[-1]), tuple(map(bool, state[self._network.size : -1])))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._choose(state)
-        return found
-
-    def _choose(self, state: State) -> tuple[int, ...]:
-        to: dict[NodeId, list[int]] = {}
-        for place, (_, receiver) in enumerate(self._links, self._network.size):
-            if state[place]:
-                to.setdefault(receiver, []).append(place)
-        for node in sorted(to, key=lambda one: len(to[one])):
-            if self._is_enough(node, to, state):
-                return tuple(to[node])
-        return tuple(place for places in to.values() for place in places)
-
-    def _is_enough(self, node: NodeId, to: dict[NodeId, list[int]], state: State) -> bool:
-        senders = {self._links[place - self._network.size][0] for place in to[node]}
-        carries = self._network.worlds.neighbours(state[-1])
-        near = set(carries[node])
-        for part in self._beyond(carries, node):
-            busy = any(other in part for other in to if other != node)
-            if busy and (self._network.rules.any_order or not near & part <= senders):
-                return False
-        return True
-
-    def _beyond(self, carries: tuple[tuple[NodeId, ...], ...], node: NodeId) -> list[frozenset[NodeId]]:
-        """The parts into which the network falls without the node."""
-        if (carries, node) not in self._parts:
-            edges = [(a, b) for a, near in enumerate(carries) for b in near if node not in (a, b)]
-            self._parts[carries, node] = _components(self._network.size, edges)
-        return self._parts[carries, node]
-
-
-def _components(size: int, edges: Iterable[tuple[NodeId, NodeId]]) -> list[frozenset[NodeId]]:
-    parts = {node: frozenset({node}) for node in range(size)}
-    for a, b in edges:
-        merged = parts[a] | parts[b]
-        parts.update(dict.fromkeys(merged, merged))
-    return list(set(parts.values()))
 
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
@@ -423,11 +347,9 @@ class Search:
 
     def successors(self, state: State) -> Iterable[Successor]:
         """The steps from a state that have to be tried."""
-        network = self.network
-        if self._reduction is None or network.is_idle(state) or not self._reduction.applies(state):
-            return network.successors(state)
-        places = self._reduction.places(state)
-        return (step for place in places for step in network.arrivals_at(state, place))
+        if self._reduction is None:
+            return self.network.successors(state)
+        return self._reduction.successors(state)
 
     def sum_up(self) -> None:
         """Brings the figures up to now."""

@@ -142,17 +142,11 @@ def _advice(planned: Plan) -> str:
 
 def _world(network: Network, planned: Plan, witness: Witness) -> World:
     """The world that the setup has left, of whose history nothing is asked."""
-    parents, nodes = planned.timeline.parents, range(network.size)
+    parents = planned.timeline.parents
     return replace(
-        witness.world,
-        parents=tuple(parents.get(node) for node in nodes) if planned.timeline.network.is_tree else (),
+        witness.world.without_history(),
+        parents=tuple(map(parents.get, range(network.size))) if planned.timeline.network.is_tree else (),
         left=tuple(one.times for one in network.rules.may),
-        published=(),
-        delivered=tuple(() for _ in nodes),
-        taken=frozenset(),
-        unwanted=frozenset(),
-        messages=0,
-        commands=0,
     )
 
 

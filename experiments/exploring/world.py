@@ -101,6 +101,13 @@ class World:
         bare = cls(Graph.of(nodes, links), (None,) * len(parents), (), nobody, (0,) * nodes, (), ((),) * nodes)
         return bare.after(*(ParentChange(0, node, parent) for node, parent in enumerate(parents)))
 
+    def without_history(self) -> World:
+        """The same world, of whose history nothing is asked."""
+        nothing = ((),) * self.nodes
+        return replace(
+            self, published=(), delivered=nothing, taken=frozenset(), unwanted=frozenset(), messages=0, commands=0
+        )
+
     @property
     def nodes(self) -> int:
         """How many nodes there are."""

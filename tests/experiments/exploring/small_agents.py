@@ -218,6 +218,126 @@ class Restless(Echo):
         self.send(BROADCAST, Word(Notification(NotificationId(self.node, 0), ())))
 
 
+class Chatterbox(Echo):
+    """Delivers what it hears or publishes, once, and gives it back for ever."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.known: Notification | None = None
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.learn(event.notification)
+        self.send(BROADCAST, Word(event.notification))
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.learn(word.notification)
+        self.send(sender, word)
+
+    def learn(self, notification: Notification) -> None:
+        if self.known is None:
+            self.known = notification
+            self.deliver(notification)
+
+
+class Again(Message, tag=2):
+    """A notification that is told until somebody says that it has come."""
+
+    notification: Notification
+
+
+class Heard(Message, tag=3):
+    """It has come."""
+
+
+class Repeater(Agent):
+    """Tells its neighbour every second what was published, until that says that it has it."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.owed: Notification | None = None
+        self.given: list[NotificationId] = []
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.owed = event.notification
+        self.deliver(event.notification)
+        self.say()
+
+    def say(self) -> None:
+        if self.owed is not None:
+            self.send(BROADCAST, Again(self.owed))
+            self.set_timer("again", SECOND)
+
+    @on_timer("again")
+    def say_again(self, _: str, now: SimTime) -> None:
+        self.say()
+
+    @on(Again)
+    def take_in(self, word: Again, sender: NodeId, now: SimTime) -> None:
+        self.send(sender, Heard())
+        if word.notification.id not in self.given:
+            self.given.append(word.notification.id)
+            self.deliver(word.notification)
+
+    @on(Heard)
+    def rest(self, _: Heard, sender: NodeId, now: SimTime) -> None:
+        self.owed = None
+        self.cancel_timer("again")
+
+
+class DoubtfulRepeater(Repeater):
+    """Believes what it has heard twice without a second between in which it has not, and says so only then."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.is_half_sure = False
+
+    @on(Again)
+    def take_in(self, word: Again, sender: NodeId, now: SimTime) -> None:
+        if self.is_half_sure:
+            super().take_in(word, sender, now)
+        self.is_half_sure = True
+        self.set_timer("doubt", SECOND + SECOND // 2)
+
+    @on_timer("doubt")
+    def doubt(self, _: str, now: SimTime) -> None:
+        self.is_half_sure = False
+
+
+class Coin(Beating):
+    """Throws a coin every second, and delivers what was published when it shows heads."""
+
+    FACES, HEADS = 2, 1
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.owed: Notification | None = None
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.owed = event.notification
+        self.send(BROADCAST, Word(event.notification))
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.owed = word.notification
+
+    @on_timer("beat")
+    def beat(self, _: str, now: SimTime) -> None:
+        self.set_timer("beat", SECOND)
+        if self.owed is not None and self.random.randrange(self.FACES) == self.HEADS:
+            self.deliver(self.owed)
+            self.owed = None
+
+
+class LoadedCoin(Coin):
+    """Waits for a face that the coin does not have."""
+
+    HEADS = 7
+
+
 class Careless(Told):
     """Raises an error when it hears a second word."""
 

@@ -14,6 +14,7 @@ from tests.experiments.exploring.exploring import AGENTS
 
 OUTCOMES = "64 outcomes of chance for one event"
 ALL = "everything was explored"
+FOR_EVER = ": the last steps come again and again"
 PUBLISHED = "links n1-n2\nsetup\n  n1 subscribes f1\n  n2 subscribes f1\nmay n1 publishes e1\n"
 
 
@@ -111,27 +112,65 @@ def test_what_counts_its_beats_is_never_the_same_again(tmp_path: Path) -> None:
     found = explored(tmp_path, "Counting", "for 3s\nmust everything delivered")
     assert found.verdicts == {
         "everything delivered": undecided(
-            "states that 500 timers and arrivals do not lead back to, at the time of the line 'for 3s'"
+            "500 states that timers and arrivals do not lead back from, at the time of the line 'for 3s'"
         )
         + ", and no quiet state was reached"
     }
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_without_a_quiet_state_nothing_is_said_of_what_is_asked_there(tmp_path: Path, jobs: int) -> None:
-    """From the first second on a message is always under way."""
-    found = explored(tmp_path, "Restless", "must everything delivered", jobs)
-    assert found.quiet_states == 0
-    assert found.verdicts == {"everything delivered": "says nothing: no quiet state was reached"}
-    assert (found.is_complete, found.extent) == (False, "all states were explored, and no quiet state was reached")
+def test_without_a_quiet_state_nothing_is_said_of_what_is_asked_there(tmp_path: Path) -> None:
+    """From some second on a message is always under way; that it never brings what is due one process alone sees."""
+    several = explored(tmp_path, "Restless", "must everything delivered", 2)
+    assert several.quiet_states == 0
+    assert several.verdicts == {"everything delivered": "says nothing: no quiet state was reached"}
+    assert (several.is_complete, several.extent) == (False, "all states were explored, and no quiet state was reached")
+    alone = explored(tmp_path, "Restless", "must everything delivered\nmust probes arrive", keep_on=True)
+    assert alone.verdicts == {
+        "everything delivered": f"does not hold: e1 was not delivered to n1{FOR_EVER}",
+        "probes arrive": "says nothing: no quiet state was reached",
+    }
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_that_it_was_quiet_before_anything_happened_says_nothing(tmp_path: Path, jobs: int) -> None:
+def test_that_it_was_quiet_before_anything_happened_says_nothing(tmp_path: Path) -> None:
     """Nothing was published then, so that all of it was delivered."""
-    found = explored(tmp_path, "Echo", "must everything delivered", jobs)
+    found = explored(tmp_path, "Echo", "must everything delivered", 2)
     assert found.quiet_states == 1
     assert found.verdicts == {"everything delivered": "says nothing: no quiet state was reached but the first"}
+
+
+def test_what_never_ends_is_judged_by_what_it_delivers(tmp_path: Path) -> None:
+    """Who delivers and goes on for ever has delivered; several processes say what they did not look at."""
+    rest = "must everything delivered\nmust eventually quiet"
+    assert explored(tmp_path, "Chatterbox", rest, keep_on=True).verdicts == {
+        "everything delivered": "holds",
+        "eventually quiet": f"does not hold: messages go to and fro for ever{FOR_EVER}",
+    }
+    several = explored(tmp_path, "Herald", "must everything delivered", 2)
+    assert several.verdicts == {"everything delivered": "holds, with runs that never end left out"}
+
+
+LOSSY = "loss n1->n2 0.5\nloss n2->n1 0.5\nmust everything delivered"
+
+
+def test_who_repeats_for_ever_gets_through_in_the_end(tmp_path: Path) -> None:
+    """All may get lost, but not for ever."""
+    assert explored(tmp_path, "Repeater", LOSSY).verdicts == {"everything delivered": "holds"}
+
+
+def test_what_gets_through_for_ever_and_is_never_believed_is_found(tmp_path: Path) -> None:
+    """Every other word is lost, and two in a row would be believed; the way around loses one, and has one arrive."""
+    (wrong,) = explored(tmp_path, "DoubtfulRepeater", LOSSY).wrong
+    assert wrong.text == f"e1 was not delivered to n2{FOR_EVER}"
+    commands = [line.rpartition("; ")[2] for line in wrong.transcript.splitlines() if line.startswith("> ")]
+    assert sum("n1 -> n2 is lost" in one for one in commands) == 1
+    assert sum("n1 -> n2 arrives" in one for one in commands) == 1
+
+
+def test_chance_is_not_unlucky_for_ever(tmp_path: Path) -> None:
+    """Who tries again until a coin shows heads delivers in the end, and who waits for the seventh face does not."""
+    assert explored(tmp_path, "Coin", "must everything delivered").verdicts == {"everything delivered": "holds"}
+    found = explored(tmp_path, "LoadedCoin", "must everything delivered")
+    assert found.verdicts["everything delivered"].startswith("does not hold: e1 was not delivered to n1")
 
 
 @pytest.mark.parametrize(
