@@ -63,12 +63,14 @@ def test_a_bound_is_told(tmp_path: Path, option: list[str], ended: str) -> None:
 
 
 def test_what_is_never_quiet_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    """Messages that go on for ever: no state was there in which to ask whether everything is delivered."""
-    agent = f"agent {AGENTS}:Restless"
-    (tmp_path / "line.txt").write_text(QUESTION.replace("agent flooding", agent))
+    """Messages that go on for ever: no state was there in which to ask what a probe does."""
+    question = QUESTION.replace("agent flooding", f"agent {AGENTS}:Restless").replace(
+        "everything delivered", "probes arrive"
+    )
+    (tmp_path / "line.txt").write_text(question)
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt")], catch_exceptions=False)
     assert result.exit_code == 5
-    assert "everything delivered: says nothing: no quiet state was reached\n" in result.output
+    assert "probes arrive: says nothing: no quiet state was reached\n" in result.output
     assert "all states were explored, and no quiet state was reached\n" in result.output
     assert "everything was explored" not in result.output
 
