@@ -125,13 +125,14 @@ def _agent(name: str) -> Thing:
         agent = load_agent(name)
     except UserError as error:
         return Thing("agent", name, f"It cannot be loaded: {error}")
+    told = {"told by the scenario": "who the subscribers are"} if agent.told_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
     return Thing(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
-        {"class": f"{agent.__module__}:{agent.__qualname__}"},
+        {"class": f"{agent.__module__}:{agent.__qualname__}", **told},
         {"parameters": parameters},
         f"roambus run field --agent {name}",
     )

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, count_runs, read_asked
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, TOLD, count_runs, read_asked
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
 from roambus.spark.metrics import catalogue
@@ -93,6 +93,15 @@ class Measurements:
         if axis == AGENT:
             return self.agents
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
+
+    def agent_name(self, agent: str) -> str:
+        """The name of an agent for readers, with a mark if the scenario tells it who the subscribers are."""
+        return agent_name(agent, self.told)
+
+    @property
+    def told(self) -> list[str]:
+        """The agents that the scenario tells who the subscribers are."""
+        return [agent for agent in self.agents if agent in self.sweep.get(TOLD, ())]
 
     def _ordered(self, column: str, asked: list[Any]) -> list[str]:
         measured = sorted({str(value) for value in self.runs[column]}, key=natural_order)
@@ -205,6 +214,7 @@ _AGENT_NAMES = {
     "mft-published": "MFT-PubSub as published",
     "mft-tuned": "MFT-PubSub, tuned",
     "aodv-tuned": "AODV, tuned",
+    "gossip-repair": "gossip with repair",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
     "resubscribing": "subscribing anew",
@@ -224,9 +234,15 @@ _AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a sub
 _AXIS_UNITS = {"speed": "m/s"}
 
 
-def agent_name(agent: str) -> str:
-    """The name of an agent for readers; one of the user's own is called by its label."""
-    return _AGENT_NAMES.get(agent, agent)
+TOLD_MARK = " (told the subscribers)"
+
+
+def agent_name(agent: str, told: Collection[str] = ()) -> str:
+    """The name of an agent for readers, marked if it is one of those `told` the subscribers by the scenario.
+
+    One of the user's own is called by its label.
+    """
+    return _AGENT_NAMES.get(agent, agent) + (TOLD_MARK if agent in told else "")
 
 
 def axis_title(axis: str) -> str:
@@ -287,7 +303,7 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
     points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
-    ordered[AGENT] = ordered[AGENT].map(agent_name)
+    ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
     return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
 
 
@@ -311,7 +327,7 @@ def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
         dict(zip(measured.axes, values, strict=True))
         for values in itertools.product(*map(measured.values, measured.axes))
     ]
-    head = [*measured.axes, *map(agent_name, measured.agents)]
+    head = [*measured.axes, *map(measured.agent_name, measured.agents)]
     sections = []
     for metric in metrics:
         rows = [

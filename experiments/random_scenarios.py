@@ -151,7 +151,11 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
     for topic in range(topics) if not each else ():
         for subscriber in random.sample(range(subscribers), round(share * subscribers)):
             wanted[subscriber].add(topic)
-    return ["; ".join(f"topic = 't{topic}'" for topic in sorted(own)) for own in wanted]
+    # Who wants every topic says so by one filter: many would be held against protocols that send subscriptions.
+    return [
+        "topic exists" if len(own) == topics else "; ".join(f"topic = 't{topic}'" for topic in sorted(own))
+        for own in wanted
+    ]
 
 
 TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests)

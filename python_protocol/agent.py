@@ -243,6 +243,11 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     needs_sites: ClassVar[bool] = False
     """Whether the scenario must give sites (the event `Sited`)."""
+    told_subscribers: ClassVar[bool] = False
+    """Whether it uses `Publish.subscribers`, which the scenario knows and a network would have to find out.
+
+    Every table that compares agents marks those that do.
+    """
     needs_levels: bool = False
     """Whether it does not work without RSSI and LQI, which are no numbers (NaN) where no radio tells them: live."""
 

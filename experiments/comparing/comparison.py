@@ -226,8 +226,22 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
     differences = _differences(varying, tests) if len(measured.agents) > 2 else ()
     warning = _different_shares(measured) if metric in _OF_DELIVERED else ()
     return "\n".join(
-        [measured.title(metric) + fixed, table, *differences, *_significant(tests), *_family(tests), *warning]
+        [
+            measured.title(metric) + fixed,
+            table,
+            *differences,
+            *_significant(tests),
+            *_family(tests),
+            *_told(measured),
+            *warning,
+        ]
     )
+
+
+def _told(measured: Measurements) -> Iterator[str]:
+    """Which agents know what the others have to find out."""
+    if measured.told and len(measured.agents) > 1:
+        yield f"told the subscribers by the scenario: {', '.join(measured.told)}"
 
 
 def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:

@@ -12,7 +12,7 @@ traces, because they are large and were deleted, the tables of an aggregation ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from roambus.bridge.runs.layout import (
     FIGURES_FOLDER,
     METRICS_FOLDER,
     SEED,
+    TOLD,
     TRACES,
     read_asked,
     unlinked,
@@ -119,8 +120,8 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
         folder.mkdir(parents=True, exist_ok=True)
         for sweep in sweeps:
             prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
-            observed = _observed(sweep, where)
-            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed), folder, look)]
+            observed, told = _observed(sweep, where), read_asked(sweep).get(TOLD, ())
+            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, told), folder, look)]
     return files
 
 
@@ -160,21 +161,21 @@ def _varying(places: Sequence[Place]) -> str:
     return " or ".join(name for name in names if len({dict(place).get(name) for place in places}) > 1)
 
 
-def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]]) -> CurveFigure:
+def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]], told: Collection[str]) -> CurveFigure:
     curve = distribution if kind == DELAYS else over_time
     varying = _varying([*observed]).split(" or ")
     lines = []
     for place, runs in observed.items():
         x, y = (tuple(values.tolist()) for values in curve(runs))
-        lines.append(Dots(_label(place, varying), x, y, dict(place)))
+        lines.append(Dots(_label(place, varying, told), x, y, dict(place)))
     seeds = max(map(len, observed.values()))
     return CurveFigure(f"{prefix}{kind}", *_TITLES[kind], tuple(lines), seeds, is_time=kind == DELIVERIES)
 
 
-def _label(place: Place, varying: Sequence[str]) -> str:
+def _label(place: Place, varying: Sequence[str], told: Collection[str]) -> str:
     """The agent, and the values of the axes in which lines differ."""
     named = [(name, value) for name, value in place if name in (AGENT, *varying)]
-    return ", ".join(agent_name(value) if name == AGENT else f"{name} {value}" for name, value in named)
+    return ", ".join(agent_name(value, told) if name == AGENT else f"{name} {value}" for name, value in named)
 
 
 _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace("NAME", FOLDER_NAME.pattern))

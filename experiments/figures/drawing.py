@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.figure import CurveFigure, DotFigure, Dots, Drawn, Figure, Series
+from roambus.experiments.figures.figure import (
+    Cell,
+    CurveFigure,
+    DotFigure,
+    Dots,
+    Drawn,
+    Figure,
+    Lines,
+    MapFigure,
+    Series,
+)
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
@@ -51,6 +62,7 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 0.05
@@ -151,6 +163,8 @@ _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""
+_LONGEST_LABEL = 30
+"""In characters: what is longer goes on in the next line, for the names take their room from the axes."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
 LINE_ID = r"line-(\d+)-\d+"
@@ -160,8 +174,11 @@ LINE_ID = r"line-(\d+)-\d+"
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     """Writes FOLDER/name in the formats of the look, and its caption as FOLDER/name.txt; raises OSError."""
     with _styled(look.settings):
-        picture = Picture(figsize=look.size, layout="constrained")
-        _name_parts(_plot(figure, picture.add_subplot(), look))
+        if isinstance(figure, MapFigure):
+            picture = _plot_map(figure, look)
+        else:
+            picture = Picture(figsize=look.size, layout="constrained")
+            _name_parts(_plot(figure, picture.add_subplot(), look))
         drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
     return [*drawn, write_caption(folder / figure.name, [figure])]
 
@@ -174,7 +191,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
     return caption
 
 
-def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
+def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
     """Writes one picture, `file` with the suffix of its format, with two figures a row; raises OSError.
 
     Each has its title as the name of its panel. `same_y` gives all of them one scale, so that they can be compared:
@@ -214,7 +231,7 @@ def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
     return path
 
 
-def _plot(figure: Drawn, axes: Axes, look: Look) -> list[list[Artist]]:
+def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
     """Returns the parts of each line, those of the legend included."""
     lines: Sequence[ErrorbarContainer | Line2D]
     if isinstance(figure, Figure):
@@ -228,7 +245,7 @@ def _plot(figure: Drawn, axes: Axes, look: Look) -> list[list[Artist]]:
     parts: list[list[Artist]] = [
         list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line] for line in lines
     ]
-    labels = [series.label for series in figure.series]
+    labels = [fill(series.label, _LONGEST_LABEL) for series in figure.series]
     if not any(labels):
         return parts
     place = _BELOW if look.is_narrow else _BESIDE
@@ -303,6 +320,48 @@ def _plot_series(
     return line
 
 
+_TINT, _NOBODY = 0.45, "#EEEEEE"
+"""How much of its colour an agent's cell has, so that words on it are read, and the colour of a cell of nobody's."""
+_LETTERS, _HATCHES = 0.75, 16
+"""The size of letters in cells, in that of all others, and how many lines hatch a cell."""
+
+
+def _plot_map(figure: MapFigure, look: Look) -> Picture:
+    """A panel beside the other, or below it where there is no room, each as large as a figure."""
+    width, height = look.size
+    count = len(figure.panels)
+    rows, columns = (count, 1) if look.is_narrow else (1, count)
+    picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
+    for position, (title, cells) in enumerate(figure.panels.items(), start=1):
+        axes = picture.add_subplot(rows, columns, position)
+        axes.set_title(title, loc="left")
+        axes.set_xlabel(figure.x_title)
+        axes.set_ylabel(figure.y_title)
+        axes.set_xticks(range(len(figure.x_values)), figure.x_values)
+        axes.set_yticks(range(len(figure.y_values)), figure.y_values)
+        axes.set_xlim(-_SIDE, len(figure.x_values) - _SIDE)
+        axes.set_ylim(-_SIDE, len(figure.y_values) - _SIDE)
+        axes.grid(visible=False)
+        for (x, y), cell in cells.items():
+            _plot_cell(cell, axes, figure.x_values.index(x), figure.y_values.index(y), look)
+    return picture
+
+
+def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
+    """What is not sure is hatched, whatever the colours; words keep a ground of their own, over the hatching."""
+    rank = look.agents.index(cell.agent) if cell.agent in look.agents else len(look.agents)
+    ground = _tinted(_colour(rank, 0, look), _TINT) if cell.agent else _NOBODY
+    left, low = x - _SIDE, y - _SIDE
+    axes.add_patch(Rectangle((left, low), 1, 1, facecolor=ground, edgecolor="white", linewidth=2))
+    # Lines, because a report takes no patterns over out of a figure's file.
+    for d in () if cell.is_sure else np.linspace(-1, 1, _HATCHES)[1:-1]:
+        ends = [left + max(0, -d), left + min(1, 1 - d)], [low + max(0, d), low + min(1, 1 + d)]
+        axes.plot(*ends, color="white", linewidth=2)
+    letters = _LETTERS * float(mpl.rcParams["font.size"])
+    box = {"facecolor": ground, "edgecolor": "none", "pad": 1.5}
+    axes.text(x, y, "\n".join(cell.words), ha="center", va="center", fontsize=letters, bbox=box)
+
+
 def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
     """What tells each line from the others."""
     agents = [one.place.get(AGENT, "") for one in series]
@@ -321,7 +380,11 @@ def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]
 def _colour(rank: int, lines_before: int, look: Look) -> str:
     """The colour of that rank, lighter for each line that has it before."""
     colours = _GREYS if look.is_grey else _COLOURS
-    colour, share = colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before)
+    return _tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
+
+
+def _tinted(colour: str, share: float) -> str:
+    """The colour with white, of which it keeps this share."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 

@@ -1,4 +1,4 @@
-"""What pictures show: lines of means with intervals, or single observations, looked up and ready to be drawn.
+"""What pictures show: lines of means with intervals, single observations, or maps, looked up and ready to be drawn.
 
 A plan says what a figure is to show before any number is looked up: a metric, an axis and lines. A line is a place in
 the sweep: an agent and the values of the other axes. `look_up` finds the numbers of a plan in what was measured, which
@@ -26,7 +26,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from roambus.bridge.runs.layout import AGENT, LACKING, SEED
-from roambus.experiments.measurements import Measurements, agent_name, axis_title, format_mean, markdown_table, rows_at
+from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table, rows_at
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, N
 from roambus.spark.metrics.catalogue import Scale
 
@@ -75,7 +75,7 @@ class DotPlan:
 
 def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
     """A line for each agent."""
-    return [Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
+    return [Line(measured.agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
 
 
 def cut(measured: Measurements, axis: str, wanted: str) -> str:
@@ -239,7 +239,33 @@ class CurveFigure(Shown):
 
 _DECADES = 100
 
-Drawn = Figure | DotFigure | CurveFigure
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A field of a map: the agent whose colour it has, or "" for nobody's, what stands in it, and if that is sure."""
+
+    agent: str
+    words: tuple[str, ...]
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MapFigure(Shown):
+    """A picture of who is best where: for each panel, by its title, a cell at places (x, y) of the axes."""
+
+    x_values: tuple[str, ...]
+    y_values: tuple[str, ...]
+    panels: Mapping[str, Mapping[tuple[str, str], Cell]]
+    intervals: str
+    """What words, colours and hatching mean."""
+    series: tuple[Series, ...] = ()
+    """There are no lines, so that a page hides none."""
+    logarithmic: bool = False
+
+
+Lines = Figure | DotFigure | CurveFigure
+"""Whatever has axes of its own."""
+Drawn = Lines | MapFigure
 """Whatever can be drawn."""
 
 
@@ -303,7 +329,7 @@ def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
 
 def _lines(measured: Measurements, axis: str, place: dict[str, str]) -> list[Line]:
     return [
-        Line(f"{agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
+        Line(f"{measured.agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
         for agent in measured.agents
         for value in measured.values(axis)
     ]

@@ -90,7 +90,8 @@ def all_figures(found: SweepResults) -> list[Drawn]:
     """Everything that is drawn of a sweep, in the order of the report; a figure without any value is left out."""
     plans = found.origin.sweep.dots(found.measured) if found.origin else ()
     dotted = [look_up_dots(found.measured, plan) for plan in plans]
-    return [*metric_figures(found), *(figure for figure in dotted if figure.series)]
+    maps = found.origin.sweep.maps(found.measured) if found.origin else ()
+    return [*maps, *metric_figures(found), *(figure for figure in dotted if figure.series)]
 
 
 def metric_figures(found: SweepResults) -> list[Figure]:

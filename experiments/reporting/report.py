@@ -60,7 +60,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     """Pairs of texts that say what was run."""
     sweep = measured.sweep
     return [
-        ("agents", "; ".join(_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents)),
+        ("agents", "; ".join(_agent_fact(measured, agent) for agent in measured.agents)),
         *((axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
@@ -81,11 +81,12 @@ def _seeds(measured: Measurements) -> str:
     return f"{spread} ({options})" if options else spread
 
 
-def _agent_fact(agent: str, asked: Any) -> str:
+def _agent_fact(measured: Measurements, agent: str) -> str:
     """The agent's name, with what it is and its parameters where the sweep changes them."""
-    use, parameters = asked or (agent, {})
+    use, parameters = measured.sweep.get("agents", {}).get(agent) or (agent, {})
     words = [f"is {use}"] * (use != agent) + [f"{name} = {value}" for name, value in parameters.items()]
-    return f"{agent_name(agent)} ({', '.join(words)})" if words else agent_name(agent)
+    name = measured.agent_name(agent)
+    return f"{name} ({', '.join(words)})" if words else name
 
 
 def commands(found: SweepResults) -> list[str]:

@@ -26,7 +26,7 @@ from roambus.bridge.agents import import_file
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
-from roambus.experiments.figures.figure import DotPlan, Plan
+from roambus.experiments.figures.figure import DotPlan, MapFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such, shipped_studies
 from roambus.experiments.sweeps.sweep import Sweep
@@ -47,6 +47,8 @@ class StudySweep:
     """What is measured beside the metrics of every run."""
     dots: Callable[[Measurements], Iterable[DotPlan]] = lambda _: ()
     """What gives figures of single observations, from `extra`'s tables."""
+    maps: Callable[[Measurements], Iterable[MapFigure]] = lambda _: ()
+    """What gives maps of who is best where; they come before all other figures."""
     tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
     """What gives Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)

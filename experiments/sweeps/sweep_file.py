@@ -45,6 +45,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text, remove_unfinished
@@ -61,6 +62,7 @@ from roambus.bridge.runs.layout import (
     SWEEP,
     SWEEP_FILE,
     TEMPLATE,
+    TOLD,
     TRACE_FILE,
     TRACES,
     read_asked,
@@ -282,6 +284,7 @@ def _zipped_axes(template: Path) -> Iterator[Axis]:
 
 _NEEDED = {TEMPLATE, SET, AXES, AGENTS, SEEDS}
 """What every `sweep.json` has, also those of earlier versions."""
+_OPTIONAL = {STUDY, SWEEP, MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, TOLD}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
@@ -298,7 +301,13 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
         **({PRECISION: sweep.precision} if sweep.precision else {}),
         **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
+        **({TOLD: told} if (told := _told(sweep)) else {}),
     }
+
+
+def _told(sweep: Sweep) -> list[str]:
+    """The agents that the scenario tells who the subscribers are: results say so of agents in users' files, too."""
+    return [choice.label for choice in sweep.agents if load_agent(choice.agent).told_subscribers]
 
 
 def _owners(sweep: Sweep) -> dict[str, list[str]]:
@@ -364,7 +373,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
         description = describe(sweep)
         if file.is_file():
             old = read_asked(results)
-            if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PARAMETERS, PRECISION} != _NEEDED:
+            if old.keys() - _OPTIONAL != _NEEDED:
                 raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
             _check_fit(old, description, results)
             description = _merge(old, description)
@@ -417,7 +426,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     precision = new.get(PRECISION, old.get(PRECISION))
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
-    measure = list(dict.fromkeys([*old.get(MEASURE, []), *new.get(MEASURE, [])]))
+    measure, told = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, TOLD))
     return {
         **new,
         **{key: old.get(key, new[key]) for key in (STUDY, SWEEP)},
@@ -428,4 +437,5 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({MORE_SEEDS: more_seeds} if more_seeds else {}),
         **({PRECISION: precision} if precision else {}),
         **({MEASURE: measure} if measure else {}),
+        **({TOLD: told} if told else {}),
     }

@@ -65,6 +65,7 @@ class Aodv(Agent):
     """One node that speaks AODV, and the application's publish/subscribe on it."""
 
     parameters: AodvParameters
+    told_subscribers = True
     table_type: ClassVar[type[RoutingTable]] = RoutingTable
     """What a variant with other rules for routes replaces."""
 

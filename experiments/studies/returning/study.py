@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, slug
-from roambus.experiments.measurements import Measurements, agent_name, markdown_table
+from roambus.experiments.measurements import Measurements, markdown_table
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue as c
@@ -74,7 +74,10 @@ def returning_tables(measured: Measurements) -> Mapping[str, str]:
 def _section(measured: Measurements, announced: str) -> str:
     place = {PRESENCE: cut(measured, PRESENCE, _PRESENCE), ABSENCE: cut(measured, ABSENCE, _ABSENCE)}
     rows = [
-        [agent_name(agent), *(measured.cell(metric, **place, agent=agent, announced=announced) for metric in _DRAWN)]
+        [
+            measured.agent_name(agent),
+            *(measured.cell(metric, **place, agent=agent, announced=announced) for metric in _DRAWN),
+        ]
         for agent in measured.agents
     ]
     table = markdown_table(["", *map(measured.title, _DRAWN)], rows)

@@ -20,7 +20,7 @@ from string import ascii_lowercase
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import Line, Plan, agent_lines, cut, slug
-from roambus.experiments.measurements import Measurements, agent_name
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.experiments.studies.thesis.claims import CONFIG, SPEED, THESIS_CLAIMS, THESIS_CONFIG, THESIS_SPEED
 from roambus.spark.metrics import catalogue
@@ -51,7 +51,7 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
         yield Plan(f"figure-{number}", f"Figure {number}: {measured.title(metric)} {at}", metric, x, lines)
     for agent in measured.agents:  # a panel for each, and in it a line for each role
         lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
-        title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
+        title = f"Messages per node by role, {measured.agent_name(agent)}, {at_speed}"
         yield Plan(f"messages-by-role-{slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
     yield Plan("energy-per-node", f"Energy per node {at_speed}", catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
 
@@ -59,7 +59,7 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
     """Figure 4.4 has a panel for each agent, and in it a line for each speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
-        title = f"Figure 4.4{letter}: {measured.title(metric)}, {agent_name(agent)}"
+        title = f"Figure 4.4{letter}: {measured.title(metric)}, {measured.agent_name(agent)}"
         lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
         yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
-from roambus.experiments.measurements import Measurements
+from roambus.experiments.measurements import Measurements, metrics_table, point_table
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
@@ -120,6 +120,19 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines] == ["C2", "C16"]
     assert all("p = " in line or "p < " in line for line in lines)
     assert significant.startswith("differences: ")
+
+
+def test_tables_and_legends_mark_who_is_told_the_subscribers(tmp_path: Path) -> None:
+    """A line on the terminal, words in legends and in tables; who is alone is compared to nobody."""
+    told = replace(SMALL, sweep={**SMALL.sweep, "told_subscribers": ["aodv"]})
+    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), told)
+    assert "told the subscribers by the scenario: aodv" in done.text.splitlines()
+    (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), told)
+    assert "told" not in alone.text
+    labels = [series.label for series in panels(told, c.DELIVERED, "config")[0].series]
+    assert labels == ["MFT-PubSub", "AODV (told the subscribers)", "third"]
+    assert "| MFT-PubSub | AODV (told the subscribers) | third |" in point_table(told, (c.DELIVERED,))
+    assert metrics_table(told).rows[6][0] == "AODV (told the subscribers)"
 
 
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:

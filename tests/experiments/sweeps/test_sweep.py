@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis, with_agents
 from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import parse_scalar
@@ -237,6 +237,20 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "agents": {"mft": ["mft", {}], "letter": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
     }
+
+
+def test_results_say_who_is_told_the_subscribers_and_what_measures_them(sweep: Sweep, tmp_path: Path) -> None:
+    """Also of an agent in a file, which nobody runs to read results; a second sweep adds to what the first says."""
+    own = tmp_path / "own.py"
+    own.write_text("from roambus.python_protocol.aodv import Aodv\n\n\nclass Own(Aodv):\n    pass\n")
+    results = tmp_path / "results"
+    for agents in ("aodv,gossip", f"{own},mft"):
+        chosen = replace(with_agents(sweep, agents), measure=("busiest.py",))
+        with opened_results(chosen, results):
+            (results / "traces").mkdir(exist_ok=True)
+    written = json.loads((results / "sweep.json").read_text())
+    assert written["told_subscribers"] == ["aodv", "own"]
+    assert written["measure"] == ["busiest.py"]
 
 
 @pytest.mark.parametrize(

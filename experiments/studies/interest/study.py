@@ -1,0 +1,313 @@
+"""The study of interest: who delivers in time for the least, at each share of the subscribers, rate and speed.
+
+In the thesis' workload every subscriber wants everything, so that filters decide nothing. Here each of 16 topics is
+wanted by a share of the 32 subscribers, drawn anew for each topic. A cell of the map is a place of the sweep, and says
+whom a designer should choose there:
+
+1. An agent *reaches* a cell if the mean over its seeds of what is delivered within a second is at least 0.99. Of those
+   that do, the one with the least mean cost is chosen: bytes on the air with all headers, or energy.
+2. By how much is the second's cost over its own: the geometric mean over the seeds that both have, so that runs of
+   equal seeds are compared. Costs less than 1 % apart are alike, and no one of them is chosen.
+3. Agents that the scenario tells who the subscribers are do not compete: nobody can choose that. Where one of them
+   reaches the cell for less, the cell says so.
+4. Where nobody reaches a cell, it says who comes nearest.
+5. A choice is not sure if the interval of what it delivers in time includes 0.99, or that of somebody cheaper does, or
+   if the interval of its cost over anybody's else who reaches the cell includes 1. One seed is never sure.
+
+What counts begins after 15 s, so that the cost of the first tree or route is left out: a network runs for longer than
+10 or 40 s. The claims were written after one run of each protocol at 2 m/s had been seen.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pandas as pd
+
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.claims import Bound, ClaimTest, Place, Quantity, Side, at_each, value
+from roambus.experiments.figures.figure import Cell, Line, MapFigure, Plan, interval, slug
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, markdown_table, point_table
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.spark.aggregation.aggregate import half_width
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Scale
+
+INTEREST, RATE, SPEED = "interest", "rate", "speed"
+"""The axes: the share of the subscribers, publications a second, and m/s."""
+FLOODING, GOSSIP, REPAIR, MFT, AODV = "flooding", "gossip", "gossip-repair", "mft-tuned", "aodv-tuned"
+ENOUGH = 0.99
+"""What is to be delivered within a second."""
+APART = 1.01
+"""Costs whose ratio is smaller are alike."""
+
+
+# Who is chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an agent does in a cell: the mean of what it delivers in time with its interval, and its cost by seed."""
+
+    agent: str
+    in_time: float
+    low: float
+    high: float
+    cost: pd.Series[float]
+
+    @property
+    def reaches(self) -> bool:
+        """Whether it delivers enough in time, for sure or not."""
+        return self.in_time >= ENOUGH
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its interval leaves open if it delivers enough."""
+        return len(self.cost) < 2 or self.low < ENOUGH <= self.high
+
+    def over(self, other: Standing) -> tuple[float, float]:
+        """How many times the other's cost its own is, and the lower end of the interval; NaN without an interval."""
+        logarithms = (self.cost / other.cost).dropna().map(math.log)
+        mean = float(logarithms.mean())
+        return math.exp(mean), math.exp(mean - half_width(logarithms))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who is chosen in a cell: the first of those that reach it, the cheapest first; or else who is `nearest`."""
+
+    reaching: tuple[Standing, ...]
+    nearest: Standing
+    told: tuple[Standing, ...]
+    """Those that are told the subscribers and reach the cell for less."""
+    is_sure: bool
+
+    @property
+    def alike(self) -> tuple[Standing, ...]:
+        """The cheapest, and those whose cost is like its own."""
+        return tuple(one for one in self.reaching if one.over(self.reaching[0])[0] < APART)
+
+
+def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
+    """The choice at a place of the sweep, by the rules of this module; None if nothing was measured there."""
+    every = sorted(_standings(measured, cost, place), key=lambda one: float(one.cost.mean()))
+    found = [one for one in every if one.agent not in measured.told]
+    if not found:
+        return None
+    reaching = tuple(one for one in found if one.reaches)
+    nearest = max(found, key=lambda one: one.in_time)
+    if not reaching:
+        return Choice((), nearest, _cheaper(every, measured, math.inf), not any(one.is_open for one in found))
+    best, *others = reaching
+    cheaper = found[: found.index(best)]
+    is_sure = not any(one.is_open for one in (best, *cheaper)) and all(one.over(best)[1] > 1 for one in others)
+    return Choice(reaching, nearest, _cheaper(every, measured, float(best.cost.mean())), is_sure)
+
+
+def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Standing]:
+    for agent in measured.agents:
+        try:
+            rates, costs = (
+                by_seed(measured, metric, agent=agent, **place) for metric in (c.DELIVERY_RATE_IN_TIME, cost)
+            )
+        except NotMeasuredError:
+            continue
+        mean = float(rates.mean())
+        yield Standing(agent, mean, *interval(mean, half_width(rates), Scale.SHARE), costs)
+
+
+def _cheaper(every: Sequence[Standing], measured: Measurements, cost: float) -> tuple[Standing, ...]:
+    return tuple(one for one in every if one.agent in measured.told and one.reaches and float(one.cost.mean()) < cost)
+
+
+# The maps and the table
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What is to be small, and how it is told."""
+
+    metric: str
+    words: str
+    unit: str
+    units: float
+    """So many of the metric's own."""
+
+    def of(self, standing: Standing) -> str:
+        """What an agent costs."""
+        return f"{float(standing.cost.mean()) / self.units:.3g} {self.unit}"
+
+
+COSTS = (
+    Cost(c.AIR_BYTES_PER_NODE, "bytes on the air", "kB", 1000),
+    Cost(c.ENERGY_PER_NODE_MJ, "energy", "J", 1000),
+)
+
+
+def share(text: str) -> str:
+    """A share of the subscribers as a fraction: 0.125 is 1/8."""
+    return "all" if float(text) == 1 else str(Fraction(float(text)).limit_denominator(100))
+
+
+def interest_maps(measured: Measurements) -> Iterator[MapFigure]:
+    """For each cost a map, with a panel for each rate."""
+    for cost in COSTS:
+        panels = {
+            f"{rate} publication{'s' if rate != '1' else ''} a second": dict(_cells(measured, cost, rate))
+            for rate in measured.values(RATE)
+        }
+        if any(panels.values()):
+            yield MapFigure(
+                name=f"interest-map-{slug(cost.metric)}",
+                title=f"Who delivers at least {ENOUGH:g} within a second for the least: {cost.words}",
+                x_title="speed (m/s)",
+                y_title="share of the subscribers that want a notification",
+                x_values=tuple(measured.values(SPEED)),
+                y_values=tuple(map(share, measured.values(INTEREST))),
+                panels=panels,
+                intervals=(
+                    "below the name, what a node costs and what is delivered in time, then how many times as much the "
+                    f"next one costs; grey: nobody, or costs that are alike; hatched: not sure; {_seeds(measured)}"
+                ),
+            )
+
+
+def _seeds(measured: Measurements) -> str:
+    counts = sorted(set(measured.runs.groupby([AGENT, *measured.axes]).size()))
+    return f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
+
+
+def _cells(measured: Measurements, cost: Cost, rate: str) -> Iterator[tuple[tuple[str, str], Cell]]:
+    for speed, interest in itertools.product(measured.values(SPEED), measured.values(INTEREST)):
+        found = choose(measured, cost.metric, {RATE: rate, SPEED: speed, INTEREST: interest})
+        if found:
+            yield (speed, share(interest)), _cell(measured, cost, found)
+
+
+def _cell(measured: Measurements, cost: Cost, found: Choice) -> Cell:
+    told = tuple(f"told: {measured.agent_name(one.agent)}, {cost.of(one)}" for one in found.told)
+    if not found.reaching:
+        near = found.nearest
+        words = ("nobody", f"nearest: {measured.agent_name(near.agent)}, {near.in_time:.3f}")
+        return Cell("", (*words, *told), found.is_sure)
+    best, *others = found.reaching
+    if len(found.alike) > 1:
+        names = [measured.agent_name(one.agent) for one in found.alike]
+        return Cell("", ("alike:", *names, cost.of(best), *told), found.is_sure)
+    second = f"{measured.agent_name(others[0].agent)} {others[0].over(best)[0]:.2f} times" if others else "no other"
+    return Cell(
+        best.agent,
+        (measured.agent_name(best.agent), f"{cost.of(best)}, {best.in_time:.4f}", second, *told),
+        found.is_sure,
+    )
+
+
+def interest_tables(measured: Measurements) -> Mapping[str, str]:
+    """The same choices as rows, and then the means of every agent everywhere."""
+    head = ["publications a second", "speed (m/s)", "want it", *(cost.words for cost in COSTS)]
+    rows = []
+    for rate, speed, interest in itertools.product(*map(measured.values, (RATE, SPEED, INTEREST))):
+        place = {RATE: rate, SPEED: speed, INTEREST: interest}
+        found = [(cost, choose(measured, cost.metric, place)) for cost in COSTS]
+        cells = [_cell(measured, cost, choice) if choice else Cell("", ()) for cost, choice in found]
+        rows.append(
+            [rate, speed, share(interest), *("; ".join(one.words) + ("" if one.is_sure else " (?)") for one in cells)]
+        )
+    title = f"## Who delivers at least {ENOUGH:g} within a second for the least; (?) is not sure"
+    return {"interest.md": f"{title}\n\n{markdown_table(head, rows)}\n{point_table(measured, _SHOWN)}"}
+
+
+_SHOWN = (c.DELIVERY_RATE_IN_TIME, c.DELIVERY_RATE_ALL, c.AIR_BYTES_PER_NODE)
+
+
+def interest_plans(measured: Measurements) -> Iterator[Plan]:
+    """For each rate and speed, bytes and what is delivered in time over the share that wants a notification."""
+    for metric, rate, speed in itertools.product(_SHOWN[::2], measured.values(RATE), measured.values(SPEED)):
+        lines = [
+            Line(measured.agent_name(agent), {AGENT: agent, RATE: rate, SPEED: speed}) for agent in measured.agents
+        ]
+        title = f"{measured.title(metric)}, {rate} a second, {speed} m/s"
+        name = f"{slug(metric)}-rate-{rate}-speed-{speed}"
+        yield Plan(name, title, metric, INTEREST, lines, x_title="share that wants a notification")
+
+
+# The claims
+
+
+_EVERYWHERE = (RATE, SPEED, INTEREST)
+_AT = "{rate} a second, {speed} m/s, {interest} want it"
+_MOVING = {RATE: (), SPEED: ("2", "8"), INTEREST: ()}
+
+
+def _in_time(agent: str) -> Quantity:
+    return value(c.DELIVERY_RATE_IN_TIME, agent=agent)
+
+
+def _ratio(metric: str, first: str, second: str) -> Quantity:
+    """The first agent's over the second's."""
+    return lambda measured, place: (
+        by_seed(measured, metric, agent=first, **place) / by_seed(measured, metric, agent=second, **place)
+    )
+
+
+CLAIMS = (
+    *(
+        ClaimTest(
+            f"{name} delivers {ENOUGH:g} within a second everywhere.",
+            f"In every cell, more than {ENOUGH:g} of all pairs are delivered within a second.",
+            at_each(_EVERYWHERE, Bound(f"{_AT}: delivered in time", _in_time(agent), Side.ABOVE, ENOUGH)),
+        )
+        for name, agent in (("Gossip", GOSSIP), ("Gossip with repair", REPAIR))
+    ),
+    ClaimTest(
+        "Flooding cannot carry ten publications a second.",
+        f"At ten a second, in every cell, less than {ENOUGH:g} of all pairs are delivered within a second.",
+        at_each(
+            {RATE: ("10",), SPEED: (), INTEREST: ()},
+            Bound(f"{_AT}: delivered in time", _in_time(FLOODING), Side.BELOW, ENOUGH),
+        ),
+    ),
+    ClaimTest(
+        "AODV is late where nodes move, although it is told the subscribers.",
+        f"Tuned, in every cell with movement, it delivers less than {ENOUGH:g} of all pairs within a second.",
+        at_each(_MOVING, Bound(f"{_AT}: delivered in time", _in_time(AODV), Side.BELOW, ENOUGH)),
+    ),
+    ClaimTest(
+        "MFT-PubSub tuned is not worth its tree: gossip with repair sends fewer bytes, whoever is interested.",
+        "In every cell, with equal seeds, MFT-PubSub tuned sends more bytes.",
+        at_each(
+            _EVERYWHERE,
+            Bound(
+                f"{_AT}: bytes, mft-tuned over gossip-repair", _ratio(c.AIR_BYTES_PER_NODE, MFT, REPAIR), Side.ABOVE, 1
+            ),
+        ),
+    ),
+)
+
+
+STUDY = Study(
+    name="interest",
+    title="Where publish/subscribe is worth its tree",
+    source="docs/interest.md",
+    sweeps=(
+        StudySweep(
+            "interest",
+            interest_plans,
+            CLAIMS,
+            maps=interest_maps,
+            tables=interest_tables,
+            quick={INTEREST: "0.03125,1", RATE: "1", SPEED: "0,8"},
+            quick_seeds=2,
+        ),
+    ),
+    notes=(
+        "What counts begins after 15 s; 40 s of publishing follow, or 10 s at ten publications a second. A pair is a "
+        "notification and a subscriber that wants it. AODV's publisher is told by the scenario who the subscribers "
+        "are, so that AODV does not compete in the maps.",
+    ),
+)
+"""What `roambus reproduce interest` runs; docs/interest.md has what came out."""
