@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+import pandas as pd
+
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.claims import Bound, ClaimTest, Part, Parts, Side, at_each, difference, value
+from roambus.experiments.claims import Bound, ClaimTest, Part, Parts, Place, Side, at_each, difference, value
 from roambus.experiments.figures.figure import Line, Plan, agent_lines, cut, plans_over, slug
 from roambus.experiments.measurements import Measurements, by_seed, markdown_table
 from roambus.experiments.studies.study import Study, StudySweep
@@ -32,7 +34,7 @@ MFT, MFT_TUNED, AODV, AODV_TUNED = "mft", "mft-tuned", "aodv", "aodv-tuned"
 FLOODING, GOSSIP = "flooding", "gossip"
 
 _MFT_DELIVERS, _AODV_DELIVERS, _STANDING_DELIVERS = 0.99, 0.95, 0.999
-_MFT_DELAY_S, _MFT_MESSAGES = 1.0, 1500.0
+_MFT_DELAY_S, _MFT_MESSAGES = 1.0, 1.5
 _QUARTER = 0.25
 _AS_GOOD = -0.005
 """A delivery rate that is less than half a point lower is not worse."""
@@ -53,6 +55,16 @@ def _no_worse(tuned: str, usual: str) -> Parts:
     return parts
 
 
+def _messages_over(agent: str, other: str, most: float) -> Bound:
+    """Fewer messages a node than so many times the other's."""
+
+    def ratio(measured: Measurements, place: Place) -> pd.Series[float]:
+        own, others = (by_seed(measured, c.MESSAGES_PER_NODE, agent=one, **place) for one in (agent, other))
+        return own / others
+
+    return Bound(f"messages a node, {agent} over {other}", ratio, Side.BELOW, most)
+
+
 def _gossip_saves(measured: Measurements) -> Iterator[Part]:
     both = {AGENT: GOSSIP}, {AGENT: FLOODING}
     fewer = Bound(
@@ -67,18 +79,15 @@ def _gossip_saves(measured: Measurements) -> Iterator[Part]:
 
 MOVING_CLAIMS = (
     ClaimTest(
-        "At C32 and 8 m/s MFT-PubSub tuned delivers all but 1 %, within a second, with 1,500 messages a node.",
-        "The delivery rate is above 0.99, the mean delay below 1 s, and messages a node are below 1,500.",
+        "At C32 and 8 m/s MFT-PubSub tuned delivers all but 1 %, within a second, with half as many messages again as "
+        "flooding at most.",
+        "The delivery rate is above 0.99, the mean delay below 1 s, and messages a node are below 1.5 times those of "
+        "flooding, which has one a notification.",
         at_each(
             _AT_LARGEST,
-            *(
-                Bound(label, value(metric, agent=MFT_TUNED), side, threshold)
-                for label, metric, side, threshold in (
-                    ("delivered of all", c.DELIVERY_RATE_ALL, Side.ABOVE, _MFT_DELIVERS),
-                    ("mean delay (s)", c.DELAY_MEAN_S, Side.BELOW, _MFT_DELAY_S),
-                    ("messages a node", c.MESSAGES_PER_NODE, Side.BELOW, _MFT_MESSAGES),
-                )
-            ),
+            Bound("delivered of all", value(c.DELIVERY_RATE_ALL, agent=MFT_TUNED), Side.ABOVE, _MFT_DELIVERS),
+            Bound("mean delay (s)", value(c.DELAY_MEAN_S, agent=MFT_TUNED), Side.BELOW, _MFT_DELAY_S),
+            _messages_over(MFT_TUNED, FLOODING, _MFT_MESSAGES),
         ),
     ),
     ClaimTest(
@@ -99,15 +108,7 @@ MOVING_CLAIMS = (
         at_each(
             _AT_LARGEST,
             Bound("delivered of all", value(c.DELIVERY_RATE_ALL, agent=AODV_TUNED), Side.ABOVE, _AODV_DELIVERS),
-            Bound(
-                "messages a node, aodv-tuned over aodv",
-                lambda measured, place: (
-                    by_seed(measured, c.MESSAGES_PER_NODE, agent=AODV_TUNED, **place)
-                    / by_seed(measured, c.MESSAGES_PER_NODE, agent=AODV, **place)
-                ),
-                Side.BELOW,
-                _QUARTER,
-            ),
+            _messages_over(AODV_TUNED, AODV, _QUARTER),
         ),
     ),
     ClaimTest(
@@ -129,7 +130,7 @@ MOVING_CLAIMS = (
 STATIC_CLAIMS = (
     ClaimTest(
         "Where nothing moves, MFT-PubSub tuned delivers all at C16, and nothing migrates after the first minute.",
-        "Without the first minute, the delivery rate is above 0.999, and a run has less than one migration.",
+        "In the 140 s after the first minute, the delivery rate is above 0.999, and a run has less than one migration.",
         at_each(
             {CONFIG: ("C16",)},
             Bound("delivered of all", value(c.DELIVERY_RATE_ALL, agent=MFT_TUNED), Side.ABOVE, _STANDING_DELIVERS),
@@ -223,14 +224,14 @@ STUDY = Study(
                 f"tuned-{protocol}-changes",
                 partial(change_plans, protocol=protocol),
                 tables=partial(change_tables, protocol),
-                quick={"config": "C16", **_SHORT},
-                quick_seeds=2,
+                quick_seeds=1,
             )
             for protocol in ("mft", "aodv")
         ),
     ),
     notes=(
         "The delivery rate is that over all that was wanted, which is the same denominator for every protocol. How the "
-        "tuned profiles are derived is said in docs/tuned.md. In the static sweep the first minute is left out.",
+        "tuned profiles are derived is said in docs/tuned.md. In the static sweep the first minute is left out. "
+        "Runs take 200 s, or 120 s for the ablations, where the thesis has 700 s: the study has to end within an hour.",
     ),
 )
