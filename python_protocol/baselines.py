@@ -291,7 +291,7 @@ _TELL = "tell"
 
 
 class RepairingGossip(Gossip):
-    """Gossip whose nodes send each other what they have missed."""
+    """Counter-based broadcast with repair: gossip whose nodes send each other what they have missed."""
 
     parameters: RepairParameters
     messages = MessageSet([Flood, Summary])

@@ -62,7 +62,7 @@ HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
 
 class Aodv(Agent):
-    """One node that speaks AODV, and the application's publish/subscribe on it."""
+    """AODV: routes are searched when needed, and a publisher sends to each of the subscribers that it is told."""
 
     parameters: AodvParameters
     told_subscribers = True

@@ -51,8 +51,8 @@ class AodvParameters(LinkParameters):
         "rfc",
         source="RFC 3561; thesis: the thesis, section 4.5.1; tuned: RFC 3561, section 10, derived in docs/tuned.md",
         choices=("rfc", "thesis", "tuned"),
-        doc="what counts unless it is set itself; thesis: hello_always and rerr_on_expiry on; tuned: hello_always on, "
-        "and constants that follow from network_size and bit_rate",
+        doc="what counts unless it is set itself; thesis: hello_always and rerr_on_expiry on; tuned, mostly direct "
+        "delivery when two meet: hello_always on, and constants that follow from network_size and bit_rate",
     )
     network_size: int = parameter(
         66,
