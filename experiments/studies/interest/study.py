@@ -165,7 +165,7 @@ def interest_maps(measured: Measurements) -> Iterator[MapFigure]:
                 name=f"interest-map-{slug(cost.metric)}",
                 title=f"Who delivers at least {ENOUGH:g} within a second for the least: {cost.words}",
                 x_title="speed (m/s)",
-                y_title="share of the subscribers that want a notification",
+                y_title="share that wants a notification",
                 x_values=tuple(measured.values(SPEED)),
                 y_values=tuple(map(share, measured.values(INTEREST))),
                 panels=panels,
@@ -292,7 +292,7 @@ CLAIMS = (
 STUDY = Study(
     name="interest",
     title="Where publish/subscribe is worth its tree",
-    source="docs/interest.md",
+    source="docs/tuned.md",
     sweeps=(
         StudySweep(
             "interest",
@@ -310,4 +310,4 @@ STUDY = Study(
         "are, so that AODV does not compete in the maps.",
     ),
 )
-"""What `roambus reproduce interest` runs; docs/interest.md has what came out."""
+"""What `roambus reproduce interest` runs; docs/tuned.md has what came out."""

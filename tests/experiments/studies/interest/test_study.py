@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 import roambus
 from roambus.experiments.claims import Verdict, check
+from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import MapFigure
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.reporting.report import write_report
@@ -86,6 +88,18 @@ def test_where_nobody_delivers_in_time_the_nearest_is_named() -> None:
     assert chosen({"a": (BAD, CHEAP), "b": ((0.98, 0.995, 0.985), DEAR)}) == ([], False)
     (cells,) = maps(cell({"a": (BAD, CHEAP), "b": ((0.8, 0.81, 0.8), DEAR)}))[0].panels.values()
     assert cells["2", "1/8"].words == ("nobody", "nearest: a, 0.905")
+
+
+def test_a_cell_that_is_not_sure_is_hatched(tmp_path: Path) -> None:
+    """By lines that are not there in the same cell when it is sure; the words are the same."""
+    drawn = []
+    for name, rates in (("sure", GOOD), ("unsure", (0.991, 0.999, 0.983))):
+        (figure, _) = maps(cell({"a": (rates, CHEAP)}))
+        draw(replace(figure, name=name), tmp_path)
+        drawn.append((tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
+    sure, unsure = (text.count("<path") for text in drawn)
+    assert unsure > sure + 10
+    assert all(">no other<" in text for text in drawn)
 
 
 def test_who_is_told_the_subscribers_does_not_compete() -> None:
