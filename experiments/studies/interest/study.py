@@ -104,7 +104,8 @@ def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
         return Choice((), nearest, _cheaper(every, measured, math.inf), not any(one.is_open for one in found))
     best, *others = reaching
     cheaper = found[: found.index(best)]
-    is_sure = not any(one.is_open for one in (best, *cheaper)) and all(one.over(best)[1] > 1 for one in others)
+    apart = [one for one in others if one.over(best)[0] >= APART]
+    is_sure = not any(one.is_open for one in (best, *cheaper)) and all(one.over(best)[1] > 1 for one in apart)
     return Choice(reaching, nearest, _cheaper(every, measured, float(best.cost.mean())), is_sure)
 
 
@@ -148,6 +149,11 @@ COSTS = (
 )
 
 
+def _rising(measured: Measurements, axis: str) -> list[str]:
+    """The values of an axis from the lowest to the highest, whatever was run first."""
+    return sorted(measured.values(axis), key=float)
+
+
 def share(text: str) -> str:
     """A share of the subscribers as a fraction: 0.125 is 1/8."""
     return "all" if float(text) == 1 else str(Fraction(float(text)).limit_denominator(100))
@@ -158,7 +164,7 @@ def interest_maps(measured: Measurements) -> Iterator[MapFigure]:
     for cost in COSTS:
         panels = {
             f"{rate} publication{'s' if rate != '1' else ''} a second": dict(_cells(measured, cost, rate))
-            for rate in measured.values(RATE)
+            for rate in _rising(measured, RATE)
         }
         if any(panels.values()):
             yield MapFigure(
@@ -166,8 +172,8 @@ def interest_maps(measured: Measurements) -> Iterator[MapFigure]:
                 title=f"Who delivers at least {ENOUGH:g} within a second for the least: {cost.words}",
                 x_title="speed (m/s)",
                 y_title="share that wants a notification",
-                x_values=tuple(measured.values(SPEED)),
-                y_values=tuple(map(share, measured.values(INTEREST))),
+                x_values=tuple(_rising(measured, SPEED)),
+                y_values=tuple(map(share, _rising(measured, INTEREST))),
                 panels=panels,
                 intervals=(
                     "below the name, what a node costs and what is delivered in time, then how many times as much the "
@@ -197,7 +203,7 @@ def _cell(measured: Measurements, cost: Cost, found: Choice) -> Cell:
     best, *others = found.reaching
     if len(found.alike) > 1:
         names = [measured.agent_name(one.agent) for one in found.alike]
-        return Cell("", ("alike:", *names, cost.of(best), *told), found.is_sure)
+        return Cell("", (f"alike: {cost.of(best)}", *names, *told), found.is_sure)
     second = f"{measured.agent_name(others[0].agent)} {others[0].over(best)[0]:.2f} times" if others else "no other"
     return Cell(
         best.agent,
@@ -210,7 +216,7 @@ def interest_tables(measured: Measurements) -> Mapping[str, str]:
     """The same choices as rows, and then the means of every agent everywhere."""
     head = ["publications a second", "speed (m/s)", "want it", *(cost.words for cost in COSTS)]
     rows = []
-    for rate, speed, interest in itertools.product(*map(measured.values, (RATE, SPEED, INTEREST))):
+    for rate, speed, interest in itertools.product(*(_rising(measured, axis) for axis in (RATE, SPEED, INTEREST))):
         place = {RATE: rate, SPEED: speed, INTEREST: interest}
         found = [(cost, choose(measured, cost.metric, place)) for cost in COSTS]
         cells = [_cell(measured, cost, choice) if choice else Cell("", ()) for cost, choice in found]

@@ -18,6 +18,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.interest.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
 from roambus.experiments.sweeps.sweep import expand
+from roambus.notebook import Settings
 from roambus.spark.aggregation.aggregate import aggregate, mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -115,7 +116,7 @@ def test_costs_that_are_alike_choose_nobody() -> None:
     energy = maps(cell({"a": (GOOD, DEAR), "b": (GOOD, CHEAP)}))[1]
     (cells,) = energy.panels.values()
     assert cells["2", "1/8"].agent == ""
-    assert cells["2", "1/8"].words == ("alike:", "b", "a", "6 J")
+    assert cells["2", "1/8"].words == ("alike: 6 J", "b", "a")
 
 
 def maps(measured: Measurements) -> list[MapFigure]:
@@ -183,9 +184,9 @@ def test_the_table_says_the_same_as_the_maps() -> None:
 @pytest.mark.usefixtures("session")
 def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> None:
     """With few nodes, so that it is quick: both maps are drawn, and the report has their words and who is told."""
-    few = {"publishers": 2, "subscribers": 4, "brokers": 2, "side": 30, "interest": [0.25, 1], "rate": 10, "speed": 2}
+    few: Settings = {"publishers": 2, "subscribers": 4, "brokers": 2, "side": 30, "speed": 2, "rate": 10}
     agents = ["gossip", "flooding", "aodv-tuned"]
-    roambus.sweep("interest", agents, settings=few, seeds=2, out=tmp_path, workers=1)
+    roambus.sweep("interest", agents, settings={**few, "interest": [0.25, 1]}, seeds=2, out=tmp_path, workers=1)
     aggregate(tmp_path)
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert "Who delivers at least 0.99 within a second for the least: bytes on the air" in page
@@ -193,4 +194,4 @@ def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> N
     for cost in ("air-bytes-per-node", "energy-per-node-mj"):
         drawn = (tmp_path / "figures" / f"interest-map-{cost}.svg").read_text(encoding="utf-8")
         assert all(f">{text}<" in drawn for text in ("1/4", "all", "10 publications a second"))
-        assert "kB, " in drawn or "alike:" in drawn
+        assert "kB, " in drawn or "alike: " in drawn
