@@ -45,6 +45,7 @@ from roambus.bridge.backends.interface import (
 )
 from roambus.bridge.errors import AgentError, ProtocolError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
@@ -88,6 +89,9 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
         if theirs != ours:
             raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
     nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
+    if max(message.most_bytes, message.header_bytes) > MOST_BYTES:
+        told = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"
+        raise ProtocolError(f"Hello: {told}: at most {MOST_BYTES} are possible")
     framing = Framing(message.most_bytes, message.header_bytes, message.queue, message.bits_per_second)
     return Hello(
         message.simulator,
