@@ -23,7 +23,8 @@ _KEYS_HEAD = """\
 Every key that a rendered ini may hold; `roambus render` prints such an ini, and [Templates and sweeps](sweeps.md) says
 how it is made. A key that stands here has the default of Castalia's own module, so that leaving it out means the same
 to Castalia and to the embedded radio. A key that does not stand here is an error with its line, and so is a value that
-cannot be read, is out of range, or is not known to the embedded radio.
+cannot be read, is out of range, or is not known to the embedded radio. With `--backend castalia` an ini can have
+[more](castalia.md#other-macs-radios-and-models-of-collisions).
 
 - A *number* has the unit that the column says, and is written without it. A *time with its unit* carries it: `100ms`.
 - A key that *must be set* has no default.
@@ -52,13 +53,19 @@ MODELLED = {
 } | {radio.FILE.name, radio.MODE.name, radio.TX_POWER.name, nodes.MANAGER.name, radio.TEMPORAL_FILE.name}
 """The paths of the keys that change what the embedded radio does."""
 
+OF_THE_RADIO = {
+    radio.DATA_RATE.name: "only the rate of the radio's mode",
+    radio.FRAME_OVERHEAD.name: "only the radio's",
+}
+"""What the MAC is told of its radio; any other value is an error."""
+
 _TRACE = "it is about Castalia's own trace"
 
 WHY = {
     "sleepLevel": "the CC2420 has one level; of other radios the first is taken",
     "state": "TunableMAC has its radio listen at once",
-    "phyDataRate": "it must be the radio's, which is read from the radio parameters file",
-    "phyFrameOverhead": "it must be the radio's own key of this name",
+    "phyDataRate": "it comes from the radio parameters file",
+    "phyFrameOverhead": "the radio has a key of this name, too",
     "collectTraceInfo": _TRACE,
     "printStateTransitions": _TRACE,
     "collisionModel": "the other models are for comparison with simulators that have no better one",
@@ -112,7 +119,7 @@ def verdict(one: Setting) -> str:
     """Whether the embedded radio knows the key: all of it, some values, or none."""
     if one.choices:
         return f"only {_choices(one, 'an empty text')}"
-    return "yes" if one.name in MODELLED else "no effect"
+    return "yes" if one.name in MODELLED else OF_THE_RADIO.get(one.name, "no effect")
 
 
 def why(one: Setting) -> str:

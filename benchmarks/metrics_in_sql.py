@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 _METRICS = """
 WITH rows AS NOT MATERIALIZED (
   SELECT warm.run, time_s, node, event, coalesce(message_type, '') AS kind, notification_id AS id, peer, bytes, hops,
-         detail, time_s < warm_up_s AS early
+         detail, time_s < warm_up_s AS early, headers
   FROM read_parquet($files, filename = true, hive_partitioning = false) JOIN warm ON filename = warm.run
   WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive')
 ),
@@ -58,7 +58,7 @@ others AS (
 ),
 nodes AS (
   SELECT run, node, count_if(event = 'send' AND NOT early) AS messages,
-         coalesce(sum(bytes + 25) FILTER (event = 'send' AND NOT early), 0) AS air_bytes,
+         coalesce(sum(bytes + headers) FILTER (event = 'send' AND NOT early), 0) AS air_bytes,
          sum(round(try_cast(detail AS DOUBLE) * 1e6)::BIGINT) FILTER (event = 'energy') AS energy_nj,
          max(CASE WHEN event <> 'role' THEN NULL WHEN list_contains(string_split(detail, ' '), 'broker') THEN 3
              WHEN list_contains(string_split(detail, ' '), 'subscriber') THEN 2
@@ -119,12 +119,18 @@ FROM warm LEFT JOIN deliveries USING (run) LEFT JOIN others USING (run) LEFT JOI
 def metrics_in_sql(files: Sequence[Path], threads: int = 1) -> dict[Path, dict[str, Any]]:
     """Every metric of each trace, and `sent` by message type; None where there is nothing to measure."""
     with duckdb.connect(config={"threads": threads}) as connection:
-        connection.execute("CREATE TABLE warm (run VARCHAR, warm_up_s DOUBLE)")
-        connection.executemany("INSERT INTO warm VALUES (?, ?)", [(str(file), _warm_up_s(file)) for file in files])
+        connection.execute("CREATE TABLE warm (run VARCHAR, warm_up_s DOUBLE, headers INT)")
+        connection.executemany("INSERT INTO warm VALUES (?, ?, ?)", [_told(file) for file in files])
         found = connection.execute(_METRICS, {"files": [str(file) for file in files]})
         names = [name for name, *_ in found.description][1:]
         return {Path(run): dict(zip(names, values, strict=True)) for run, *values in found.fetchall()}
 
 
-def _warm_up_s(file: Path) -> float:
-    return float((pq.read_schema(file).metadata or {}).get(b"roambus.warm_up_s", b"0"))
+def _told(file: Path) -> tuple[str, float, int]:
+    """What the trace says of itself: its warm-up, and the bytes of headers of a packet."""
+    metadata = pq.read_schema(file).metadata or {}
+    return (
+        str(file),
+        float(metadata.get(b"roambus.warm_up_s", b"0")),
+        int(metadata.get(b"roambus.air", b"25 250000").split()[0]),
+    )

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.ini import file_names, radio_file_name, read_scenario
+from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
@@ -77,7 +77,7 @@ class Verifier:
 
     def _plan(self, run: Path, results: Path, told: set[str]) -> RunPlan:
         """The run as it was planned, to be made in `results`; raises UserError, OSError."""
-        scenario = read_scenario(run / INI_FILE)
+        scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
         agent = self.files.get(scenario.agent, scenario.agent)

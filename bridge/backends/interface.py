@@ -28,6 +28,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from roambus.bridge.ini.lookup import Beyond
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
@@ -97,12 +98,25 @@ class Own(NamedTuple):
     since: SimTime
 
 
+class Framing(NamedTuple):
+    """What the network stack makes of a message, as the simulator says."""
+
+    most_bytes: int
+    """The longest message that a frame has room for."""
+    header_bytes: int
+    """Bytes that network, MAC and radio add."""
+    queue: int
+    """Packets that wait in a node's MAC at most; 0 if it has no queue."""
+    bits_per_second: int
+    """The rate at which all of it is sent; 0 means that of the radio parameters file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hello:
     """What the host must know before the first step. `nodes[i]` is node i.
 
     If the simulator's own log is to hold what the agents note and deliver, `take_note(time, node, text)` is called for
-    each. Without `own` the host drives all nodes.
+    each. Without `own` the host drives all nodes. Without `framing` it is what the ini says of the embedded radio.
     """
 
     simulator: str
@@ -111,6 +125,7 @@ class Hello:
     processing_delay: SimTime = 0
     take_note: Callable[[SimTime, NodeId, str], None] | None = None
     own: Own | None = None
+    framing: Framing | None = None
 
 
 class Step(NamedTuple):
@@ -159,7 +174,11 @@ class Backend(Protocol):
 
 
 class BackendFactory(Protocol):
-    """Makes back-ends of one kind; it can be pickled."""
+    """Makes back-ends of one kind; it can be pickled.
+
+    One that takes more than the embedded radio has a method `beyond()`, too, which returns a
+    `roambus.bridge.ini.lookup.Beyond`.
+    """
 
     @property
     def name(self) -> str:
@@ -173,3 +192,9 @@ class BackendFactory(Protocol):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:
         """The back-end of one run, whose ini and radio parameters file lie in `folder`; raises UserError."""
+
+
+def beyond_of(factory: BackendFactory | None) -> Beyond | None:
+    """What the factory's back-end takes beyond the embedded radio; raises UserError."""
+    ask = getattr(factory, "beyond", None)
+    return ask() if ask else None

@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend, check_readings
-from roambus.bridge.backends.castalia.endpoint import Transport
+from roambus.bridge.backends.castalia.backend import BridgedFactory, CastaliaBackend, check_readings
 from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules
-from roambus.bridge.backends.castalia.simulators import StartedSimulator, Ways
+from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys import path_of
@@ -144,13 +143,9 @@ def ways_of(scenario: Scenario) -> Ways:
 
 
 @dataclass(frozen=True, slots=True)
-class Ns3Factory:
+class Ns3Factory(BridgedFactory):
     """Starts ns-3 for each run; `roambus.bridge.backends.interface` says what a factory does."""
 
-    deadline_s: float | None = None
-    batching: bool = True
-    lookahead: bool = True
-    transport: Transport = "zeromq"
     name: str = "ns3"
 
     def prepare(self, scenario: Scenario) -> None:
@@ -162,6 +157,4 @@ class Ns3Factory:
         """The back-end of one run; nothing is started before it is opened."""
         check(scenario)
         program = Program((str(find_adapter()),), files={SETTINGS_FILE: settings_text(scenario)})
-        deadline_s = self.deadline_s or DEADLINE_S
-        simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario), self.transport)
-        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
+        return self.started(scenario, agent, folder, program, ways_of(scenario))

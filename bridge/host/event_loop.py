@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
-from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agenda import Agenda, Outages, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
@@ -102,12 +102,14 @@ class Host:
             self._handlers = [checked(handler, self._codec) for handler in self._handlers]
         if tell is not None:
             self._handlers = [announced(*both, tell) for both in zip(self._handlers, self._agents, strict=True)]
-        self._fragments = Fragments(scenario, agent_class.messages, trace) if scenario.fragments else None
+        self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
         self.simulator = ""
         """What the back-end calls itself, once it is open."""
+        self.framing: Framing | None = None
+        """What its network stack makes of a message, if it has said so."""
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
@@ -129,10 +131,12 @@ class Host:
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
         hello, down, with_faults = self._backend.open(), self._outages.down, bool(self._scenario.faults)
-        self.simulator = hello.simulator
+        self.simulator, self.framing = hello.simulator, hello.framing
         self._performer = Performer(hello, self._agenda, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
-            self._performer.carry_in_fragments(self._fragments, self._scenario.room_bytes)
+            longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
+            self._fragments.fit(longest)
+            self._performer.carry_in_fragments(self._fragments, longest)
         self._schedule_workload(hello)
         advance, outgoing = self._backend.advance, self._performer.outgoing
         wake_up = self._next_due()

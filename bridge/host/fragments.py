@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from roambus.bridge.backends.interface import Delivery, Failure
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
@@ -54,19 +53,23 @@ class _Partial:
 class Fragments:
     """The fragments of all nodes of a run."""
 
-    def __init__(self, scenario: Scenario, messages: MessageSet, trace: TraceWriter) -> None:
-        """Raises UserError if a frame has no room for a fragment, or a message of the agent's looks like one."""
-        room = min(scenario.room_bytes - _HEADER, _MOST)
-        if room < 1:
-            raise UserError(f"a frame of {scenario.radio.max_frame_bytes} bytes has no room for a fragment")
+    def __init__(self, messages: MessageSet, trace: TraceWriter) -> None:
+        """Raises UserError if a message of the agent's looks like a fragment."""
         if any(cls.tag == Fragment.tag for cls in messages):
             raise UserError(f"tag {Fragment.tag} is that of fragments: give the agent's message another one")
-        self._room, self._messages, self._trace = int(room), messages, trace
+        self._room, self._messages, self._trace = _MOST, messages, trace
         self._datagrams: dict[NodeId, int] = {}
         self._sent: dict[tuple[NodeId, int], Message] = {}
         """The messages that could still fail, by sender and number."""
         self._partial: dict[tuple[NodeId, NodeId], _Partial] = {}
         """The last message of each sender, as far as each receiver has it."""
+
+    def fit(self, longest: float) -> None:
+        """From now on a frame has room for a message of so many bytes; raises UserError if that is none for a piece."""
+        room = min(longest - _HEADER, _MOST)
+        if room < 1:
+            raise UserError(f"a frame has room for {max(0, int(longest))} bytes, which is none for a fragment")
+        self._room = int(room)
 
     def split(self, node: NodeId, message: Message) -> Iterator[Piece]:
         """The pieces of a message of a node, in their order."""

@@ -5,6 +5,7 @@ puts the scenario together and reads its workload; `radio` reads radio and MAC, 
 linked to whom.
 """
 
+from roambus.bridge.ini.lookup import Anything
 from roambus.bridge.ini.reader import file_names, parse_scenario, radio_file_name, read_scenario
 
-__all__ = ["file_names", "parse_scenario", "radio_file_name", "read_scenario"]
+__all__ = ["Anything", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]

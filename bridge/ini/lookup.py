@@ -1,7 +1,8 @@
 """Looks keys up in an ini: which keys there are, and what the ini says of them.
 
 The modules of the scenario declare the keys; here they are gathered. Every key that is in no table here, and is no
-option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A value is looked for by
+option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A back-end may know more
+(`Beyond`): Castalia has keys, and values of those here, that the embedded radio has not. A value is looked for by
 the full path of its key, in which the number of the node stands instead of `node[*]`. It is read once, by the
 declaration of its key, and the settings classes of the scenario are built from such values; whatever is wrong with one
 is a UserError that names file, line and key.
@@ -15,21 +16,22 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.syntax import Ini
+from roambus.bridge.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.scenario import ideal, network, nodes, radio
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import MANAGER
-from roambus.python_protocol.settings import Setting, settings_of
+from roambus.python_protocol.settings import ANY, Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
 
 SHARED: dict[str, tuple[Setting, ...]] = {
@@ -73,6 +75,12 @@ IGNORED_OBJECT_OPTIONS = frozenset((
 """Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports."""
 
 
+CHOSEN_MODULES = (radio.MAC, radio.ROUTING, radio.CHANNEL)
+"""The modules of Castalia of which an ini may name another type."""
+
+STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NODE}.zCoor", "SN.field_z")
+"""What a simulator may know more of than we do; all other keys of Castalia the host itself must be able to read."""
+
 S = TypeVar("S")
 
 KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values()),)
@@ -82,16 +90,69 @@ _SEED = settings_of(RunSettings)["seed"]
 _NODES = settings_of(NetworkSettings)["nodes"]
 
 
+class WrongKeyError(ValueError):
+    """What the ini says at `path` cannot be."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(problem)
+        self.path = path
+
+
+class BeyondKey(Protocol):
+    """A key as a simulator declares it."""
+
+    @property
+    def default(self) -> str | None:
+        """Its default; None if it must be set."""
+
+    def check(self, text: str) -> None:
+        """Raises ValueError for a text that is no value of it."""
+
+
+class Beyond(Protocol):
+    """What there is beyond the keys that are declared here."""
+
+    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey] | None:
+        """The simulator's keys by their full paths, which the ini can choose: `chosen` is its text at a path.
+
+        None stands for whatever the ini says. Raises WrongKeyError, UserError.
+        """
+
+
+class OnlyOurs:
+    """Nothing: the ini is for the embedded radio, or for a back-end that says no more."""
+
+    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey]:
+        """No keys."""
+        del chosen
+        return {}
+
+
+class Anything:
+    """An ini that was read and checked when its run was made, on whatever back-end."""
+
+    def declared(self, chosen: Callable[[str], str | None]) -> None:
+        """Whatever the ini says."""
+        del chosen
+
+
 class Lookup:
     """The values of an ini's keys, typed, with Castalia's defaults. Every method raises UserError.
 
     The files that the ini names lie in `folder`, except for those that lie where `elsewhere` says.
+
+    A value that a key here refuses counts if `beyond` declares the key and knows the value, unless the host itself
+    needs to know it. The settings classes then have it as it is, or the default if they could not even hold it: the
+    back-end that takes it does not look there.
     """
 
-    def __init__(self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None) -> None:
+    def __init__(
+        self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None, beyond: Beyond | None = None
+    ) -> None:
         self._ini = ini
         self._folder = folder
         self._elsewhere = elsewhere or {}
+        self._beyond = beyond or OnlyOurs()
         self._found: dict[str, Any] = {}
         self._values: dict[tuple[str, str], Any] = {}
 
@@ -160,13 +221,26 @@ class Lookup:
 
         Keys come first: a key that is misspelt leaves another one unset, and then that would be the message.
         """
-        known = list(self._known())
+        known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
         for entry in self._ini.entries:
-            if not _is_ignored(entry.key) and not any(entry.pattern.matches(path) for _, path in known):
-                hint = _meant(_generic(entry.key), [*(one.name for one in KEYS), *sorted(IGNORED_OPTIONS)])
-                raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
+            if self._declared is not None and not _is_ignored(entry.key):
+                self._check_entry(entry, [path for _, path in known])
         for key, path in known:
             self._value(key, path)
+        for path, declared in (self._declared or {}).items():
+            if declared.default is None and self._ini.find(path) is None:
+                raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
+
+    def _check_entry(self, entry: Entry, known: Sequence[str]) -> None:
+        """Raises UserError for an entry that no key, here or beyond, can be meant by, or that is no value beyond."""
+        beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
+        if beyond is not None and self._declared:
+            with self.told(beyond):
+                self._declared[beyond].check(entry.value)
+        elif not any(map(entry.pattern.matches, known)):
+            names = [key.name for key in KEYS] if self.is_limited else map(_generic, (*known, *(self._declared or ())))
+            hint = _meant(_generic(entry.key), [*dict.fromkeys(names), *sorted(IGNORED_OPTIONS)])
+            raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
         """Every key that has a meaning in this ini, with its full path."""
@@ -174,6 +248,39 @@ class Lookup:
         for node in self.nodes:
             manager = PER_MANAGER[self.value(MANAGER, node)]
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), manager))
+
+    def has(self, key: Setting) -> bool:
+        """Whether every node's module has the key."""
+        return all(self._is_there(key, _at(key.name, node)) for node in self.nodes)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is nothing beyond what the embedded radio knows."""
+        return self._declared == {}
+
+    @cached_property
+    def _declared(self) -> Mapping[str, BeyondKey] | None:
+        len(self.nodes)  # first of all, for there may be no more than a limit
+        try:
+            return self._beyond.declared(lambda path: entry.value if (entry := self._ini.find(path)) else None)
+        except WrongKeyError as error:
+            raise self.error(error.path, str(error)) from None
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self._declared or ():
+            found.setdefault(path.rpartition(".")[2], []).append(path)
+        return found
+
+    def _beyond_paths(self, entry: Entry) -> Iterable[str]:
+        """The paths beyond that the entry could match."""
+        name = entry.key.rpartition(".")[2]
+        return self._by_name[name] if name in self._by_name else chain(*self._by_name.values())
+
+    def _is_there(self, key: Setting, path: str) -> bool:
+        """Whether the module has the key: another MAC, routing or channel than ours need not have it."""
+        return not self._declared or not key.name.startswith(CHOSEN_MODULES) or path in self._declared
 
     def _of_node(self, key: Setting, node: NodeId) -> Any:
         path = _at(key.name, node)
@@ -198,8 +305,22 @@ class Lookup:
             try:
                 self._values[known] = key.read(text)
             except ValueError as error:
-                raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
+                if entry is None or not self._is_beyond(key, path):
+                    raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
+                self._values[known] = _unlimited(key, text)
         return self._values[known]
+
+    def _is_beyond(self, key: Setting, path: str) -> bool:
+        """Whether a value that the key here refuses is for the back-end to judge, which has done so."""
+        return key.name.startswith(STACK) and (self._declared is None or path in self._declared)
+
+
+def _unlimited(key: Setting, text: str) -> Any:
+    """The value of a text that the key refuses; what the embedded radio has without it, if it is no value at all."""
+    try:
+        return replace(key, choices=(), within=ANY).read(text)
+    except ValueError:
+        return key.read(key.default or "")
 
 
 def _is_ignored(key: str) -> bool:

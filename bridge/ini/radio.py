@@ -13,7 +13,7 @@ modules, so that an ini can contradict itself, and a MAC that is wrong about its
 
 Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep
 levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
-errors of the CC2420's (PSK), and a mode with another is refused.
+errors of the CC2420's (PSK), and a mode with another is refused where nothing is beyond the embedded radio.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RadioReader:
         mode, file = self._mode, self._file
         # Castalia charges a change by its direction. In CC2420.txt the two are equal, and one number is kept.
         two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
-        self._keys.refuse(two_powers, FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
+        self._refuse_beyond(two_powers, FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
         return self._keys.build(
             RadioSettings,
             **mode.settings,
@@ -68,8 +68,9 @@ class RadioReader:
         """The settings of the MAC, which must take the radio to be what it is."""
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
         for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
-            value = self._keys.value(key)
-            self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
+            if self._keys.has(key):  # another MAC need not know it
+                value = self._keys.value(key)
+                self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
         return self._keys.build(MacSettings)
 
     def tx_power_dbm(self, node: NodeId) -> float:
@@ -93,8 +94,12 @@ class RadioReader:
         self._keys.refuse(name and name not in modes, MODE.name, f"{name}: there is {', '.join(modes)}")
         mode = modes[name] if name else self._file.modes[0]
         problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {MODULATION}"
-        self._keys.refuse(mode.modulation != MODULATION, MODE.name, problem)
+        self._refuse_beyond(mode.modulation != MODULATION, MODE.name, problem)
         return mode
+
+    def _refuse_beyond(self, wrong: bool, path: str, problem: str) -> None:
+        """Refuses what Castalia's radio can do and the embedded one cannot."""
+        self._keys.refuse(wrong and self._keys.is_limited, path, problem)
 
 
 # The radio parameters file

@@ -23,7 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from roambus.bridge.files import read_text
-from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.lookup import Beyond, Lookup
 from roambus.bridge.ini.network import (
     NodeReader,
     movement_file_names,
@@ -130,17 +130,22 @@ def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscrib
     return tuple(map(_FILTERS[verb], application.filters)) if verb in _FILTERS else ()
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Reads `path` and the radio parameters file that it names; raises UserError, or OSError."""
-    return parse_scenario(read_text(path), path, path.parent)
+def read_scenario(path: Path, beyond: Beyond | None = None) -> Scenario:
+    """Reads `path` and the radio parameters file that it names; raises UserError, or OSError.
+
+    `beyond` says what there is beyond the keys of the embedded radio.
+    """
+    return parse_scenario(read_text(path), path, path.parent, beyond=beyond)
 
 
-def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None) -> Scenario:
+def parse_scenario(
+    text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: Beyond | None = None
+) -> Scenario:
     """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
 
     `files` says where those lie that are elsewhere, except for the radio parameters file.
     """
-    keys = Lookup(parse_ini(text, path), folder, files)
+    keys = Lookup(parse_ini(text, path), folder, files, beyond)
     keys.check()
     radio = RadioReader(keys)
     nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))

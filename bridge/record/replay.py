@@ -36,7 +36,7 @@ from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, InterruptionError, ProtocolError, RoambusError, UserError, mistakes_at
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.ini import Anything, parse_scenario
 from roambus.bridge.keys import file_beside, quote
 from roambus.bridge.record.record_file import Frame, Record, open_record
 from roambus.bridge.scenario.definition import Scenario
@@ -137,7 +137,7 @@ def scenario_of(record: Record) -> Scenario:
                 file.write_bytes(content)
             except OSError as error:  # names that are too long, or one of a file that is a folder to another
                 raise UserError(f"{record.path}: its file {name[:80]!r} cannot be written: {error.strerror}") from None
-        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder), beyond=Anything())
 
 
 class ReplayBackend:

@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Backend, BackendFactory
+from roambus.bridge.backends.interface import Backend, BackendFactory, Framing, beyond_of
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import Tell, parameters_of
@@ -50,7 +50,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
-from roambus.bridge.trace.schema import RUN_KEY, WARM_UP, About
+from roambus.bridge.trace.schema import AIR, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
@@ -61,6 +61,7 @@ class Driven(NamedTuple):
 
     simulator: str
     remarks: Sequence[str] = ()
+    framing: Framing | None = None
 
 
 Drive = Callable[[RunPlan, Scenario, type[Agent], TraceWriter, BackendFactory], Driven]
@@ -77,7 +78,7 @@ def drive_host(
     host = Host(scenario, agent, carrier, trace, check=plan.check)
     with conduct_seen(scenario.agent or plan.agent):
         host.run()
-    return Driven(host.simulator)
+    return Driven(host.simulator, framing=host.framing)
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
@@ -130,7 +131,7 @@ def _write_anew(file: Path, content: bytes) -> None:
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None:
     start, cpu = time.monotonic(), time.process_time()
-    scenario = read_scenario(plan.folder / INI_FILE)
+    scenario = read_scenario(plan.folder / INI_FILE, beyond_of(backend))
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
     driven = drive(plan, scenario, agent, trace, backend)
@@ -140,8 +141,17 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, driven.simulator)
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
+    air = _air(scenario, driven.framing)
     # Last, for it is what makes a run complete.
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **about.metadata()})
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **air, **about.metadata()})
+
+
+def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
+    """What a frame is on the air, if it is not what metrics take for granted."""
+    if framing is None:
+        return {}
+    air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps
+    return {} if air == USUAL_AIR else {AIR: f"{air[0]} {air[1]}"}
 
 
 def _about(plan: RunPlan, scenario: Scenario, agent: type[Agent], backend: str, simulator: str) -> About:
@@ -269,5 +279,5 @@ def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
         private = replace(plan, results=Path(folder), record=None)
         _prepare(private)
-        scenario, agent = read_scenario(private.folder / INI_FILE), load_agent(plan.agent)
+        scenario, agent = read_scenario(private.folder / INI_FILE, beyond_of(backend)), load_agent(plan.agent)
         Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()

@@ -57,6 +57,7 @@ from roambus.python_protocol.actions import (
 )
 
 __all__ = [
+    "AIR",
     "ANSWER",
     "ATTACH",
     "BYTES",
@@ -98,6 +99,7 @@ __all__ = [
     "TIME_S",
     "TRACE_SCHEMA",
     "UNSUBSCRIBE",
+    "USUAL_AIR",
     "WARM_UP",
     "About",
     "read_metadata",
@@ -137,6 +139,10 @@ RUN_KEY = "roambus.run_key"
 """The name of the run's key (`roambus.bridge.runs.identity`)."""
 WARM_UP = "roambus.warm_up_s"
 """The name of the time (s) before which nothing counts in metrics; without it all counts."""
+AIR = "roambus.air"
+"""The name of what a frame is on the air: bytes of headers, and bit/s; without it they are the usual ones."""
+USUAL_AIR = 25, 250_000
+"""The headers of network, MAC and radio of all templates that come with roambus, and the rate of their radio."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"

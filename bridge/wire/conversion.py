@@ -34,6 +34,7 @@ from google.protobuf.message import DecodeError as NoMessageError
 from roambus.bridge.backends.interface import (
     Delivery,
     Failure,
+    Framing,
     Hello,
     Move,
     NodeInfo,
@@ -44,12 +45,13 @@ from roambus.bridge.backends.interface import (
 )
 from roambus.bridge.errors import AgentError, ProtocolError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
 TIME_RESOLUTION = -9
 """The exponent of the simulator's time step, which is 10^-9 s."""
@@ -87,7 +89,17 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
         if theirs != ours:
             raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
     nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
-    return Hello(message.simulator, nodes, message.time_limit, message.processing_delay)
+    if max(message.most_bytes, message.header_bytes) > MOST_BYTES:
+        told = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"
+        raise ProtocolError(f"Hello: {told}: at most {MOST_BYTES} are possible")
+    framing = Framing(message.most_bytes, message.header_bytes, message.queue, message.bits_per_second)
+    return Hello(
+        message.simulator,
+        nodes,
+        message.time_limit,
+        message.processing_delay,
+        framing=framing if message.most_bytes else None,
+    )
 
 
 def _check_peer(message: pb.Hello, token: str) -> None:
@@ -266,6 +278,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
             time_limit=hello.time_limit,
             processing_delay=hello.processing_delay,
             nodes=[pb.Node(start=node.start, clock_rate=node.clock_rate) for node in hello.nodes],
+            **(hello.framing._asdict() if hello.framing else {}),
         )
     )
 

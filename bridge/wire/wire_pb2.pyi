@@ -33,7 +33,7 @@ class ToSimulator(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., reply: _Optional[_Union[Reply, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes", "least_delay", "delay_per_byte", "most_bytes")
+    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes", "least_delay", "delay_per_byte", "most_bytes", "header_bytes", "queue", "bits_per_second")
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_HASH_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +47,9 @@ class Hello(_message.Message):
     LEAST_DELAY_FIELD_NUMBER: _ClassVar[int]
     DELAY_PER_BYTE_FIELD_NUMBER: _ClassVar[int]
     MOST_BYTES_FIELD_NUMBER: _ClassVar[int]
+    HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    BITS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     protocol_version: int
     schema_hash: bytes
     token: str
@@ -60,7 +63,10 @@ class Hello(_message.Message):
     least_delay: int
     delay_per_byte: int
     most_bytes: int
-    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ..., least_delay: _Optional[int] = ..., delay_per_byte: _Optional[int] = ..., most_bytes: _Optional[int] = ...) -> None: ...
+    header_bytes: int
+    queue: int
+    bits_per_second: int
+    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ..., least_delay: _Optional[int] = ..., delay_per_byte: _Optional[int] = ..., most_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., queue: _Optional[int] = ..., bits_per_second: _Optional[int] = ...) -> None: ...
 
 class Node(_message.Message):
     __slots__ = ("start", "clock_rate")

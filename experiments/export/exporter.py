@@ -34,7 +34,7 @@ from xml.sax.saxutils import escape, quoteattr
 from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, remove_unfinished
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.runs.layout import AGENTS, INI_FILE, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace import schema
@@ -237,7 +237,9 @@ class _Network:
         self._down: set[NodeId] = set()
         self._parents: dict[NodeId, NodeId | None] = {}
         ini = trace.file.with_name(INI_FILE)
-        self._given = deque(sorted(read_scenario(ini).tree, key=lambda one: one.at) if ini.is_file() else ())
+        self._given = deque(
+            sorted(read_scenario(ini, Anything()).tree, key=lambda one: one.at) if ini.is_file() else ()
+        )
         """The changes of the tree that a scenario gives to its brokers, and that are still to come."""
         self._sent: deque[Row] = deque()
 

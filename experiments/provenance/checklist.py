@@ -43,7 +43,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.keys import path_of
 from roambus.bridge.runs.layout import (
     AGENTS,
@@ -113,7 +113,9 @@ class Evidence:
     def runs(self) -> list[tuple[Scenario, Path]]:
         """Some of the runs with their scenarios: those whose ini is there."""
         chosen = self.traces[:: max(1, len(self.traces) // MOST_SCENARIOS)]
-        return [(read_scenario(ini), trace) for trace in chosen if (ini := trace.with_name(INI_FILE)).is_file()]
+        return [
+            (read_scenario(ini, Anything()), trace) for trace in chosen if (ini := trace.with_name(INI_FILE)).is_file()
+        ]
 
     @cached_property
     def connectivity(self) -> Connectivity | None:

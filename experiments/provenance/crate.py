@@ -38,7 +38,7 @@ from urllib.parse import unquote
 from roambus.bridge.agents import find_code
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
@@ -108,7 +108,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
         for trace in find_traces(folder):
             if problem := packing.verifier.other_version(trace, told):
                 raise UserError(f"{trace.parent}: {problem}")
-            agent = read_scenario(trace.with_name(INI_FILE)).agent
+            agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
             code.setdefault(agent, _code_of(agent))
             runs.append(_packed(packing.results, trace, agent))
             advance()

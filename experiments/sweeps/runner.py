@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backends.interface import BackendFactory, beyond_of
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
+from roambus.bridge.ini.lookup import Beyond
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -87,20 +88,25 @@ class Summary:
 
 
 def plan_runs(
-    sweep: Sweep, results: Path, level: TraceLevel = TraceLevel.APP, watched: Watched = iter
+    sweep: Sweep,
+    results: Path,
+    level: TraceLevel = TraceLevel.APP,
+    watched: Watched = iter,
+    backend: BackendFactory | None = None,
 ) -> list[RunPlan]:
     """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError.
 
     A link in the results, where a run is to lie, is refused here, before anything is made.
 
-    `watched` passes the points on, and may show how far it is.
+    `watched` passes the points on, and may show how far it is. Without a `backend` the runs must be such as the
+    embedded radio can make.
     """
-    plans = []
+    plans, beyond = [], beyond_of(backend)
     for point in watched(expand(sweep)):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            _check(sweep.template, plan)
+            _check(sweep.template, plan, beyond)
         plans.append(plan)
     return plans
 
@@ -115,7 +121,9 @@ def render_point(template: Path, point: Point) -> str:
 def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
     """One run, rendered and not checked; raises UserError."""
     ini = render_point(template, point)
-    radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
+    name = radio_file_name(ini, _rendered(template))
+    ((_, folder),) = _places(template, point, [name])
+    radio_file = find_beside(folder / template.name, name)
     places = _places(template, point, file_names(ini, _rendered(template)))
     files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
     origin = Origin(template.name.removesuffix(TEMPLATE_SUFFIX), tuple(_settings(template, point, dict(files))))
@@ -143,12 +151,12 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan) -> None:
+def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> None:
     """Reads a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent.
 
     Without them every run of the sweep would be the same, and nothing else would tell.
     """
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files))
+    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files), beyond)
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
     if scenario.agent != plan.agent:
@@ -163,7 +171,8 @@ def _rendered(template: Path) -> Path:
 
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Lets the back-end get ready for runs like this one, whose scenario is returned; raises UserError."""
-    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files))
+    beyond = beyond_of(backend)
+    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
     backend.prepare(scenario)
     return scenario
 

@@ -36,7 +36,7 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.record.record_file import open_record
 from roambus.bridge.record.replay import ReplayBackend
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
@@ -73,7 +73,7 @@ def find_source(path: Path) -> Source:
     """The run in a folder, the only one below it, or that of a trace file; raises UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
-    scenario = read_scenario(ini) if ini.is_file() else None
+    scenario = read_scenario(ini, Anything()) if ini.is_file() else None
     return Source(trace, _title(trace), scenario, record if record.is_file() else None)
 
 

@@ -114,7 +114,7 @@ Collector Bridge::collector_of(const Run& run, const Welcome& welcome) {
 
 Run Bridge::run() const {
     check_time_resolution();
-    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false, outlook_->transit()};
+    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false, outlook_->transit(), outlook_->framing()};
     std::vector<SimTime> starts = boot_times(applications_);
     for (BridgeApplication* application : applications_) {
         run.nodes.push_back({starts[application->node()], application->clock_rate()});
@@ -210,18 +210,22 @@ void Bridge::say_goodbye() {
 
 // The network finishes the bridge last: the resource managers' energy is up to date by now.
 Finished Bridge::totals() const {
-    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, died{"died_us", {}};
-    bool anybody_died = false;
+    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, spilt{"radio_overflown", {}}, died{"died_us", {}};
+    bool anybody_died = false, anything_spilt = false;
     Finished totals{collector_->sends(), collector_->deliveries(), {}, {}, {}};
     for (BridgeApplication* application : applications_) {
         offered.values.push_back(application->offered());
         overflown.values.push_back(application->overflown());
         received.values.push_back(application->received());
+        spilt.values.push_back(application->spilt());
+        anything_spilt = anything_spilt || application->spilt() > 0;
         died.values.push_back(application->died_us());
         anybody_died = anybody_died || application->died_us() > 0;
         totals.energy_mj.push_back(application->spent_energy_mj());
     }
     totals.counts = {offered, overflown, received};
+    if (anything_spilt)
+        totals.counts.push_back(spilt);
     if (anybody_died)
         totals.counts.push_back(died);
     totals.moves = places_.moves(omnetpp::SimTime::fromRaw(time_limit_).dbl());

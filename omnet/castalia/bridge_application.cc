@@ -1,5 +1,7 @@
 #include "bridge_application.h"
 
+#include <algorithm>
+
 #include "bridge.h"
 #include "bytes_packet.h"
 
@@ -78,11 +80,17 @@ void BridgeApplication::handleMacControlMessage(omnetpp::cMessage* message) {
     bridge_->settle();
 }
 
+void BridgeApplication::handleRadioControlMessage(RadioControlMessage* message) {
+    spilt_ += message->getRadioControlMessageKind() == RADIO_BUFFER_FULL;
+}
+
 // The message of a MAC without room does not say which packet it means. But packets of one instant reach the MAC in
 // their order, and it makes no room in between: once one is refused, so are all after it.
 std::vector<Failure> BridgeApplication::take_refused() {
     std::vector<Failure> failures;
-    for (auto send = sent_.end() - static_cast<std::ptrdiff_t>(refused_); send != sent_.end(); ++send)
+    // A routing's own packets can be refused, too, of which the host knows nothing.
+    const std::size_t refused = std::min<std::size_t>(refused_, sent_.size());
+    for (auto send = sent_.end() - static_cast<std::ptrdiff_t>(refused); send != sent_.end(); ++send)
         failures.push_back({send->time, node(), send->destination, send->payload, "MAC queue full"});
     sent_.clear();
     refused_ = 0;

@@ -54,12 +54,16 @@ public:
     std::int64_t overflown() const { return overflown_; }
     std::int64_t received() const { return received_; }
 
+    // Frames that the radio had no room for, which a MAC without a queue finds out too late.
+    std::int64_t spilt() const { return spilt_; }
+
 protected:
     void initialize() override;
     void handleMessage(omnetpp::cMessage* message) override;
     void startup() override;
     void fromNetworkLayer(ApplicationPacket* packet, const char* source, double rssi, double lqi) override;
     void handleMacControlMessage(omnetpp::cMessage* message) override;
+    void handleRadioControlMessage(RadioControlMessage* message) override;
 
 private:
     std::optional<std::string> refusal(std::size_t bytes) const;
@@ -73,6 +77,7 @@ private:
     std::int64_t offered_ = 0;
     std::int64_t overflown_ = 0;
     std::int64_t received_ = 0;
+    std::int64_t spilt_ = 0;
 };
 
 }  // namespace roambus

@@ -54,10 +54,13 @@ bool is_under_way(const omnetpp::cEvent& event) {
 }  // namespace
 
 CastaliaOutlook::CastaliaOutlook(const std::vector<BridgeApplication*>& applications) : applications_(applications) {
+    const StackLimits limits(*applications.front()->getParentModule()->getSubmodule("Communication"));
+    const auto queue = layer(*applications.front(), "MAC").par("macBufferSize").intValue();
+    framing_ = {static_cast<std::uint32_t>(limits.overhead()), static_cast<std::uint32_t>(queue), 0};
+    transit_.most_bytes = limits.most_bytes();
     if (!std::all_of(applications.begin(), applications.end(), [](auto* application) { return is_known(*application); }))
         return;
     transit_ = transit_of(*applications.front());
-    buffer_size_ = static_cast<std::uint32_t>(layer(*applications.front(), "MAC").par("macBufferSize").intValue());
     for (const BridgeApplication* application : applications)
         add(*application);
 }
@@ -98,10 +101,10 @@ SimTime CastaliaOutlook::earliest_arrival_by(const omnetpp::cEvent& event) const
 }
 
 std::uint32_t CastaliaOutlook::room() const {
-    std::size_t longest = energy_is_low_ ? buffer_size_ : 0;
+    std::size_t longest = energy_is_low_ ? framing_.queue : 0;
     for (VirtualMac* mac : macs_)
         longest = std::max(longest, QueueOf::length(*mac));
-    return buffer_size_ - static_cast<std::uint32_t>(std::min<std::size_t>(longest, buffer_size_));
+    return framing_.queue - static_cast<std::uint32_t>(std::min<std::size_t>(longest, framing_.queue));
 }
 
 }  // namespace roambus

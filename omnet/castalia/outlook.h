@@ -18,8 +18,10 @@ class CastaliaOutlook {
 public:
     explicit CastaliaOutlook(const std::vector<BridgeApplication*>& applications);
 
-    // All zero with another stack.
+    // Of another stack no more than how long a packet may be.
     Transit transit() const { return transit_; }
+
+    Framing framing() const { return framing_; }
 
     // Nothing with another stack.
     std::optional<Quiet> now() const;
@@ -36,8 +38,8 @@ private:
     const std::vector<BridgeApplication*>& applications_;
     std::vector<VirtualMac*> macs_;  // empty with another stack
     std::unordered_set<const omnetpp::cObject*> silent_;  // modules at which nothing starts a frame
-    std::uint32_t buffer_size_ = 0;
     Transit transit_;
+    Framing framing_;
     bool energy_is_low_ = false;
 };
 

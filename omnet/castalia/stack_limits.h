@@ -22,11 +22,13 @@ public:
     std::uint32_t most_bytes() const;
 
     // Bytes that the whole stack adds to a packet.
-    long overhead() const { return mac_overhead_ + radio_overhead_; }
+    long overhead() const { return routing_overhead_ + mac_overhead_ + radio_overhead_; }
 
 private:
-    long mac_overhead_;  // of routing and MAC together
-    long mac_max_;       // bytes; 0: no limit
+    long routing_overhead_;
+    long routing_max_;  // bytes, as all of these; 0: no limit
+    long mac_overhead_;
+    long mac_max_;
     long radio_overhead_;
     long radio_max_;
 };

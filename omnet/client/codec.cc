@@ -102,6 +102,9 @@ std::string encode(const Hello& hello) {
     out.set_least_delay(hello.run.transit.least_delay);
     out.set_delay_per_byte(hello.run.transit.delay_per_byte);
     out.set_most_bytes(hello.run.transit.most_bytes);
+    out.set_header_bytes(hello.run.framing.header_bytes);
+    out.set_queue(hello.run.framing.queue);
+    out.set_bits_per_second(hello.run.framing.bits_per_second);
     return message.SerializeAsString();
 }
 

@@ -17,7 +17,7 @@ using NodeId = std::uint32_t;
 using Payload = std::shared_ptr<const std::string>;
 
 constexpr NodeId kBroadcast = 65535;
-constexpr std::uint32_t kProtocolVersion = 2;
+constexpr std::uint32_t kProtocolVersion = 3;
 constexpr std::int32_t kTimeResolution = -9;
 constexpr std::size_t kMaxMessageBytes = 64u << 20;
 constexpr std::size_t kMaxPayloadBytes = 65535;
@@ -27,11 +27,18 @@ struct Node {
     double clock_rate = 1.0;
 };
 
-// How soon a packet can arrive, and what a MAC with room takes.
+// How soon a packet can arrive, and how long it may be.
 struct Transit {
     SimTime least_delay = 0;
     SimTime delay_per_byte = 0;
     std::uint32_t most_bytes = 0;
+};
+
+// What the network stack makes of a packet.
+struct Framing {
+    std::uint32_t header_bytes = 0;
+    std::uint32_t queue = 0;            // packets; 0: there is none
+    std::uint32_t bits_per_second = 0;  // 0: those of the radio parameters file
 };
 
 // What the simulator says of itself and of the run.
@@ -43,6 +50,7 @@ struct Run {
     std::vector<Node> nodes;
     bool wants_notes = false;
     Transit transit = {};
+    Framing framing = {};
 };
 
 struct Hello {

@@ -66,7 +66,8 @@ private:
                 settings_.processing_delay,
                 {},
                 false,
-                stack_->transit()};
+                stack_->transit(),
+                stack_->framing()};
         for (const NodeSettings& node : settings_.nodes)
             run.nodes.push_back(node.clock);
         return run;

@@ -76,6 +76,9 @@ public:
     // earliest, and no frame arrives sooner than that.
     Transit transit() const override { return {5 * kAssessment, 0, kMostBytes}; }
 
+    // A preamble of four bytes, a delimiter and a length come before the MAC's header.
+    Framing framing() const override { return {127 - kMostBytes + 6, settings_.queue, 250'000}; }
+
     std::uint32_t room() const override {
         const auto fullest = std::max_element(ports_.begin(), ports_.end(),
                                               [](const Port& a, const Port& b) { return a.waiting < b.waiting; });
@@ -104,7 +107,6 @@ private:
     struct Port {
         ns3::Ptr<LrWpanNetDevice> device;
         std::uint32_t waiting = 0;
-        double sinr_db = 0;
         std::map<NodeId, std::pair<std::uint8_t, SimTime>> last;  // of each neighbour: the number of its frame, and when
         std::int64_t overflown = 0, unacknowledged = 0, busy = 0;
     };
@@ -132,9 +134,6 @@ private:
         mac->SetMcpsDataIndicationCallback(
             [this, id](McpsDataIndicationParams said, ns3::Ptr<ns3::Packet> packet) { receive(id, said, packet); });
         mac->SetMcpsDataConfirmCallback([this, id](McpsDataConfirmParams said) { confirm(id, said); });
-        phy->TraceConnectWithoutContext(
-            "PhyRxEnd", ns3::Callback<void, ns3::Ptr<const ns3::Packet>, double>(
-                            [&port](ns3::Ptr<const ns3::Packet>, double sinr) { port.sinr_db = 10 * std::log10(sinr); }));
         port.device->AssignStreams(1000 + 10 * static_cast<std::int64_t>(id));
     }
 
@@ -154,7 +153,7 @@ private:
         if (is_repeated(ports_[id], sender, said.m_dsn))
             return;
         const double rssi = loss_->CalcRxPower(settings_.nodes[sender].tx_power_dbm, mobility(sender), mobility(id));
-        arrived_(sender, payload_of(packet), {id, rssi, ports_[id].sinr_db});
+        arrived_(sender, payload_of(packet), {id, rssi, rssi - settings_.noise_floor_dbm});
     }
 
     // Whether a frame was heard before, and came again because its acknowledgement was lost. A MAC of 802.15.4 is to
@@ -222,6 +221,9 @@ public:
 
     // A frame of 802.11b begins with 192 us of preamble and header.
     Transit transit() const override { return {192'000, 0, kMostBytes}; }
+
+    // 24 bytes before the MAC's header of 24, 8 of LLC and SNAP, and a checksum of 4.
+    Framing framing() const override { return {60, settings_.queue, 1'000'000}; }
 
     std::uint32_t room() const override {
         std::uint32_t least = settings_.queue;

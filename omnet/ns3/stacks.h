@@ -35,6 +35,9 @@ public:
     // How soon a packet can arrive or be refused, and the longest message that is taken.
     virtual Transit transit() const = 0;
 
+    // What it makes of a message.
+    virtual Framing framing() const = 0;
+
     // The packets that the fullest MAC still has room for.
     virtual std::uint32_t room() const = 0;
 

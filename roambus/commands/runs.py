@@ -135,7 +135,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     from roambus.experiments.sweeps.runner import plan_runs, prepare
     from roambus.experiments.sweeps.sweep_file import opened_results
 
-    (plan,) = plan_runs(sweep, out, TraceLevel(level))
+    (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
     announce_compilation(backend)
     prepare(plan, backend)
@@ -185,7 +185,7 @@ def serve(
     """
     from roambus.bridge.backends.castalia.backend import ServeFactory
 
-    factory = ServeFactory(*simulator, endpoint, wait, _announce)
+    factory = ServeFactory(*simulator, endpoint, wait_s=wait, announce=_announce)
     _run_once(sweep_of_one("serve", single), level, record, check, out, factory)
 
 

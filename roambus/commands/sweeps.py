@@ -234,7 +234,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
     part = Part.read(making.part)
     detail(f"{out}: planning")
-    planned = plan_runs(sweep, out, TraceLevel(making.level), watched)
+    planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
     announce_compilation(backend)

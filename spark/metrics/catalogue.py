@@ -252,14 +252,15 @@ def messages_per_broker(run: Run) -> float:
 
 @metric("bytes on the air per node", "B", scale=Scale.LOGARITHMIC)
 def air_bytes_per_node(run: Run) -> float:
-    """Bytes of a node's packets with the headers of network, MAC and radio (25), mean over all nodes."""
+    """Bytes of a node's packets with the headers of network, MAC and radio (mostly 25), mean over all nodes."""
     return run.nodes.air_bytes.mean()
 
 
 @metric("airtime", scale=Scale.LOGARITHMIC)
 def airtime(run: Run) -> float:
-    """Time that all packets with their headers are on the air at 250 kbit/s, over the time of the run."""
-    return run.nodes.air_bytes.sum() * 8 / 250_000 / run.counted_s if len(run.nodes) and run.counted_s else math.nan
+    """Time that all packets with their headers are on the air, at the radio's rate, over the time of the run."""
+    bits = run.nodes.air_bytes.sum() * 8
+    return bits / run.air[1] / run.counted_s if len(run.nodes) and run.counted_s else math.nan
 
 
 @metric("copies heard")

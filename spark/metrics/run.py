@@ -47,7 +47,7 @@ import pyarrow.compute as pc
 
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import CODED_SCHEMA, GREATEST_NODE, DamagedTraceError, read_coded, read_footer
-from roambus.bridge.trace.schema import WARM_UP
+from roambus.bridge.trace.schema import AIR, USUAL_AIR, WARM_UP
 
 Result = TypeVar("Result")
 Floats = npt.NDArray[np.float64]
@@ -57,8 +57,6 @@ WHOLE = 4_000_000
 """Of a trace of no more rows, all are kept that are no packets."""
 ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
-HEADERS = 25
-"""The bytes that the network, the MAC and the radio of all templates that come with roambus add to a packet."""
 SUBSCRIBER, ROUTED, DELIVERIES = "subscriber", "routed", "deliveries"
 PUBLISHED_S, DELIVERED_S, DELAY_S = "published_s", "delivered_s", "delay_s"
 ROLE, MESSAGES, AIR_BYTES, ENERGY_MJ, DIED_S = "role", "messages", "air_bytes", "energy_mj", "died_s"
@@ -77,6 +75,8 @@ class Run:
         footer = read_footer(file)
         self.file, self.row_count, self.deadline_s = file, footer.rows, deadline_s
         self.warm_up_s = warm_up_of(file, footer.metadata)
+        self.air = _air_of(file, footer.metadata)
+        """Bytes of headers that each packet has on the air, and bit/s."""
         self.known: dict[Callable[..., Any], Any] = {}
         """What functions under `once` found."""
 
@@ -205,7 +205,7 @@ class Run:
         columns = {
             ROLE: role,
             MESSAGES: self._sum_of_sends(known),
-            AIR_BYTES: self._sum_of_sends(known, self.sends[schema.BYTES].to_numpy() + HEADERS),
+            AIR_BYTES: self._sum_of_sends(known, self.sends[schema.BYTES].to_numpy() + self.air[0]),
             ENERGY_MJ: np.rint(spent * 1e6).groupby(energies[schema.NODE]).sum() / 1e6,
             DIED_S: deaths.groupby(schema.NODE)[schema.TIME_S].min(),
         }
@@ -292,6 +292,17 @@ def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
         if 0 <= warm_up_s < math.inf:
             return warm_up_s
     raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+
+
+def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:
+    """What a frame is on the air; raises DamagedTraceError."""
+    if AIR not in metadata:
+        return USUAL_AIR
+    with suppress(ValueError):
+        headers, rate = map(int, metadata[AIR].split())
+        if 0 <= headers < 1 << 16 and rate > 0:
+            return headers, rate
+    raise DamagedTraceError(file, "damaged (it does not say what its headers are)")
 
 
 # Arrays

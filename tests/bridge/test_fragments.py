@@ -55,7 +55,9 @@ def limited(frame: int = 127, *, fragments: bool = True) -> Scenario:
 
 
 def fragments(trace: TraceWriter | None = None) -> Fragments:
-    return Fragments(limited(), MESSAGES, trace or TraceWriter())
+    made = Fragments(MESSAGES, trace or TraceWriter())
+    made.fit(limited().room_bytes)
+    return made
 
 
 def arriving(message: Message, sender: NodeId = 0) -> Delivery:
@@ -120,10 +122,10 @@ def test_a_message_that_looks_like_a_fragment_is_refused() -> None:
         """Of a user's own."""
 
     with pytest.raises(UserError, match="tag 254 is that of fragments"):
-        Fragments(limited(), MessageSet([Mine]), TraceWriter())
+        Fragments(MessageSet([Mine]), TraceWriter())
 
 
 def test_a_frame_needs_room_for_a_fragment() -> None:
     """A limit that leaves nothing beside the headers is an error, and no endless run."""
-    with pytest.raises(UserError, match="a frame of 30 bytes has no room"):
-        Fragments(limited(30), MESSAGES, TraceWriter())
+    with pytest.raises(UserError, match="room for 5 bytes, which is none for a fragment"):
+        Fragments(MESSAGES, TraceWriter()).fit(limited(30).room_bytes)

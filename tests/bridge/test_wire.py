@@ -176,7 +176,9 @@ def hello(**changes: object) -> pb.Hello:
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        (hello(protocol_version=1), "version 1 .* speaks 2: build omnet/"),
+        (hello(most_bytes=65536), "messages of 65536 bytes, .*at most 65535 are possible"),
+        (hello(header_bytes=2**31), "headers of 2147483648: at most 65535"),
+        (hello(protocol_version=1), "version 1 .* speaks 3: build omnet/"),
         (hello(schema_hash=bytes(32)), "another wire.proto: build omnet/"),
         (hello(token="f" * 32), "not this run's token"),
         (hello(token=TOKEN[1:] + "é"), "not this run's token"),

@@ -22,14 +22,22 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
-from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.backends.castalia.simulators import Channel, ServedSimulator, Simulator, StartedSimulator, ways_of
+from roambus.bridge.backends.castalia.installation import Program, find_installation
+from roambus.bridge.backends.castalia.simulators import (
+    Channel,
+    ServedSimulator,
+    Simulator,
+    StartedSimulator,
+    Ways,
+    ways_of,
+)
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
+from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.radio import RadioSettings
@@ -219,9 +227,9 @@ def _check_scenario(scenario: Scenario) -> None:
 
 def check_readings(scenario: Scenario, simulator: str) -> None:
     """Raises UserError if signal strengths are to be read wrongly, which the embedded radio alone does."""
-    for field in ("rssi_offset_db", "rssi_noise_db"):
-        if getattr(scenario.radio, field):
-            key = path_of(RadioSettings, field)
+    for name in ("rssi_offset_db", "rssi_noise_db"):
+        if getattr(scenario.radio, name):
+            key = path_of(RadioSettings, name)
             raise UserError(
                 f"{key}: {simulator} reads all signal strengths right: leave it at 0, or use --backend radio"
             )
@@ -232,15 +240,36 @@ DEADLINE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class CastaliaFactory:
-    """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
+class BridgedFactory:
+    """What the factories of all simulators in another process can be told."""
 
     # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True
     transport: Transport = "zeromq"
+
+    def started(
+        self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
+    ) -> CastaliaBackend:
+        """The back-end of one run, which starts the program once it is opened."""
+        simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
+        return self.over(scenario, agent, simulator)
+
+    def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
+        """The back-end that speaks with this simulator."""
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
+
+
+@dataclass(frozen=True, slots=True)
+class CastaliaFactory(BridgedFactory):
+    """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
+
     name: str = "castalia"
+
+    def beyond(self) -> Beyond:
+        """Every key that Castalia's NED files declare; raises UserError."""
+        return find_installation().types()
 
     def prepare(self, scenario: Scenario) -> None:
         """Raises UserError if Castalia, or our modules for it, are not there, or if it cannot play the links."""
@@ -249,25 +278,26 @@ class CastaliaFactory:
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """The back-end of one run; nothing is started before it is opened."""
-        program, deadline_s = find_installation().program(), self.deadline_s or DEADLINE_S
-        simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario), self.transport)
-        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
+        return self.started(scenario, agent, folder, find_installation().program(), ways_of(scenario))
 
 
 @dataclass(frozen=True, slots=True)
-class ServeFactory:
+class ServeFactory(BridgedFactory):
     """Waits for a simulator that somebody starts; `roambus.bridge.backends.interface` says what a factory does."""
 
-    deadline_s: float | None
-    batching: bool
-    lookahead: bool
-    transport: Transport
-    address: str | None
+    address: str | None = None
     """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
-    wait_s: float
-    announce: Callable[[Path], None]
+    wait_s: float = field(kw_only=True)
+    announce: Callable[[Path], None] = field(kw_only=True)
     """This is told the run's folder as soon as the host listens."""
     name: str = "castalia"
+
+    def beyond(self) -> Beyond:
+        """As much as is known here of the Castalia that will come, which may be on another machine."""
+        try:
+            return find_installation().types()
+        except UserError:
+            return OnlyOurs()
 
     def prepare(self, scenario: Scenario) -> None:
         """Raises UserError for an address that cannot be used, or for links that Castalia cannot play."""
@@ -279,4 +309,4 @@ class ServeFactory:
         """The back-end of one run; it listens once it is opened."""
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
         simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
-        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
+        return self.over(scenario, agent, simulator)

@@ -21,6 +21,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
+from roambus.bridge.backends.castalia.ned import NedTypes, read_types
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import user_cache
 from roambus.bridge.runs.layout import INI_FILE
@@ -63,6 +64,10 @@ class Installation:
     def simulator(self) -> Path:
         """Returns Castalia's executable."""
         return simulator_in(self.castalia)
+
+    def types(self) -> NedTypes:
+        """Returns what Castalia's NED files and ours declare; raises UserError, OSError."""
+        return read_types(self.castalia / "src", self.modules.ned)
 
     def program(self) -> Program:
         """Says how Castalia is started in a run's folder, without a window."""

@@ -99,7 +99,7 @@ def misbehave(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
 @pytest.mark.parametrize(
     ("how", "reasons"),
     [
-        ("wrong-version", ["before the start: Hello: version 3 of the protocol, this host speaks 2: build omnet/"]),
+        ("wrong-version", ["before the start: Hello: version 4 of the protocol, this host speaks 3: build omnet/"]),
         ("wrong-hash", ["before the start: Hello: made from another wire.proto: build omnet/"]),
         ("wrong-token", ["before the start: the simulator ended with exit status 1", "this run has another token"]),
         ("node-out-of-range 3", ["after simulation time", "Arrival at", "at 65534: the nodes are 0 to 5"]),
