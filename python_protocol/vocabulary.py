@@ -52,7 +52,7 @@ def parse_roles(text: str) -> Role:
         try:
             roles |= Role[word.upper()]
         except KeyError:
-            raise ValueError(f"{word!r} is no role; the roles are publisher, subscriber, broker") from None
+            raise ValueError(f"{word!r} is not a role; the roles are publisher, subscriber, broker") from None
     return roles
 
 

@@ -95,7 +95,9 @@ def precedence(is_wanted: bool = True) -> Iterator[None]:
     try:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     except PermissionError:
-        raise UserError("--realtime: only root, or who has CAP_SYS_NICE, may put processes before all others") from None
+        raise UserError(
+            "--realtime: only root, or a user with CAP_SYS_NICE, may give processes priority over all others"
+        ) from None
     try:
         yield
     finally:
@@ -260,7 +262,7 @@ class LiveNode(Attend):
         return {}, b""
 
     def _journal_of(self, run: str) -> Path:
-        """The same file for each process of this node in the run; raises ValueError for what is no number of a run."""
+        """The same file for each process of this node in the run; raises ValueError if `run` is not a run's number."""
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:

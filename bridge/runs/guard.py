@@ -346,7 +346,7 @@ def _agent_at(frame: FrameType | None) -> FrameType | None:
 # What is left of it at the end
 
 _NOT_THERE = object()
-"""The state of what is not loaded: to load it is no change."""
+"""The state of what is not loaded: to load it is not a change."""
 _PRINTED_TO = (Path("/dev/fd/1"), Path("/dev/fd/2"))
 """There as long as the descriptors are open."""
 

@@ -297,7 +297,7 @@ def _seeds(found: Evidence) -> str:
     if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):
-        raise MissingError("a seed stands twice in sweep.json")
+        raise MissingError("sweep.json has a seed twice")
     return "; ".join(map(", ".join, found.seeds))
 
 

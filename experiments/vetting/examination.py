@@ -194,7 +194,7 @@ def differences_alone(job: Job) -> Iterator[Finding]:
             how = f"the trace is another one: {first_difference(together, alone)}"
         else:
             continue
-        words = "so they share something, such as a closure, a cache or a global, as no machines could"
+        words = "so they share something, such as a closure, a cache or a global, which machines cannot do"
         place, _ = apart(lambda: (place_of_agent(load_agent(job.agent)), ""))
         yield Finding(SHARED, f"{scene.name}, if each node has a process of its own, {how}; {words}", place)
         return

@@ -67,7 +67,7 @@ class Session:
         AgentError.
         """
         if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
-            raise UserError(f"{at_s} s is no time of a session, 0 to {LONGEST // SECOND} s")
+            raise UserError(f"{at_s} s is not a time of a session, 0 to {LONGEST // SECOND} s")
         text = command.strip()
         if not text or "\n" in text:
             raise UserError(f"write one command, such as {self.film.header['live']['processes'][0][0]} crashes")
@@ -186,7 +186,7 @@ class Player:
             case {**others} if not others:
                 return
             case _:
-                raise UserError("that is no question of this page")
+                raise UserError("that is not a question of this page")
 
 
 def play_session(scenario: Path, overrides: Overrides, port: int, say: Callable[[str], None]) -> None:

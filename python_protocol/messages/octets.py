@@ -34,7 +34,7 @@ class MisfitError(struct.error):
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:
     """The error for a value that is none of its field's class."""
-    return MisfitError(f"{value!r} is no {cls.__name__}, but of type {type(value).__name__}")
+    return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
 class Writer:
@@ -93,7 +93,7 @@ class Writer:
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
         if type(text) is not str:
-            raise MisfitError(f"{text!r} is no text, but of type {type(text).__name__}")
+            raise MisfitError(f"{text!r} is not text, but of type {type(text).__name__}")
         try:
             data = text.encode()
         except UnicodeEncodeError:
@@ -181,7 +181,7 @@ class Reader:
         if self._nesting > MAX_NESTING:
             raise DecodeError(f"messages nested deeper than {MAX_NESTING}")
         if self.messages is None:
-            raise DecodeError("a message may not stand here")
+            raise DecodeError("a message is not allowed here")
         message = self.messages.read(self)
         self._nesting -= 1
         return message

@@ -158,7 +158,7 @@ class Seconds(click.FloatRange):
         """Reads the number; raises click.BadParameter."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
-            self.fail(f"{value} is no number of seconds", param, ctx)
+            self.fail(f"{value} is not a number of seconds", param, ctx)
         return number
 
 

@@ -160,7 +160,7 @@ def progress() -> Progress:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
-    """The value as JSON has it: paths and other things are texts, and what is no number is null."""
+    """The value as JSON has it: paths and other things are texts, and what is not a number is null."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):

@@ -93,7 +93,7 @@ def cores_of(session: SparkSession) -> int:
 def _check(url: str) -> None:
     found = _SERVERS.fullmatch(url)
     if found is None:
-        raise UserError(f"{url}: this is no Spark Connect server: write sc://HOST:PORT")
+        raise UserError(f"{url}: this is not a Spark Connect server: write sc://HOST:PORT")
     try:
         socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
     except (OSError, OverflowError) as error:
@@ -125,7 +125,7 @@ def check_master(url: str) -> None:
     if url.startswith("sc://"):
         raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
-        raise UserError(f"{url}: this is no Spark master: write spark://HOST:PORT")
+        raise UserError(f"{url}: this is not a Spark master: write spark://HOST:PORT")
 
 
 def is_cluster(url: str) -> bool:

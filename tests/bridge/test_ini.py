@@ -272,7 +272,7 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
         ("SN.node[*].Communication.Radio.collisionModel = 1", "1 is not known here: it must be 2$"),
         ('SN.wirelessChannel.temporalModelParametersFile = "T.txt"', "temporalModelParametersFile"),
         ('SN.node[*].Communication.Radio.mode = "IDEAL"', "IDEAL: there is normal"),
-        ('SN.node[*].Communication.Radio.TxOutputPower = "3dBm"', "3 dBm is none of the radio's levels: 0, -1"),
+        ('SN.node[*].Communication.Radio.TxOutputPower = "3dBm"', "3 dBm is not one of the radio's levels: 0, -1"),
         ("SN.node[*].Communication.MAC.phyDataRate = 100", "100 is not the radio's 250"),
         ("SN.node[*].Communication.MAC.phyFrameOverhead = 5", "5 is not the radio's 6"),
         ("SN.node[2].xCoor = 41", rf"run.ini:{LINE}: .*node 2 is out of the field, 0 to 40 m"),
@@ -281,7 +281,7 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
         ('SN.deployment = "[3..9]->uniform"', "out of the 4 nodes"),
         ('SN.node[*].MobilityManagerName = "LineMobilityManager"', "set SN.wirelessChannel.onlyStaticNodes = false"),
         ("SN.node[*].Communication.MAC.backoffBaseValue = 16ms", "not a number without unit"),
-        ('SN.node[*].Application.filter = "topic is news"', "is no constraint such as"),
+        ('SN.node[*].Application.filter = "topic is news"', "is not a constraint such as"),
         ("SN.node[*].Application.subscribeAt = 3", "not a time with its unit"),
         (
             "SN.node[*].Communication.MAC.macBufferSize = 0",

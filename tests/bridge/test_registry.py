@@ -161,7 +161,7 @@ FROZEN = "@dataclass(frozen=True)\nclass Parameters:\n    "
     [
         (
             "class Parameters:\n    ttl = 3",
-            r"agent 'mine.py': Parameters is no class of parameters: write class Parameters\(Parameters\)",
+            r"agent 'mine.py': Parameters is not a class of parameters: write class Parameters\(Parameters\)",
         ),
         (f"{FROZEN}ttl: int", r"parameter ttl has no default: write ttl: TYPE = parameter\(DEFAULT, ...\)"),
         (

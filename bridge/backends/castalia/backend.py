@@ -223,7 +223,7 @@ def check_readings(scenario: Scenario, simulator: str) -> None:
         if getattr(scenario.radio, field):
             key = path_of(RadioSettings, field)
             raise UserError(
-                f"{key}: {simulator} reads all signal strengths right: leave it at 0, or use --backend radio"
+                f"{key}: {simulator} reads all signal strengths without error: leave it at 0, or use --backend radio"
             )
 
 

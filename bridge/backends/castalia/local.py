@@ -109,7 +109,7 @@ class LocalConnection:
                     self._let_in(self._listener.accept()[0])
                 elif isinstance(one, socket.socket) and (hello := self._hear(one)) is not None:
                     return hello
-        raise BackendError(f"no simulator said hello within {within_s:g} s")
+        raise BackendError(f"no simulator sent Hello within {within_s:g} s")
 
     def receive(self) -> bytes:
         """The peer's next message; raises BackendError when it is gone, or silent beyond the deadline."""
@@ -206,7 +206,7 @@ class LocalConnection:
 
     def _present(self) -> socket.socket:
         if self._peer is None:
-            raise BackendError("there is nobody to speak to")
+            raise BackendError("no simulator is connected")
         return self._peer
 
     def _check_alive(self) -> None:

@@ -53,7 +53,7 @@ GRACE_S = 0.5
 _LINKER_STATUS = 127
 """With it the dynamic linker ends a program that wants another library than it finds."""
 
-_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
+_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor shows"
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
 """Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""

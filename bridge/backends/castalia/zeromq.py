@@ -126,7 +126,7 @@ class Connection:
                 return hello
             with suppress(zmq.ZMQError):
                 self._socket.send_multipart([identity, REJECTION], zmq.DONTWAIT)
-        raise BackendError(f"no simulator said hello within {within_s:g} s")
+        raise BackendError(f"no simulator sent Hello within {within_s:g} s")
 
     def _await_anybody(self) -> dict[Any, int]:
         """The sockets on which something has happened, after a moment at most; keys and strangers are seen to."""
@@ -163,7 +163,7 @@ class Connection:
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
         if self._peer is None:
-            raise BackendError("there is nobody to speak to")
+            raise BackendError("no simulator is connected")
         try:
             self._socket.send(self._peer, MORE)
             self._socket.send(message.SerializeToString())

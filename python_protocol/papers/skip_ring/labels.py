@@ -66,13 +66,13 @@ def is_label(bits: str) -> bool:
 def _read_label(reader: Reader, *, or_none: bool = False) -> str:
     bits = read_bits(reader)
     if not is_label(bits) and (bits or not or_none):
-        raise DecodeError(f"{bits!r} is no label")
+        raise DecodeError(f"{bits!r} is not a label")
     return bits
 
 
 def _write_label(writer: Writer, label: str) -> None:
     if not is_label(label):
-        raise MisfitError(f"{label!r} is no label")
+        raise MisfitError(f"{label!r} is not a label")
     write_bits(writer, label)
 
 

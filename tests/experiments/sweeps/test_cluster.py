@@ -227,7 +227,7 @@ def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:7077", "spark://127.0.0.1", "http://127.0.0.1:7077", "spark://a:7077/b"])
 def test_a_url_of_something_else_is_an_error(url: str) -> None:
     """With the form that it must have."""
-    with pytest.raises(UserError, match=r"this is no Spark master: write spark://HOST:PORT"):
+    with pytest.raises(UserError, match=r"this is not a Spark master: write spark://HOST:PORT"):
         check_master(url)
 
 

@@ -102,8 +102,8 @@ def test_the_files_own_commands_can_be_taken_back(tmp_path: Path) -> None:
         (5, "b9 crashes", "b9"),
         (5, "", "write one command, such as b1 crashes"),
         (5, "b3 crashes\n> b2 crashes", "write one command"),
-        (float("nan"), "b3 crashes", "is no time of a session"),
-        (-1, "b3 crashes", "is no time of a session"),
+        (float("nan"), "b3 crashes", "is not a time of a session"),
+        (-1, "b3 crashes", "is not a time of a session"),
         (0.5, "b3 crashes", "until 1s the file sets the network up"),
     ],
 )
@@ -131,7 +131,7 @@ def test_another_agent_takes_the_files_place(tmp_path: Path) -> None:
 )
 def test_a_strange_question_has_an_error_for_an_answer(session: Session, question: Any) -> None:
     """Nothing else comes of it."""
-    assert Player(session).answer(question) == {"error": "that is no question of this page"}
+    assert Player(session).answer(question) == {"error": "that is not a question of this page"}
 
 
 def test_half_a_character_changes_nothing(session: Session) -> None:

@@ -338,7 +338,7 @@ def test_no_simulator_is_an_error_within_its_time() -> None:
     with ScriptedSimulator(script) as simulator:
         simulator.hello_within_s = 0.3
         backend = CastaliaBackend(scenario([Role.NONE] * NODES), Beacon.messages, simulator)
-        with pytest.raises(BackendError, match=r"no simulator said hello within 0\.3 s"):
+        with pytest.raises(BackendError, match=r"no simulator sent Hello within 0\.3 s"):
             backend.open()
         backend.close()
 
