@@ -207,7 +207,7 @@ _AGENT_NAMES = {
     "aodv-tuned": "AODV, tuned",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
-    "resubscribing": "subscribing anew",
+    "resubscribing": "subscribing again",
     "simple": "Simple Routing",
     "phoenix": "Phoenix",
     "caching-large": "caching, large caches",
