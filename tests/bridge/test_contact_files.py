@@ -39,7 +39,7 @@ def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("", "there is no contact in it"),
-        ("0 CONN 0 1 up\n5 CONN 0 4 up\n", ":2: node 4 is none of the 4 nodes"),
+        ("0 CONN 0 1 up\n5 CONN 0 4 up\n", ":2: node 4 is not one of the 4 nodes"),
         ("0 CONN 0 1 up\n5 CONN 1 0 up\n", ":2: the link of 0 and 1 is up already"),
         ("5 CONN 0 1 up\n4 CONN 0 1 down\n", ":2: an event at 4 s comes after a later one"),
         ("0 CONN 0 1\n", ":1: 0 CONN 0 1 is not an event such as"),

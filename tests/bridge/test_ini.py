@@ -276,7 +276,7 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
         ("SN.node[*].Communication.MAC.phyDataRate = 100", "100 is not the radio's 250"),
         ("SN.node[*].Communication.MAC.phyFrameOverhead = 5", "5 is not the radio's 6"),
         ("SN.node[2].xCoor = 41", rf"run.ini:{LINE}: .*node 2 is out of the field, 0 to 40 m"),
-        ('SN.deployment = "circle"', rf"run.ini:{LINE}: SN.deployment: 'circle' is no deployment"),
+        ('SN.deployment = "circle"', rf"run.ini:{LINE}: SN.deployment: 'circle' is not a deployment"),
         ('SN.deployment = "1x4"', "at least two nodes each way"),
         ('SN.deployment = "[3..9]->uniform"', "out of the 4 nodes"),
         ('SN.node[*].MobilityManagerName = "LineMobilityManager"', "set SN.wirelessChannel.onlyStaticNodes = false"),

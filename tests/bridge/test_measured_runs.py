@@ -69,7 +69,7 @@ def test_another_recording_is_another_run(file: Path) -> None:
         ({"links_channel": "26"}, "SN.links.channel: .*there is no row of this channel; there are 11"),
         ({"links_channel": "many"}, "is not a channel such as"),
         ({"links_start": 60}, "ends after 5 s"),
-        ({"mobility": "waypoint"}, "node 0 moves, and recorded nodes stand still"),
+        ({"mobility": "waypoint"}, "node 0 moves, and recorded nodes are static"),
         ({"temporal": "temporal.txt"}, "leave one of the two out"),
     ],
 )
