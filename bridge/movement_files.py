@@ -41,9 +41,9 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 MAX_BYTES = 64 * 2**20
-"""A whole file may have so many characters when it is unpacked, which are some two million way-points."""
+"""The most characters of an unpacked file, which are some two million way-points."""
 MAX_LINE_BYTES = 8 * 2**20
-"""A line may have so many characters, for BonnMotion has the whole way of a node in one line."""
+"""The most characters of a line; BonnMotion has the whole way of a node in one line."""
 
 SLOWEST_MPS = 1e-6
 """Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
@@ -173,7 +173,9 @@ class BonnMotion:
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
-            raise ValueError(f"{len(words)} numbers are no way-points of time, x and y (three dimensions are not read)")
+            raise ValueError(
+                f"{len(words)} numbers are not way-points of time, x and y (three dimensions are not read)"
+            )
         last: WayPoint | None = None
         for at, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
             point = WayPoint(time_s(at), *self._extent.place(x, y))

@@ -106,7 +106,7 @@ MOST_ROWS = 2_000_000
 """The largest public recordings have 300,000. Text packs a thousandfold where lines are alike, and a row takes some 400
 bytes while it is read: so rows are counted before they are read."""
 MOST_NODES = 2048
-"""So many nodes have a table of all pairs in 32 MiB; the testbeds have some 50."""
+"""The most nodes, whose table of all pairs takes 32 MiB; the testbeds have some 50."""
 ROWS_BEGIN = 3
 """The line of the first row."""
 
@@ -338,7 +338,7 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONG = 3
-"""A row that holds so many times as long as is usual in the recording is a gap."""
+"""A row that holds for longer than this multiple of the recording's usual time is a gap."""
 
 
 def gaps(choice: Choice) -> Iterator[str]:

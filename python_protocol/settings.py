@@ -239,7 +239,7 @@ def kind_of(value: Any) -> Kind:
 
 
 MOST_NAMES, MOST_NEAR = 12, 5
-"""Up to so many names are all listed; of more, only so many that are near, if any is."""
+"""Up to this number of names all are listed; of more, only this number of near ones, if there are any."""
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:

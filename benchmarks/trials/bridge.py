@@ -211,7 +211,7 @@ KINDS = (
         host_names(
             "the connection to the simulator is lost",
             "the simulator did not answer within",
-            "no simulator sent Hello within",
+            "no simulator said hello within",
             "the simulator did not end within",
         ),
         deadlines_at_start=START_DEADLINES,

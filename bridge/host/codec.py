@@ -24,13 +24,13 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
 FIRST = 4
-"""So many messages of each type are compared at first: a mistake in `read` or `write` shows in nearly every message."""
+"""First messages of each type that are compared: a mistake in `read` or `write` shows in nearly every message."""
 EVERY = 512
-"""Of those that follow, one in so many: what goes wrong only now and then is found, and costs no time to speak of."""
+"""Of later messages one in this number is compared: this finds rare mistakes, and costs almost no time."""
 LONGEST = 200
-"""So much is shown of a value that differs."""
+"""Characters that are shown of a value that differs."""
 KEPT = 64
-"""So many messages that were compared wait for a second look, which comes when most have been received."""
+"""Compared messages that wait for a second comparison, which comes when most have been received."""
 
 
 class CodecError(Exception):

@@ -370,7 +370,7 @@ class Performer:
             self._trace.add(time, node, SEND, Fragment.message_type, None, peer, piece.size)
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
-        """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is not a time."""
+        """When `after` has passed by the node's own clock; raises TypeError, ValueError if it is not a time."""
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action requests something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])

@@ -62,7 +62,7 @@ from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND,
 PREPARE_S = 60.0
 """How long a node may take to prepare a run: it imports the agent, and works out the movement of all nodes."""
 SILENT_S = 2.0
-"""A node on another machine that has not answered for so long is taken for dead, until it answers again."""
+"""After this time without an answer a node on another machine counts as dead, until it answers again."""
 LEAD_S = 0.5
 """From what is told last until the start: all nodes must have heard of it by then."""
 LOOK_MS = 20

@@ -48,9 +48,9 @@ MOST_BYTES = 64 * 2**20
 REACH_S = 5.0
 """How long a node may take to answer: it is on the air meanwhile, and answers between two events of its agent."""
 BEAT_S = 0.25
-"""Each node is asked for its state so often."""
+"""Time between two requests for a node's state."""
 PROBES = 20
-"""So often a clock is looked at, once after the other; the best of 20 is hardly better than the best of ten."""
+"""Readings of a clock for a comparison; the best of 20 is hardly better than the best of ten."""
 MOST_ERROR = 5 * MILLISECOND
 """Clocks that cannot be compared better make delays that mean nothing, which are some milliseconds a hop."""
 

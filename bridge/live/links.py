@@ -56,7 +56,7 @@ class Links(Protocol):
         """When a frame arrives that was sent at `sent` with a message of `size` bytes; None if it does not."""
 
     def refusal(self, size: int) -> str | None:
-        """Why the node itself cannot send a message of so many bytes; None if it can."""
+        """Why the node itself cannot send a message of this length; None if it can."""
 
 
 def links_of(kind: str, scenario: Scenario, node: NodeId) -> Links:

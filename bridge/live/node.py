@@ -67,11 +67,11 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 LOST_S = 5.0
-"""A conductor that has asked nothing for so long is gone."""
+"""After this time without a request the conductor counts as gone."""
 PIECE_BYTES = 2**20
 """A journal is collected in pieces of this length, between which a node is on the air again."""
 WILD_US = 1_000_000
-"""A process that takes precedence, and does not wait for so long, has gone wild."""
+"""A process with real-time priority that never waits for this time is out of control."""
 IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
 
 
@@ -319,7 +319,7 @@ class LiveNode(Attend):
         if self._is_stopped:
             raise StoppedError("the conductor has stopped it")
         if time.monotonic() > self._heard_at + LOST_S:
-            raise LostError(f"the conductor has asked nothing for {LOST_S:g} s")
+            raise LostError(f"no request of the conductor for {LOST_S:g} s")
 
     def descriptors(self) -> Sequence[int]:
         """What the connection is heard by."""

@@ -277,7 +277,7 @@ def _send(send: Send | None, messages: MessageSet) -> str:
     try:
         message = str(messages.decode(send.payload))
     except DecodeError:
-        message = f"{len(send.payload)} bytes that are no message of this agent, {send.payload.hex(' ', -4)}"
+        message = f"{len(send.payload)} bytes that are not a message of this agent, {send.payload.hex(' ', -4)}"
     return f"node {send.node} sends to {to} at {format_time(send.time)}: {message}"
 
 

@@ -136,7 +136,7 @@ class MeasuredLinks:
     )
 
     def choice(self, nodes: int, lasting: SimTime) -> Choice:
-        """What so many nodes play in a run of so many ns; raises ValueError if there is nothing."""
+        """The links of a number of nodes in a run of a duration in ns; raises ValueError if there is none."""
         return Choice(choose(self.recording, self.channel, nodes), nodes, self.start, self.pace, lasting)
 
 

@@ -109,7 +109,7 @@ _PARENT = re.compile(r"(\d+):(\d+|-)")
 _MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
 MOST_NAMED = 1_000_000
-"""So often nodes can be named by ranges in one plan: a hundred partitions of ten thousand nodes."""
+"""The most nodes that ranges of one plan name: a hundred partitions of ten thousand nodes."""
 _KINDS = {kind.value: kind for kind in FaultKind}
 
 

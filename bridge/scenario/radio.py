@@ -30,7 +30,7 @@ RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 MOST_BYTES = 65535
 """No frame is longer on the bridge to a simulator."""
 MOST_FRAMES = 65535
-"""Each node has room for so many in memory."""
+"""The most frames for which each node has room in memory."""
 
 FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
 MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")

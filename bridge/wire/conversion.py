@@ -68,7 +68,7 @@ def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
     try:
         message = pb.FromSimulator.FromString(frame)
     except NoMessageError:
-        raise ProtocolError(f"{len(frame)} bytes that are no message of the bridge's protocol") from None
+        raise ProtocolError(f"{len(frame)} bytes that are not a message of the bridge's protocol") from None
     kind = message.WhichOneof("body")
     if kind not in expected:
         raise ProtocolError(f"{kind or 'an empty message'} came, where {' or '.join(expected)} belongs")

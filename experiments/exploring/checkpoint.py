@@ -161,7 +161,7 @@ _NAME = "kept.json"
 
 
 class Keeper:
-    """Knows the files of one search by so many processes."""
+    """The files of one search by several processes."""
 
     def __init__(self, folder: Path, jobs: int = 1) -> None:
         """Looks what is there already; raises UserError if that was kept by another number of processes, OSError."""

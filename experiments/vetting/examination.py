@@ -189,9 +189,9 @@ def differences_alone(job: Job) -> Iterator[Finding]:
         if not together.exists() or not (end.exists() or alone.exists()):
             continue
         if end.exists():
-            how = f"the run does not end well: {end.read_text(encoding='utf-8')}"
+            how = f"the run fails: {end.read_text(encoding='utf-8')}"
         elif together.read_bytes() != alone.read_bytes():
-            how = f"the trace is another one: {first_difference(together, alone)}"
+            how = f"the trace differs: {first_difference(together, alone)}"
         else:
             continue
         words = "so they share something, such as a closure, a cache or a global, which machines cannot do"
@@ -206,7 +206,7 @@ def _suspects(agent: str) -> tuple[str, str]:
     lines = suspects(agent_class)
     if lines:
         return lines[0].partition(" ")[0], f"look at {', '.join(lines)}"
-    words = "chance comes from elsewhere than self.random, or time from elsewhere than now"
+    words = "the agent draws random numbers without self.random, or reads a clock instead of now"
     return place_of_agent(agent_class), words
 
 

@@ -224,24 +224,24 @@ class Enumerated(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Blob(Shape):
-    """A count, and so many bytes."""
+    """A count of a byte, and that number of bytes."""
 
     count: Number = BYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """A count of a byte, and so many bytes of UTF-8."""
+    """A count of a byte, and that number of bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding(Shape):
-    """A count of two bytes, and so many bytes whose size alone matters."""
+    """A count of two bytes, and that number of bytes, of which only the size matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Shape):
-    """So many bytes, without a count before them."""
+    """A fixed number of bytes, without a count before them."""
 
     size: int
 
@@ -253,7 +253,7 @@ class BitText(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Shape):
-    """A count, and so many values of one shape."""
+    """A count, and that number of values of one shape."""
 
     item: Shape
     count: Number = BYTE

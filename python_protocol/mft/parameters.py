@@ -86,7 +86,7 @@ class MftParameters(BundleParameters, StorageParameters):
         unit="s",
         source="tuned: two heartbeats, after which a broker that hears its client has sent what it lacks",
         at_least=0,
-        doc="with spreads a subscriber asks whoever is around for what it has lacked for so long; 0: it never does",
+        doc="with spreads a subscriber asks its neighbours for what it has lacked for this time; 0: it never does",
     )
     subscription_delay: SimTime = parameter(
         5 * SECOND,

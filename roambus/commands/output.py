@@ -197,9 +197,9 @@ def _option(words: list[str], attribute: str, text: str) -> click.Option:
 def with_options(command: click.Command) -> click.Command:
     """The command, and all commands in it, with the options that every command has."""
     command.params += [
-        _option(["--json"], "as_json", "Prints one JSON document, errors too, instead of words."),
-        _option(["-q", "--quiet"], "is_quiet", "Shows no progress, and no words but errors and what was asked for."),
-        _option(["-v", "--verbose"], "is_verbose", "Tells more: single runs, times, and where an error comes from."),
+        _option(["--json"], "as_json", "Prints one JSON document instead of text, also for errors."),
+        _option(["-q", "--quiet"], "is_quiet", "Shows no progress: prints only errors and the result."),
+        _option(["-v", "--verbose"], "is_verbose", "Prints more: single runs, times, and the traceback of an error."),
     ]
     if isinstance(command, click.Group):
         for one in command.commands.values():

@@ -32,7 +32,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.trace import parquet
 
 MOST_NAMED = 1000
-"""So many runs that are missing are named one by one."""
+"""The most missing runs that are named one by one."""
 REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """What a formula of a spreadsheet begins with, and what begins like one and is none."""

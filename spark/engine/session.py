@@ -55,7 +55,9 @@ def connect_session(url: str) -> Iterator[SparkSession]:
     except ImportError as error:
         raise UserError(f"{url}: {_reason(error)}: install {EXTRA}") from None
     except (PySparkException, OSError) as error:
-        raise UserError(f"{url}: somebody answers there, but no Spark Connect server: {_reason(error)}") from None
+        raise UserError(
+            f"{url}: a program answers there, but it is not a Spark Connect server: {_reason(error)}"
+        ) from None
     try:
         if version != pyspark.__version__:
             raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
@@ -159,7 +161,7 @@ _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _LOOPBACK = "127.0.0.1"
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
 _NOT_ACCEPTED = (
-    "somebody answers there, but does not accept us: is it the master's port (7077, not that of its web page), "
+    "a program answers there, but refuses the connection: is it the master's port (7077, not that of its web page), "
     f"the same Spark ({pyspark.__version__}), and the same spark.authenticate.secret?"
 )
 

@@ -126,7 +126,7 @@ def test_a_simulator_is_left_the_ways_that_the_file_gives(write: Write, tmp_path
 
 def test_an_error_names_the_movement_file_and_its_line(write: Write, tmp_path: Path) -> None:
     """Where the user has it, before any run."""
-    with pytest.raises(UserError, match=rf"{tmp_path}/ways/walk.movements:2: 1 numbers are no way-points"):
+    with pytest.raises(UserError, match=rf"{tmp_path}/ways/walk.movements:2: 1 numbers are not way-points"):
         write(MOVING + "x\n")
 
 

@@ -228,7 +228,7 @@ def check_readings(scenario: Scenario, simulator: str) -> None:
 
 
 DEADLINE_S = 30.0
-"""Either side waits so long for the other, unless told otherwise."""
+"""How long either side waits for the other by default, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class FrameReader:
 CHUNK_BYTES = 2**18
 """More than a Unix socket holds by default, so that nearly every message is read in one call."""
 MOST_VISITORS = 64
-"""So many may wait before the simulator has said hello; whoever waits longest is shown out for the next."""
+"""Connections that may wait before the simulator has said hello; the one that waits longest makes room for the next."""
 
 
 class LocalConnection:
@@ -109,7 +109,7 @@ class LocalConnection:
                     self._let_in(self._listener.accept()[0])
                 elif isinstance(one, socket.socket) and (hello := self._hear(one)) is not None:
                     return hello
-        raise BackendError(f"no simulator sent Hello within {within_s:g} s")
+        raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def receive(self) -> bytes:
         """The peer's next message; raises BackendError when it is gone, or silent beyond the deadline."""

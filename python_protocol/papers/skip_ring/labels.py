@@ -51,7 +51,7 @@ def show_bits(bits: str) -> str:
 Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
 """The label of a trie's node, or a prefix of such labels."""
 MAX_BITS = 32
-"""A label has at most so many bits, which are enough for any number of nodes."""
+"""The most bits of a label, enough for any number of nodes."""
 CIRCLE = 1 << MAX_BITS
 """A position is r(label) in units of 1 / CIRCLE."""
 

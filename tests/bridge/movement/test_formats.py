@@ -105,7 +105,7 @@ def test_a_node_is_at_its_first_place_from_the_start(folder: Path) -> None:
         ("", "walk.movements: no node moves here"),
         ("# nothing\n\n", "no node moves here"),
         ("hello\n", "walk.movements:1: 'hello' neither sets a node's X_, Y_ or Z_ nor gives it a setdest"),
-        ("0 1 2\n0 1\n", "walk.movements:2: 2 numbers are no way-points of time, x and y"),
+        ("0 1 2\n0 1\n", "walk.movements:2: 2 numbers are not way-points of time, x and y"),
         ("0 1 2 1 x 2\n", "walk.movements:1: 'x' is not a number"),
         ("0 1 2 nan 1 2\n", "'nan' is not a number"),
         ("0 1_0 2\n", "'1_0' is not a number"),

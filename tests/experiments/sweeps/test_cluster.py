@@ -175,9 +175,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
     assert output.endswith("runs done 1, already there 0, failed 2\n"), errors
     assert "seed=0: AgentError: " in errors
     assert "on TimerFired(key='tick'): ValueError: three is too few at mine.py" in errors
-    assert re.search(
-        r"nodes=4/seed=0: it ended its executor whenever it was tried: 127.0.0.\d: .*\(crashed\)\.", errors
-    )
+    assert re.search(r"nodes=4/seed=0: it ended its executor at every attempt: 127.0.0.\d: .*\(crashed\)\.", errors)
     run = tmp_path / "out/traces/agent=mine/nodes=2/seed=0"
     assert (run / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
     assert (tmp_path / "out/traces/agent=mine/nodes=3/seed=0/failed").is_file()

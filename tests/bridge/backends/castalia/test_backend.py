@@ -258,7 +258,7 @@ def saying(frame: bytes) -> Script:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (b"\xff\xff", "no message of the bridge's protocol"),
+        (b"\xff\xff", "not a message of the bridge's protocol"),
         (b"", "an empty message"),
         (FromSimulator(hello={}).SerializeToString(), "hello came"),
         (step(2 * SECOND).SerializeToString(), "too late"),
@@ -338,7 +338,7 @@ def test_no_simulator_is_an_error_within_its_time() -> None:
     with ScriptedSimulator(script) as simulator:
         simulator.hello_within_s = 0.3
         backend = CastaliaBackend(scenario([Role.NONE] * NODES), Beacon.messages, simulator)
-        with pytest.raises(BackendError, match=r"no simulator sent Hello within 0\.3 s"):
+        with pytest.raises(BackendError, match=r"no simulator said hello within 0\.3 s"):
             backend.open()
         backend.close()
 

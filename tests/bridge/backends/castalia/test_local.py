@@ -110,7 +110,7 @@ def test_visitors_cannot_use_the_descriptors_up() -> None:
     """Whoever waits longest is shown out."""
     with listening() as (connection, endpoint):
         crowd = [visitor(endpoint) for _ in range(MOST_VISITORS // 2)]
-        with pytest.raises(BackendError, match="no simulator sent Hello within"):
+        with pytest.raises(BackendError, match="no simulator said hello within"):
             connection.receive_hello(0.2)
         crowd += [visitor(endpoint) for _ in range(MOST_VISITORS // 2)]
         with visitor(endpoint, framed(hello(endpoint.token))):

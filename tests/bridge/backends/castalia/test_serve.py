@@ -79,7 +79,7 @@ def test_nobody_comes(tmp_path: Path) -> None:
     with serving(tmp_path / "out", "--wait", "1") as (host, folder):
         assert host.wait(20) == 3
         assert host.stderr is not None
-        assert "no simulator sent Hello within 1 s" in host.stderr.read()
+        assert "no simulator said hello within 1 s" in host.stderr.read()
     assert not (folder / "trace.parquet").exists()
     assert not (folder / ".roambus").exists()
 
