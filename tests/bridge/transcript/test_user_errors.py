@@ -80,7 +80,7 @@ HEAD_ERRORS = [
     ("agent mft\n", 2, "there is no network; draw a tree, or list links"),
     ("agent mtf\ntree\n  b1\n", 1, "unknown agent 'mtf': did you mean 'mft'?"),
     ("agent flooding\nsites\n  a b1 b2 b3\n", 3, "'a b1 b2 b3' is not a site; write them as in 'a: 0 1 2 | 6, b < a: "),
-    ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: before the | stand brokers (b1)"),
+    ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: write brokers (b1) before the |"),
     ("agent flooding\nsites\n  a: b1 b2 b2\n", 3, "b2 occurs twice"),
     ("agent flooding\nsites\n  a: b1 b2\n", 4, "site a has 2 brokers; each has 3"),
     (
