@@ -1,8 +1,8 @@
 """The page of the docs about the keys of the ini, written from their declarations.
 
-It lists every key, and then says which of Castalia's the embedded radio does not know, or not wholly.
-`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes it; tests hold it to the declarations, and the keys to the
-modules of a Castalia that is there.
+It lists every key, and then the keys of Castalia that the embedded radio does not know, or only in part.
+`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes it; tests compare it with the declarations, and the keys
+with the modules of Castalia, if there is one.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from roambus.python_protocol.settings import Setting, plain
 _KEYS_HEAD = """\
 # Keys of the ini
 
-Every key that a rendered ini may hold; `roambus render` prints such an ini, and [Templates and sweeps](sweeps.md) says
-how it is made. A key that stands here has the default of Castalia's own module, so that leaving it out means the same
-to Castalia and to the embedded radio. A key that does not stand here is an error with its line, and so is a value that
-cannot be read, is out of range, or is not known to the embedded radio. With `--backend castalia` an ini can have
-[more](castalia.md#other-macs-radios-and-models-of-collisions).
+Look up here every key that a rendered ini may contain. `roambus render` prints such an ini, and [Templates and
+sweeps](sweeps.md) says how to write a template for it:
 
-- A *number* has the unit that the column says, and is written without it. A *time with its unit* carries it: `100ms`.
+```sh
+roambus render thesis --agent mft --set config=C4
+```
+
+If a key is absent, it has the default in this table, which is that of Castalia's own module. Any other key is an error
+that names the line; so is a value that cannot be read, is out of range, or is not known to the embedded radio. With
+`--backend castalia` an ini can have [more](castalia.md#other-macs-radios-and-models-of-collisions).
+
+- Write a *number* without its unit, which the column names. Write a *time with its unit*: `100ms`.
 - A key that *must be set* has no default.
-- Keys of `SN.node[*]` can differ from node to node, as in `SN.node[3].xCoor` and `SN.node[1..4].xCoor`. Those of the
-  MAC, of the routing and of the radio except its transmit power, the agent and the processing delay are the same for
-  all nodes.
+- Keys of `SN.node[*]` can differ from node to node, as in `SN.node[3].xCoor` and `SN.node[1..4].xCoor`. All nodes share
+  the keys of the MAC, of the routing and of the radio except its transmit power, the agent and the processing delay.
 
 `python -m benchmarks.ini_keys_page docs/ini-keys.md` writes this page from the declarations of the keys.
 """
@@ -59,10 +63,10 @@ OF_THE_RADIO = {
 }
 """What the MAC is told of its radio; any other value is an error."""
 
-_TRACE = "it is about Castalia's own trace"
+_TRACE = "it controls Castalia's own trace"
 
 WHY = {
-    "sleepLevel": "the CC2420 has one level; of other radios the first is taken",
+    "sleepLevel": "the CC2420 has one level; for other radios the first is used",
     "state": "TunableMAC has its radio listen at once",
     "phyDataRate": "it comes from the radio parameters file",
     "phyFrameOverhead": "the radio has a key of this name, too",
@@ -71,20 +75,20 @@ WHY = {
     "collisionModel": "the other models are for comparison with simulators that have no better one",
     "carrierFreq": "all nodes are on one channel",
     "carrierSenseInterruptEnabled": "TunableMAC does not use it",
-    "backoffType": "these are all that there are",
+    "backoffType": "there are no others",
     "zCellSize": "the field is flat",
     "zCoorDestination": "the field is flat",
     "pathLossMapFile": "losses are drawn from the model; given ones are not read",
-    "MobilityManagerName": "these are Castalia's own and those that come with roambus",
+    "MobilityManagerName": "these are Castalia's and those of roambus",
 }
 """Why the embedded radio does not know all values of a key, by the last part of its path."""
 
 _CASTALIA_HEAD = """\
 ## What the embedded radio does with Castalia's keys
 
-It does with the keys of Castalia's MAC, radio, channel and mobility managers what Castalia does, and
-[Back-ends](backends.md#how-far-to-trust-each) says how that is tested; these are the exceptions. A value that it does
-not know is an error. A key without effect is read and changes nothing.
+The embedded radio treats the keys of Castalia's MAC, radio, channel and mobility managers as Castalia does;
+[Back-ends](backends.md#how-far-to-trust-each) says how that is tested. This table lists the exceptions. A value that
+the embedded radio does not know is an error. A key without effect is read and ignored.
 
 | Module | Key | Embedded radio | Why |
 |---|---|---|---|

@@ -142,7 +142,7 @@ def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
     if name and named is None:
         problem = unknown("class", name, own)
     elif name:
-        problem = f"{name} is no {_AN_AGENT}"
+        problem = f"{name} is not a {_AN_AGENT}"
     elif own:
         problem = f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
     else:
@@ -165,7 +165,7 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
     if not (isinstance(parameters, type) and is_dataclass(parameters)):
         name = getattr(parameters, "__name__", "NAME")
         raise UserError(
-            f"agent {reference!r}: {name} is no class of parameters: write class {name}(Parameters), "
+            f"agent {reference!r}: {name} is not a class of parameters: write class {name}(Parameters), "
             f"with Parameters from roambus"
         )
     for field in fields(parameters):

@@ -106,17 +106,17 @@ class _Events(_Contacts):
         self._last: SimTime = 0
 
     def take(self, line: str) -> None:
-        """Raises ValueError for what is no event, or one that changes nothing."""
+        """Raises ValueError for what is not an event, or one that changes nothing."""
         words = line.split()
         if len(words) < 2:
-            raise ValueError(f"{line:.40} is no event such as 10.5 CONN 3 7 up")
+            raise ValueError(f"{line:.40} is not an event such as 10.5 CONN 3 7 up")
         at = _time(words[0])
         if words[1] != "CONN":
             return
         if len(words) < 5 or words[4] not in _UP:
-            raise ValueError(f"{line:.40} is no event such as 10.5 CONN 3 7 up")
+            raise ValueError(f"{line:.40} is not an event such as 10.5 CONN 3 7 up")
         if at < self._last:
-            raise ValueError(f"an event at {words[0]} s stands after a later one")
+            raise ValueError(f"an event at {words[0]} s comes after a later one")
         self._last = at
         pair = self._pair(words[2], words[3])
         if _UP[words[4]] == (pair in self._begun):
@@ -149,5 +149,5 @@ def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, Sim
 def _time(text: str) -> SimTime:
     seconds = read_number(text.strip())
     if not 0 <= seconds <= _LATEST_S:
-        raise ValueError(f"{text.strip():.20} s is no time of a run")
+        raise ValueError(f"{text.strip():.20} s is not a time of a run")
     return from_seconds(seconds)

@@ -90,9 +90,7 @@ _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
 _FOR_WANT_OF_MEMORY = (
     ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
 )
-_BY_SOMEBODY = (
-    ", not by the kernel for lack of memory as far as it says: somebody, or a limit of this machine's, sent it"
-)
+_BY_SOMEBODY = ", and the kernel reports no lack of memory: a person, or a limit of this machine, sent it"
 
 
 def describe_end(status: int, kills_before: int | None = None) -> str:

@@ -41,24 +41,26 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; raises UserError if it is no UTF-8 text, or too large, and OSError."""
+    """The text of a file; raises UserError if it is not UTF-8 text, or too large, and OSError."""
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
-        raise UserError(f"{path}: this is larger than {MOST_BYTES >> 20} MiB, and no text that roambus reads is")
+        raise UserError(f"{path}: this is larger than {MOST_BYTES >> 20} MiB, the most that roambus reads")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise UserError(f"{path}: this is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def check_writable(text: str) -> None:
     """Raises ValueError for a text with a lone surrogate, which is half a character: no UTF-8 file can hold it.
 
-    Python makes one of a byte on the command line that is no UTF-8, and of the escape of such a code point in a text.
+    Python makes one of a byte on the command line that is not UTF-8, and of the escape of such a code point in a text.
     """
     if found := _SURROGATE.search(text):
-        raise ValueError(f"{found[0]!r} in {text[:40]!r} is half a character, or a byte that is no UTF-8: leave it out")
+        raise ValueError(
+            f"{found[0]!r} in {text[:40]!r} is half a character, or a byte that is not UTF-8: leave it out"
+        )
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
     """The text, taken apart; raises ValueError, which says that it is no `what`, for one of another form."""
     match = pattern.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no {what}")
+        raise ValueError(f"{text!r} is not a {what}")
     return match
 
 
@@ -133,7 +133,7 @@ def file_beside(text: str) -> str:
     name = string(text)
     parts = name.split("/")
     if "\0" in name or not all(parts) or ".." in parts or "." in parts:
-        raise ValueError(f'{text} is no path of a file below the folder of the ini, such as "ways/walk.movements"')
+        raise ValueError(f'{text} is not a path of a file below the folder of the ini, such as "ways/walk.movements"')
     return name
 
 
@@ -186,7 +186,7 @@ def attributes(text: str) -> tuple[tuple[str, Value], ...]:
     constraints = parse_filter(string(text)).constraints
     values = {constraint.attribute: constraint.operand for constraint in constraints}
     if len(values) < len(constraints) or any(constraint.operator is not Operator.EQUAL for constraint in constraints):
-        raise ValueError(f"{text} is no list of attributes, each once, such as \"topic = 'news' and price = 3\"")
+        raise ValueError(f"{text} is not a list of attributes, each once, such as \"topic = 'news' and price = 3\"")
     return tuple(sorted(values.items()))
 
 
@@ -194,7 +194,7 @@ def assignments(text: str) -> tuple[tuple[str, str], ...]:
     """Reads "name=value name=value", and sorts it by name."""
     pairs = [pair.partition("=") for pair in string(text).split()]
     if any(not (name and equals and value) for name, equals, value in pairs):
-        raise ValueError(f'{text} is no list of settings such as "heartbeat_interval=1s sticky_parent=false"')
+        raise ValueError(f'{text} is not a list of settings such as "heartbeat_interval=1s sticky_parent=false"')
     values = {name: value for name, _, value in pairs}
     if len(values) < len(pairs):
         raise ValueError(f"{text} sets a parameter twice")

@@ -52,7 +52,7 @@ class Limit:
         except ValueError:
             value = math.nan
         if not value > 0:
-            raise UserError(f"{self.variable}: {text!r} is no number above 0")
+            raise UserError(f"{self.variable}: {text!r} is not a number above 0")
         return min(value, self.ceiling)
 
     def check(self, value: float) -> None:

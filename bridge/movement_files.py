@@ -41,9 +41,9 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 MAX_BYTES = 64 * 2**20
-"""A whole file may have so many characters when it is unpacked, which are some two million way-points."""
+"""The most characters of an unpacked file, which are some two million way-points."""
 MAX_LINE_BYTES = 8 * 2**20
-"""A line may have so many characters, for BonnMotion has the whole way of a node in one line."""
+"""The most characters of a line; BonnMotion has the whole way of a node in one line."""
 
 SLOWEST_MPS = 1e-6
 """Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
@@ -99,7 +99,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 yield number, raw.decode("utf-8").partition("#")[0].strip()
             except UnicodeDecodeError:
-                raise UserError(f"{path}:{number}: this is no text") from None
+                raise UserError(f"{path}:{number}: this is not text") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,9 @@ class Extent:
     def node(self, text: str) -> NodeId:
         """Reads the number of a node; raises ValueError if the scenario does not have it."""
         if not text.isdecimal() or len(text) > 9 or int(text) >= self.nodes:
-            raise ValueError(f"node {text:.20} is none of the {self.nodes} nodes, 0 to {self.nodes - 1} (SN.numNodes)")
+            raise ValueError(
+                f"node {text:.20} is not one of the {self.nodes} nodes, 0 to {self.nodes - 1} (SN.numNodes)"
+            )
         return int(text)
 
     def place(self, x: str, y: str) -> tuple[float, float]:
@@ -135,7 +137,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in text:
-        raise ValueError(f"{text[:20]!r} is no number")
+        raise ValueError(f"{text[:20]!r} is not a number")
     return value
 
 
@@ -143,7 +145,7 @@ def time_s(text: str) -> float:
     """Reads a time in seconds; raises ValueError if it cannot be one of a run."""
     value = number(text)
     if not 0 <= value <= LATEST_S:
-        raise ValueError(f"{text[:20]} is no time from 0 to {LATEST_S:g} s")
+        raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
     return value
 
 
@@ -171,7 +173,9 @@ class BonnMotion:
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
-            raise ValueError(f"{len(words)} numbers are no way-points of time, x and y (three dimensions are not read)")
+            raise ValueError(
+                f"{len(words)} numbers are not way-points of time, x and y (three dimensions are not read)"
+            )
         last: WayPoint | None = None
         for at, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
             point = WayPoint(time_s(at), *self._extent.place(x, y))
@@ -283,7 +287,7 @@ def speed_mps(text: str) -> float:
     """Reads a speed; raises ValueError for one that is negative, or so slow that it must be a mistake."""
     speed = number(text)
     if speed != 0 and speed < SLOWEST_MPS:
-        raise ValueError(f"{text[:20]} is no speed: 0, or from {SLOWEST_MPS:g} m/s up")
+        raise ValueError(f"{text[:20]} is not a speed: 0, or from {SLOWEST_MPS:g} m/s up")
     return speed
 
 

@@ -135,7 +135,7 @@ BRIDGE, SPARK, SHIPMENT = PURPOSES = ("bridge", "spark", "shipment")
 """What the folders are for. No folder with another name is ever removed."""
 NEW = "new-"
 BEING_MADE_S = 10.0
-"""A folder that has its first name for so long was left by a process that was killed while making it."""
+"""After this time with its first name a folder was left by a process that was killed while it made the folder."""
 _NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
 _MODE = 0o700
 """The names and the mode that `mkdtemp` gives."""

@@ -106,7 +106,7 @@ MOST_ROWS = 2_000_000
 """The largest public recordings have 300,000. Text packs a thousandfold where lines are alike, and a row takes some 400
 bytes while it is read: so rows are counted before they are read."""
 MOST_NODES = 2048
-"""So many nodes have a table of all pairs in 32 MiB; the testbeds have some 50."""
+"""The most nodes, whose table of all pairs takes 32 MiB; the testbeds have some 50."""
 ROWS_BEGIN = 3
 """The line of the first row."""
 
@@ -172,7 +172,7 @@ def read_header(line: str) -> tuple[str, float]:
         raise ValueError('a K7 file begins with a line of JSON such as {"location": "grenoble", "channels": [11, 26]}')
     power = header.get("txpower", 0)
     if isinstance(power, bool) or not isinstance(power, int | float) or not -100 <= power <= 100:
-        raise ValueError("txpower is no power from -100 to 100 dBm")
+        raise ValueError("txpower is not a power from -100 to 100 dBm")
     return str(header.get("location", ""))[:100], float(power)
 
 
@@ -220,13 +220,13 @@ def _check(columns: dict[str, NDArray[np.float64]], times: NDArray[np.float64]) 
     """
     delivery, rssi, channel = columns["pdr"], columns["mean_rssi"], columns["channel"]
     unheard = np.isnan(rssi)
-    _demand((times >= _EARLIEST) & (times <= _LATEST), "datetime is no time from 1970 to 2200")
+    _demand((times >= _EARLIEST) & (times <= _LATEST), "datetime is not a time from 1970 to 2200")
     for name, most in (("src", MOST_ID), ("dst", MOST_ID), ("tx_count", MOST_SENT)):
-        _demand(_is_whole(columns[name], most), f"{name} is no whole number from 0 to {most}")
-    _demand(np.isnan(channel) | _is_whole(channel, MOST_CHANNEL), f"channel is no number from 0 to {MOST_CHANNEL}")
-    _demand((delivery >= 0) & (delivery <= 1), "pdr is no number from 0 to 1")
+        _demand(_is_whole(columns[name], most), f"{name} is not a whole number from 0 to {most}")
+    _demand(np.isnan(channel) | _is_whole(channel, MOST_CHANNEL), f"channel is not a number from 0 to {MOST_CHANNEL}")
+    _demand((delivery >= 0) & (delivery <= 1), "pdr is not a number from 0 to 1")
     _demand(~unheard | (delivery == 0), "mean_rssi is empty, but frames were heard")
-    strengths = f"mean_rssi is no number from {WEAKEST_DBM:g} to {STRONGEST_DBM:g} dBm"
+    strengths = f"mean_rssi is not a number from {WEAKEST_DBM:g} to {STRONGEST_DBM:g} dBm"
     _demand(unheard | ((rssi >= WEAKEST_DBM) & (rssi <= STRONGEST_DBM)), strengths)
 
 
@@ -266,12 +266,12 @@ def _unreadable(row: dict[str, str]) -> str:
     try:
         pa.array([row[TIME]]).cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
-        return f"datetime is no time such as 2017-06-21 11:48:36: {row[TIME][:30]!r}"
+        return f"datetime is not a time such as 2017-06-21 11:48:36: {row[TIME][:30]!r}"
     for name in NUMBERS:
         try:
             math.isnan(float(row[name] or "nan"))
         except ValueError:
-            return f"{name} is no number: {row[name][:30]!r}"
+            return f"{name} is not a number: {row[name][:30]!r}"
     return ""
 
 
@@ -338,7 +338,7 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONG = 3
-"""A row that holds so many times as long as is usual in the recording is a gap."""
+"""A row that holds for longer than this multiple of the recording's usual time is a gap."""
 
 
 def gaps(choice: Choice) -> Iterator[str]:

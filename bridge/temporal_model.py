@@ -115,7 +115,7 @@ class _Reader:
 
     def _take_head(self, name: str, rest: str) -> None:
         if name not in HEADS or name in self._heads:
-            raise ValueError(f"{name[:40]!r} is none of the three heads, each once: {'; '.join(HEADS)}")
+            raise ValueError(f"{name[:40]!r} is not one of the three heads, each once: {'; '.join(HEADS)}")
         separator = ":" if name == SIGNAL else ","
         numbers = [read_number(part.strip()) for part in rest.split(separator)]
         _check_head(name, numbers)
@@ -140,7 +140,7 @@ class _Reader:
         steps = (numbers[1] - least) / resolution
         place = numbers[0], round(steps)
         if abs(steps - round(steps)) > 1e-6 or not 0 <= place[1] < levels_between(*self._heads[SIGNAL]):
-            raise ValueError(f"{numbers[1]:g} dB is none of the levels")
+            raise ValueError(f"{numbers[1]:g} dB is not one of the levels")
         return place
 
     def model(self) -> TemporalModel:

@@ -102,7 +102,7 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
     if not found:
         near = ", ".join(f"{SINGULAR[one]} {close!r}" for one, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
-        raise UserError(f"nothing is called {name!r}: {guess}roambus list says what there is")
+        raise UserError(f"nothing is named {name!r}: {guess}roambus list lists all names")
     return found
 
 

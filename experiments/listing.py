@@ -88,7 +88,7 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "studies": shipped_studies,
     "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
 }
-_UNTOLD = "Its source says nothing of it; roambus show loads it."
+_UNTOLD = "Its source has no summary; roambus show loads it."
 _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
     "agents": lambda target: first_sentence(class_docstring(target) or _UNTOLD),
     "templates": heading,

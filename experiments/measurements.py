@@ -217,7 +217,7 @@ _AGENT_NAMES = {
     "gossip-repair": "gossip with repair",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
-    "resubscribing": "subscribing anew",
+    "resubscribing": "subscribing again",
     "simple": "Simple Routing",
     "phoenix": "Phoenix",
     "caching-large": "caching, large caches",

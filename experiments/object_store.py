@@ -44,7 +44,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
 MOST_OBJECTS = 1_000_000
-"""No sweep leaves so many files."""
+"""More files than any sweep leaves."""
 _CONNECTIONS = 8
 """How many files are on their way at once: what takes the time is waiting for the store."""
 

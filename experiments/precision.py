@@ -68,7 +68,7 @@ def read_width(text: str) -> Width:
 EARLY_ERROR = 0.01
 """This is what all looks but the last may err together."""
 GROWTH = 1.5
-"""A look is at so many times the seeds of the one before."""
+"""Factor between the seeds of a look and of the previous one."""
 
 
 def looks(first: int, most: int) -> list[int]:
@@ -78,7 +78,7 @@ def looks(first: int, most: int) -> list[int]:
 
 
 def significance_of(look: int, count: int) -> float:
-    """What an early look (0, 1, ...) may err, if there are so many looks."""
+    """The probability of error that an early look (0, 1, ...) may have, given the number of looks."""
     if not 0 <= look < count - 1:
         raise ValueError(f"look {look} of {count} is no early one")
     return EARLY_ERROR / (count - 1)

@@ -33,8 +33,8 @@ from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
 from roambus.spark.aggregation.traces import find_traces
 
 Advance = Callable[[], None]
-LIVE = "it was live, and what happened on real sockets at real times happens once: nobody can make it again"
-OTHER_VERSION = "it was made by another version of its agent or of roambus, so nobody can make it again here"
+LIVE = "it was a live run, on real sockets in real time, which nobody can repeat"
+OTHER_VERSION = "it was made by another version of its agent or of roambus, so it cannot be made again here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Verifier:
         if trace.read_bytes() == again.read_bytes():
             return ""
         if where := first_difference(trace, again):
-            return f"it does not come out again: {where} in the run that was made now"
-        return "its rows come out the same, but its bytes do not: another PyArrow has written them"
+            return f"its trace differs when it is made again: {where} in the run that was made now"
+        return "its rows are the same, but its bytes are not: another PyArrow has written them"
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
         """The plan with its level, and the back-end, of which a run has this key."""

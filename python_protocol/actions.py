@@ -49,7 +49,7 @@ class Send:
     after: SimTime = 0
 
     def __init__(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Raises TypeError, ValueError for what is no node, no message, or no time."""
+        """Raises TypeError, ValueError for what is not a node, no message, or no time."""
         if type(destination) is not int or not 0 <= destination <= BROADCAST:
             check_destination(destination)
         try:
@@ -71,7 +71,7 @@ class SetTimer:
     after: SimTime
 
     def __init__(self, key: TimerKey, after: SimTime) -> None:
-        """Raises TypeError, ValueError for a key that can change, and for what is no time."""
+        """Raises TypeError, ValueError for a key that can change, and for what is not a time."""
         if type(key) is not str:
             check_key(key)
         if type(after) is not int or after < 0:
@@ -259,7 +259,7 @@ def node_list(nodes: Iterable[NodeId]) -> str:
 
 
 def check_time(what: str, after: Any) -> None:
-    """Raises TypeError, ValueError for what is no number of nanoseconds from 0 up."""
+    """Raises TypeError, ValueError for what is not a number of nanoseconds from 0 up."""
     if isinstance(after, float):
         raise TypeError(
             f"{what} after {after!r}: times are integers, in nanoseconds: "
@@ -287,15 +287,15 @@ def check_destination(destination: Any) -> None:
     if not isinstance(destination, int) or isinstance(destination, bool):
         raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
     if destination != BROADCAST and not 0 <= destination <= LAST_NODE:
-        raise ValueError(f"a message to {destination}, which is no node: {right}")
+        raise ValueError(f"a message to {destination}, which is not a node: {right}")
 
 
 def check_message(message: Any) -> None:
-    """Raises TypeError for what is no message with a tag."""
+    """Raises TypeError for what is not a message with a tag."""
     if isinstance(message, type) and issubclass(message, Message):
         raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
     if not isinstance(message, Message):
-        raise TypeError(f"send({message!r}), which is no Message, but of type {_type(message)}")
+        raise TypeError(f"send({message!r}), which is not a Message, but of type {_type(message)}")
     if not hasattr(message, "tag"):
         name = _type(message)
         raise TypeError(f"send({name}(...)), which has no tag: write class {name}(Message, tag=...)")
@@ -304,7 +304,7 @@ def check_message(message: Any) -> None:
 def check_notification(notification: Any) -> None:
     """Raises TypeError for what is no notification."""
     if not isinstance(notification, Notification):
-        raise TypeError(f"deliver({notification!r}), which is no Notification, but of type {_type(notification)}")
+        raise TypeError(f"deliver({notification!r}), which is not a Notification, but of type {_type(notification)}")
 
 
 def check_number(what: str, number: Any) -> None:
@@ -318,7 +318,7 @@ def check_number(what: str, number: Any) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Raises TypeError, ValueError for what is no text that a file can hold, nor None."""
+    """Raises TypeError, ValueError for what is not text that a file can hold, nor None."""
     if text is None:
         return
     if not isinstance(text, str):

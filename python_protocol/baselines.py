@@ -176,7 +176,7 @@ class GossipParameters(FloodParameters):
         unit="copies",
         source="Ni et al. (1999), counter-based scheme: C of 3 or 4; the smaller saves more",
         at_least=2,
-        doc="who has heard so many copies does not repeat the notification",
+        doc="a node that has heard this number of copies does not repeat the notification",
     )
     assessment_delay: SimTime = parameter(
         100 * MILLISECOND,
@@ -267,7 +267,7 @@ class RepairParameters(GossipParameters):
     )
     told_publishers: int = parameter(
         7,
-        source="IEEE 802.15.4: a frame of 127 bytes has room for so many after its headers",
+        source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
         at_most=255,
         doc="publishers of which a summary tells; more take turns",

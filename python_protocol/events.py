@@ -198,7 +198,7 @@ class Sites:
                 raise ValueError(f"site {site.name} has {len(site.brokers)} brokers; each has {BROKERS_A_SITE}")
         nodes = [node for site in self.sites for node in (*site.brokers, *site.clients)]
         if twice := [node for node in nodes if nodes.count(node) > 1]:
-            raise ValueError(f"node {twice[0]} stands twice; a node is in one site, and broker or client there")
+            raise ValueError(f"node {twice[0]} is named twice; a node is in one site, and broker or client there")
         self._check_tree()
 
     def __iter__(self) -> Iterator[Site]:
@@ -260,7 +260,7 @@ def split_line(text: str) -> SiteLine:
     """
     match = _LINE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text.strip()!r} is no site; write them as in {EXAMPLE!r}")
+        raise ValueError(f"{text.strip()!r} is not a site; write them as in {EXAMPLE!r}")
     return SiteLine(match[1], match[2], match[3], match[4] or "")
 
 

@@ -277,7 +277,7 @@ def parse_filter(text: str) -> Filter:
 def _parse_constraint(text: str) -> Constraint:
     match = _SYNTAX.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text.strip()!r} is no constraint such as topic = 'news', price < 10 or name exists")
+        raise ValueError(f"{text.strip()!r} is not a constraint such as topic = 'news', price < 10 or name exists")
     comparison = Operator(match[2])
     if comparison is Operator.EXISTS:
         return Constraint(match[1], comparison)

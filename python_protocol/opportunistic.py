@@ -66,7 +66,7 @@ class CarrierParameters(Parameters):
     )
     told: int = parameter(
         12,
-        source="IEEE 802.15.4: a frame of 127 bytes has room for so many after its headers",
+        source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
         at_most=255,
         doc="notifications that a hello or a request names; more take turns",

@@ -52,7 +52,7 @@ class Range:
     above: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the value keeps every bound; nan, which is no number, keeps none."""
+        """Whether the value keeps every bound; nan, which is not a number, keeps none."""
         return (
             not math.isnan(value)
             and (self.at_least is None or value >= self.at_least)
@@ -96,7 +96,7 @@ class Kind:
         return f"{value:.12g}" if isinstance(value, float) else plain(value)
 
     def takes(self, value: object) -> bool:
-        """Whether a value in a TOML file or in a template is of this kind; True is no number."""
+        """Whether a value in a TOML file or in a template is of this kind; True is not a number."""
         return isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
 
 
@@ -239,7 +239,7 @@ def kind_of(value: Any) -> Kind:
 
 
 MOST_NAMES, MOST_NEAR = 12, 5
-"""Up to so many names are all listed; of more, only so many that are near, if any is."""
+"""Up to this number of names all are listed; of more, only this number of near ones, if there are any."""
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:

@@ -52,7 +52,7 @@ def parse_roles(text: str) -> Role:
         try:
             roles |= Role[word.upper()]
         except KeyError:
-            raise ValueError(f"{word!r} is no role; the roles are publisher, subscriber, broker") from None
+            raise ValueError(f"{word!r} is not a role; the roles are publisher, subscriber, broker") from None
     return roles
 
 
@@ -84,7 +84,7 @@ _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "
 
 
 _GREATEST_NUMBER = 10**19
-"""So many nanoseconds are longer than OMNeT++ can count, and larger numbers of other units the more so."""
+"""More nanoseconds than OMNeT++ can count, so larger numbers of other units are also too many."""
 
 
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")

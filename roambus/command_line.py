@@ -94,7 +94,7 @@ def _is_interrupted(error: BaseException) -> bool:
 
 
 def _print_any_name() -> None:
-    """A file's name that is no text is printed as it is, instead of being an error of the print."""
+    """A file's name that is not text is printed as it is, instead of being an error of the print."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")
 

@@ -12,7 +12,7 @@ The rules:
 - A check is of one thing, and its advice is one that the reader can follow as it stands. So a thing that needs another
   one is still looked at if that is missing: the table then shows all that is to be done, and not the first step only.
 - Missing is what was never there, and broken what is there and does not work. Most users never install a simulator, and
-  for them a missing one is no fault.
+  for them a missing one is not a fault.
 - Programs are started, and not only found: one for another OMNeT++ lies where it should and does not start.
 - What is in the way of a back-end follows from the findings (`in_the_way`), and is no check of its own.
 """
@@ -147,7 +147,7 @@ def check_omnetpp() -> Result:
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
     version_file = Path(root, "Version")
     if not version_file.is_file():
-        return broken(f"{root} is no OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASES}")
+        return broken(f"{root} is not OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASES}")
     release = read_release(version_file.read_text(encoding="utf-8"))
     if major(release) < OLDEST_MAJOR:
         return broken(f"{release} in {root}", f"use OMNeT++ {RELEASES}")

@@ -48,7 +48,7 @@ WORK = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("spark-work"),
     show_default=True,
-    help="Folder for what Spark writes: logs of executors, and the files that drivers ship.",
+    help="The folder for Spark's files: logs of executors, and the files that drivers send.",
 )
 
 
@@ -58,7 +58,7 @@ def commands() -> None:
 
 
 @commands.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address that it binds, and no other.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The only address that it binds.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7077, show_default=True, help="Its port.")
 @WORK
 def master(host: str, port: int, work: Path) -> None:
@@ -73,7 +73,7 @@ def master(host: str, port: int, work: Path) -> None:
 
 @commands.command()
 @click.argument("url")
-@click.option("--host", help="The address that it binds.  [default: that from which it reaches the master]")
+@click.option("--host", help="The address that it binds.  [default: the one from which it reaches the master]")
 @click.option("--cores", type=click.IntRange(1), help="How many runs at once.  [default: cores]")
 @click.option("--memory", help="For executors' Java, such as 2g; their Python comes on top.  [default: all but 1g]")
 @WORK
@@ -91,7 +91,7 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
 
 
 @commands.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address that it binds, and no other.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The only address that it binds.")
 @click.option("--port", type=click.IntRange(1, 65535), default=15002, show_default=True, help="Its port.")
 @click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
 @WORK
@@ -124,7 +124,7 @@ def _check_free(what: str, host: str, port: int) -> None:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind((host, port))
     except OSError as error:
-        remedy = "stop who listens there, such as an earlier one, or choose another --port"
+        remedy = "stop the program that listens there, such as an earlier one, or choose another --port"
         if error.errno != errno.EADDRINUSE:
             remedy = "choose an address of this machine as --host"
         raise UserError(f"no {what} can be started at {host}:{port}: {error.strerror}: {remedy}") from None

@@ -24,13 +24,13 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
 FIRST = 4
-"""So many messages of each type are compared at first: a mistake in `read` or `write` shows in nearly every message."""
+"""First messages of each type that are compared: a mistake in `read` or `write` shows in nearly every message."""
 EVERY = 512
-"""Of those that follow, one in so many: what goes wrong only now and then is found, and costs no time to speak of."""
+"""Of later messages one in this number is compared: this finds rare mistakes, and costs almost no time."""
 LONGEST = 200
-"""So much is shown of a value that differs."""
+"""Characters that are shown of a value that differs."""
 KEPT = 64
-"""So many messages that were compared wait for a second look, which comes when most have been received."""
+"""Compared messages that wait for a second comparison, which comes when most have been received."""
 
 
 class CodecError(Exception):
@@ -72,12 +72,14 @@ class CodecCheck:
         if type(read) is not type(message):
             raise self._wrong(message, f"it is read as a {read.message_type}, for both have the tag {message.tag}")
         if field := _difference(message, read):
-            raise self._wrong(message, f"{field} from its {len(data)} bytes: read takes off what write appends")
+            raise self._wrong(
+                message, f"{field} from its {len(data)} bytes: read must consume exactly the bytes that write appends"
+            )
         if (again := read.encode()) != data:
             raise self._wrong(
                 message,
-                f"it has {len(data)} bytes, and what is read from them has {len(again)} others: "
-                f"read takes off what write appends",
+                f"it has {len(data)} bytes, but reading and writing them again gives {len(again)} others: "
+                f"read must consume exactly the bytes that write appends",
             )
 
     def look_again(self) -> None:
@@ -88,14 +90,12 @@ class CodecCheck:
     def look(self, message: Message, data: bytes) -> None:
         """Raises CodecError if the message is no longer what these bytes, which it had, say."""
         if field := _difference(self._agent_class.messages.decode(data), message):
-            raise self._wrong(
-                message, f"{field}: it was changed after it was sent, and so for everybody who has received it"
-            )
+            raise self._wrong(message, f"{field}: it was changed after it was sent, and so for all its receivers")
 
     def _decode(self, message: Message, data: bytes) -> Message:
         if type(message) not in self._agent_class.messages:
             advice = f"write messages = MessageSet([{type(message).__name__}]) in the class {self._name}"
-            raise self._wrong(message, f"it is none of the agent's messages: {advice}")
+            raise self._wrong(message, f"it is not one of the agent's messages: {advice}")
         try:
             return self._agent_class.messages.decode(data)
         except Exception as error:

@@ -345,7 +345,7 @@ class Performer:
         if node in self._down:
             raise _unsendable(message, "from a node that is down")
         if peer is not None and not 0 <= peer < self._nodes:
-            raise _unsendable(message, f"to {destination}, which is no node")
+            raise _unsendable(message, f"to {destination}, which is not a node")
         codec, kind = self._codec, type(message)
         if left := codec.uncompared.get(kind):
             codec.uncompared[kind] = left - 1
@@ -374,9 +374,9 @@ class Performer:
             self._trace.add(time, node, SEND, Fragment.message_type, None, peer, piece.size)
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
-        """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""
+        """When `after` has passed by the node's own clock; raises TypeError, ValueError if it is not a time."""
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
-            check_time("an action asks for something", delay)
+            check_time("an action requests something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
 
     def _deliver(self, node: NodeId, action: Deliver) -> None:
@@ -408,7 +408,7 @@ class Performer:
 
 def refuse(_: NodeId, action: object) -> NoReturn:
     """Raises TypeError for what an agent has answered in place of an action."""
-    raise TypeError(f"{action!r} is no action")
+    raise TypeError(f"{action!r} is not an action")
 
 
 def _unsendable(message: Message, problem: str) -> ValueError:

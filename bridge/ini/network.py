@@ -255,7 +255,7 @@ def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
     Sites can have `changes`: their links come up and go down. The edges of a tree change by the tree's own plan only.
     """
     tree, sites = keys.network.tree, keys.network.sites is not None
-    keys.refuse(tree and ideal.partitions, _PARTITIONS, f"with {_TREE} write what becomes of the tree there")
+    keys.refuse(tree and ideal.partitions, _PARTITIONS, f"with {_TREE} write the changes of the tree there")
     for path, given in ((_LINKS, ideal.links), (_CHANGES, ideal.changes), (_RANGE, ideal.range_m)):
         keys.refuse(tree and given, path, f"the edges of {_TREE} are the links: {_ONE_OF_TWO}")
         beside_sites = sites and given and path != _CHANGES
@@ -292,7 +292,7 @@ def read_temporal(keys: Lookup, measured: MeasuredLinks | None) -> TemporalModel
 def _check_recorded(keys: Lookup, power_dbm: float, nodes: Sequence[NodeSettings]) -> None:
     """Raises UserError for a node that moves, or sends with another power than those of the recording did."""
     for node, settings in enumerate(nodes):
-        moves = f"node {node} moves, and recorded nodes stand still: let nothing move"
+        moves = f"node {node} moves, and recorded nodes are static: let nothing move"
         keys.refuse(not isinstance(settings.mobility, Static), LINKS_FILE.name, moves)
         own = settings.tx_power_dbm
         louder = f"node {node} sends with {own:g} dBm, and {power_dbm:g} dBm were recorded"

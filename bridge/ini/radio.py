@@ -79,7 +79,7 @@ class RadioReader:
         levels = self._file.tx_dbm
         power: float | None = self._keys.value(TX_POWER, node)
         if power is not None and power not in levels:
-            problem = f"{power:g} dBm is none of the radio's levels: {', '.join(f'{level:g}' for level in levels)}"
+            problem = f"{power:g} dBm is not one of the radio's levels: {', '.join(f'{level:g}' for level in levels)}"
             raise self._keys.error(TX_POWER.name, problem, node)
         return levels[0] if power is None else power
 
@@ -142,7 +142,7 @@ def read_radio_file(path: Path) -> RadioFile:
             with mistakes_at(f"{path}:{number}"):
                 if read_line is None:
                     raise ValueError(
-                        f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}"
+                        f"{line!r} comes before the first section; the sections are {', '.join(_SECTIONS)}"
                     )
                 read_line(radio, re.split(r"[,\s]+", line))
     _check_complete(path, radio)
@@ -154,7 +154,7 @@ def _read_mode(radio: RadioFile, words: list[str]) -> None:
         raise ValueError(f"a receive mode has 9 columns, not {len(words)}")
     name, rate, modulation, bits, bandwidth, noise_bandwidth, floor, sensitivity, power = words
     if any(mode.name == name for mode in radio.modes):
-        raise ValueError(f"receive mode {name} stands here twice")
+        raise ValueError(f"receive mode {name} is here twice")
     read_number(bandwidth)  # of the channel, which the model does not need: it is read for its form only
     settings = {
         "data_rate_bps": round(read_number(rate) * 1e3),

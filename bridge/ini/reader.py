@@ -115,10 +115,10 @@ def _ordered_absences(keys: Lookup) -> list[Absence]:
 def _orders(keys: Lookup) -> tuple[Order, ...]:
     """SN.commands, whose nodes are there and have the roles for it; raises UserError."""
     for node, verb in dict.fromkeys((order.node, order.words[0]) for order in keys.network.commands):
-        keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is none of the {len(keys.nodes)} nodes")
+        keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is not one of the {len(keys.nodes)} nodes")
         role = _ROLES.get(verb, Role.NONE)
         lacks = role not in keys.value(_ROLES_KEY, node)
-        keys.refuse(lacks, _COMMANDS, f"node {node} is no {(role.name or '').lower()}: give it that role")
+        keys.refuse(lacks, _COMMANDS, f"node {node} is not a {(role.name or '').lower()}: give it that role")
     return keys.network.commands
 
 

@@ -163,5 +163,5 @@ def _read_entry(path: Path, number: int, content: str) -> Entry:
     if not (key and equals and value):
         raise UserError(f"{path}:{number}: {content!r} is not of the form key = value")
     if "${" in value:
-        raise UserError(f"{path}:{number}: {key}: iteration variables stand in a sweep, not in a rendered ini")
+        raise UserError(f"{path}:{number}: {key}: iteration variables belong in a sweep, not in a rendered ini")
     return Entry(number, compile_pattern(key), value)

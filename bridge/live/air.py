@@ -50,11 +50,11 @@ Address = tuple[str, int] | tuple[str, int, int, int]
 """What a socket takes, of IPv4 or IPv6."""
 
 BURST = 64
-"""So many datagrams are read before the host handles what has arrived, so that a flood cannot keep timers waiting."""
+"""Datagrams that are read before the host handles them, so that a flood cannot keep timers waiting."""
 MOST_FRAMES_A_SECOND = 2000
 """A node that sends more has gone wild: the fastest agents here send some fifty."""
 LONGEST_WAIT_S = 0.25
-"""A node that has nothing to do looks so often whether anybody still conducts it."""
+"""How often an idle node checks that its conductor is still there."""
 LATE_STEP: SimTime = 10 * MICROSECOND
 """Lateness is counted in steps of this length."""
 
@@ -144,7 +144,7 @@ class Air:
         self._allowance, self._allowed_at = float(MOST_FRAMES_A_SECOND), own.since
         self.counts: Counter[str] = Counter()
         self.lateness: Counter[int] = Counter()
-        """How many timers, and frames that were to leave after a while, were late by so many steps."""
+        """How many timers, and delayed frames, were late by a number of steps."""
         self._last: SimTime = -1
 
     def now(self) -> SimTime:

@@ -62,7 +62,7 @@ from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND,
 PREPARE_S = 60.0
 """How long a node may take to prepare a run: it imports the agent, and works out the movement of all nodes."""
 SILENT_S = 2.0
-"""A node on another machine that has not answered for so long is taken for dead, until it answers again."""
+"""After this time without an answer a node on another machine counts as dead, until it answers again."""
 LEAD_S = 0.5
 """From what is told last until the start: all nodes must have heard of it by then."""
 LOOK_MS = 20
@@ -342,10 +342,10 @@ class LiveFactory:
         agents = make_agents(scenario, load_agent(scenario.agent))
         if needing := next((one for one in agents if one.needs_levels), None):
             raise UserError(
-                f"agent {scenario.agent}, node {needing.node}: as it is set it needs RSSI, which UDP does not tell"
+                f"agent {scenario.agent}, node {needing.node}: its parameters need RSSI, which UDP does not have"
             )
         if scenario.faults and self.links == ALL:
-            raise UserError("faults that are planned are done on one machine only: take them out of the template")
+            raise UserError("planned faults work only on one machine: remove them from the template")
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:  # noqa: ARG002  # interface
         """Raises UserError: there is no one back-end of all nodes."""

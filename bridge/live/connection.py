@@ -5,7 +5,7 @@ conductor that is gone asks no more, which the node notices, and a node that is 
 conductor notices. Both ends are ZeroMQ's. A node has a ROUTER, which answers whoever has asked, and a conductor has a
 DEALER for each node, which connects again by itself when a node's process was started again.
 
-A message is a JSON object, and behind it what is no text: the files of a run, or a piece of a journal. A question has a
+A message is a JSON object, followed by binary data: the files of a run, or a piece of a journal. A question has a
 number, which its answer repeats. So an answer that comes too late is not taken for that of another question.
 
 CURVE encrypts both ways, and each side proves that it has the secret of its key (ZeroMQ's RFC 26). A node asks for the
@@ -48,9 +48,9 @@ MOST_BYTES = 64 * 2**20
 REACH_S = 5.0
 """How long a node may take to answer: it is on the air meanwhile, and answers between two events of its agent."""
 BEAT_S = 0.25
-"""Each node is asked for its state so often."""
+"""Time between two requests for a node's state."""
 PROBES = 20
-"""So often a clock is looked at, once after the other; the best of 20 is hardly better than the best of ten."""
+"""Readings of a clock for a comparison; the best of 20 is hardly better than the best of ten."""
 MOST_ERROR = 5 * MILLISECOND
 """Clocks that cannot be compared better make delays that mean nothing, which are some milliseconds a hop."""
 
@@ -64,7 +64,7 @@ def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
 
 
 def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """The fields and what comes behind them; raises ValueError for what is no message."""
+    """The fields and what comes behind them; raises ValueError for what is not a message."""
     try:
         fields = json.loads(parts[0])
     except (IndexError, RecursionError):
@@ -108,7 +108,7 @@ class Listener(Attend):
         return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
 
     def hear(self) -> None:
-        """Answers everything that was asked; what is no question is dropped, and nobody is waited for."""
+        """Answers everything that was asked; what is not a question is dropped, and nobody is waited for."""
         while int(self._admission.questions.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
             self._admission.answer()
         while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
@@ -220,7 +220,7 @@ class Peers:
         except zmq.Again:
             return None
         except ValueError:
-            raise BackendError(f"{peer.name} answers what is no answer") from None
+            raise BackendError(f"{peer.name} sent an invalid answer") from None
         if fields.get("node") != peer.node:
             raise UserError(f"{peer.name} says that it is node {fields.get('node')}: look at its --id")
         if "refused" in fields:
@@ -325,6 +325,6 @@ def _unreachable(peers: Sequence[Peer], within_s: float) -> UnreachableError:
     more = f"; so {'is' if len(peers) == 2 else 'are'} {len(peers) - 1} more" if len(peers) > 1 else ""
     if is_connected and not first.session:
         return UnreachableError(
-            f"{first.name} does not let us in: its file of machines has other keys, or it is no node{more}"
+            f"{first.name} refuses the connection: its file of machines has other keys, or it is not a node{more}"
         )
     return UnreachableError(f"{first.name} is unreachable: it has not answered for {within_s:g} s{more}")

@@ -40,7 +40,7 @@ LONGEST_DATAGRAM = 65507
 """What UDP over IPv4 carries (RFC 768)."""
 LONGEST_PAYLOAD = LONGEST_DATAGRAM - OVERHEAD
 WINDOW = 1024
-"""So many sequence numbers of each node are remembered: a second of the most frames that a node may send."""
+"""Sequence numbers that are remembered of each node: a second of the most frames that a node may send."""
 
 STRANGERS, REPLAYS, NOT_OURS = "frames_of_strangers", "frames_replayed", "frames_for_others"
 """The names under which dropped datagrams are counted."""
@@ -112,7 +112,7 @@ class Gate:
     """Takes the frames that are for `node` and counts all other datagrams."""
 
     def __init__(self, seal: Seal, node: NodeId, nodes: int, since: SimTime) -> None:
-        """The run has so many nodes, and this one was started at `since`."""
+        """`nodes` is the number of nodes in the run, and this node was started at `since`."""
         self.dropped: Counter[str] = Counter()
         self._seal, self._node, self._since = seal, node, since
         self._windows = [Window() for _ in range(nodes)]

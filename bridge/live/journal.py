@@ -6,9 +6,9 @@ before the frames leave that were sent at the same instant, as a database writes
 was written also if the process is killed; only a machine that loses power can lose some of it. One write for each
 instant takes some microseconds. To wait until it is on the disk would take milliseconds, in which no timer fires.
 
-A line is a row, as JSON. A process that was killed while it wrote leaves a torn line, which is no row: nobody had been
-told of it. A node that was started again goes on in the same file, behind an empty line. So a torn line is known by
-what follows it, which is nothing or an empty line, and no other line may be torn: that would be damage.
+Each line is a row, as JSON. A process that is killed while it writes leaves a torn line, which is not a row: no frame
+of it has left. A restarted node goes on in the same file, after an empty line. So a torn line is followed by nothing or
+by an empty line; any other torn line is damage.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
         except (ValueError, RecursionError):
             if not any(lines[number : number + 1]):
                 continue  # torn by the death of its process
-            raise BackendError(f"node {node}: line {number} of its journal is no row") from None
+            raise BackendError(f"node {node}: line {number} of its journal is not a row") from None
         if not _is_row(row, node):
-            raise BackendError(f"node {node}: line {number} of its journal is no row of this node")
+            raise BackendError(f"node {node}: line {number} of its journal is not a row of this node")
         yield tuple(row)
 
 

@@ -56,7 +56,7 @@ class Links(Protocol):
         """When a frame arrives that was sent at `sent` with a message of `size` bytes; None if it does not."""
 
     def refusal(self, size: int) -> str | None:
-        """Why the node itself cannot send a message of so many bytes; None if it can."""
+        """Why the node itself cannot send a message of this length; None if it can."""
 
 
 def links_of(kind: str, scenario: Scenario, node: NodeId) -> Links:
@@ -87,7 +87,7 @@ class IdealLinksTo:
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
         """Works out all spans of the run; raises UserError for measured links."""
         if scenario.measured is not None:
-            raise UserError("ideal links are none that were measured: leave SN.links.file out, or give --links radio")
+            raise UserError("ideal links cannot play measured links: leave SN.links.file out, or give --links radio")
         ideal = scenario.ideal
         self._random = Random(f"live links/{scenario.seed}/{node}")
         self._loss, self._delay = ideal.loss, ideal.delay
@@ -158,9 +158,7 @@ class RadioLinksTo:
         """Draws the path loss of the run's seed; raises UserError for what the embedded radio does not model either."""
         setup.check(scenario)
         if scenario.temporal is not None:
-            raise UserError(
-                "links that vary in time are not played live: leave SN.wirelessChannel.temporalModel... out"
-            )
+            raise UserError("live runs have no links that vary in time: leave SN.wirelessChannel.temporalModel... out")
         radio = scenario.radio
         self._scenario = scenario
         self._random = Random(f"live links/{scenario.seed}/{node}")

@@ -56,11 +56,11 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 RESTART_S = 1.0
-"""A node that somebody kills is started again after so long: a crash that lasted no time would show in no trace."""
+"""Time until a killed node is started again: a crash of no duration would not appear in the trace."""
 _ENDING_S = 3.0
-"""So long a node may take to end by itself."""
+"""Time that a node may take to end by itself."""
 _LOOK_S = 0.02
-"""The nursery looks so often whether a node has died."""
+"""How often the nursery checks whether a node has died."""
 _END = "end"
 """The line by which the nursery knows that the command ends, and was not killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}

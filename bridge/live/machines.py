@@ -117,7 +117,7 @@ def read_machines(file: Path) -> Machines:
     conductor reads the same file.
     """
     if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
-        raise UserError(f"{file}: others can read it, and with its keys conduct the nodes: chmod 600 {file}")
+        raise UserError(f"{file}: others can read it, and conduct the nodes with its keys: chmod 600 {file}")
     try:
         content = tomllib.loads(read_text(file))
     except (ValueError, RecursionError) as error:
@@ -126,7 +126,7 @@ def read_machines(file: Path) -> Machines:
         raise UserError(f"{file}: {min(unknown)}: no such key; there are port, nodes, group, interface and keys")
     port, nodes = content.get("port", PORT), content.get("nodes")
     if type(port) is not int or not 0 < port < 2**16:
-        raise UserError(f"{file}: port: {port!r} is no port")
+        raise UserError(f"{file}: port: {port!r} is not a port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
     addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
@@ -161,7 +161,9 @@ def _address(where: str, text: Any, port: int) -> Address:
         if parts.port == 0 or parts.path or host.is_unspecified:
             raise ValueError
     except ValueError:
-        raise UserError(f"{where}: {text!r} is no address such as 10.0.0.1, 10.0.0.1:7400 or [fd00::1]:7400") from None
+        raise UserError(
+            f"{where}: {text!r} is not an address such as 10.0.0.1, 10.0.0.1:7400 or [fd00::1]:7400"
+        ) from None
     found = parts.port or port
     return (str(host), found) if host.version == 4 else (str(host), found, 0, 0)
 
@@ -170,7 +172,7 @@ def _group(file: Path, text: Any, interface: str) -> Address:
     """The group's address. Over IPv6 it needs an interface, which is looked up where the node is; raises UserError."""
     address = _address(f"{file}: group", text, PORT + 1)
     if not ipaddress.ip_address(address[0]).is_multicast:
-        raise UserError(f"{file}: group: {text} is no address of multicast, such as 239.77.0.1:7401")
+        raise UserError(f"{file}: group: {text} is not an address of multicast, such as 239.77.0.1:7401")
     if len(address) == 4 and not interface:
         raise UserError(f"{file}: interface: name the one on which the group is, such as eth0")
     return address
@@ -243,9 +245,7 @@ def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> 
 
 def lost_journal(node: NodeId) -> bytes:
     """Raises UnreachableError: what a node on another machine has written is there, and nobody can get it."""
-    raise UnreachableError(
-        f"node {node} is gone, and what happened there is in its folder: start it again, or go there"
-    )
+    raise UnreachableError(f"node {node} is gone, and its events are in its folder: start it again, or look there")
 
 
 def _bound(address: Address, own: Address) -> socket.socket:

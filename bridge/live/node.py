@@ -67,11 +67,11 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 LOST_S = 5.0
-"""A conductor that has asked nothing for so long is gone."""
+"""After this time without a request the conductor counts as gone."""
 PIECE_BYTES = 2**20
 """A journal is collected in pieces of this length, between which a node is on the air again."""
 WILD_US = 1_000_000
-"""A process that takes precedence, and does not wait for so long, has gone wild."""
+"""A process with real-time priority that never waits for this time is out of control."""
 IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
 
 
@@ -95,7 +95,9 @@ def precedence(is_wanted: bool = True) -> Iterator[None]:
     try:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     except PermissionError:
-        raise UserError("--realtime: only root, or who has CAP_SYS_NICE, may put processes before all others") from None
+        raise UserError(
+            "--realtime: only root, or a user with CAP_SYS_NICE, may give processes priority over all others"
+        ) from None
     try:
         yield
     finally:
@@ -260,7 +262,7 @@ class LiveNode(Attend):
         return {}, b""
 
     def _journal_of(self, run: str) -> Path:
-        """The same file for each process of this node in the run; raises ValueError for what is no number of a run."""
+        """The same file for each process of this node in the run; raises ValueError if `run` is not a run's number."""
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:
@@ -317,7 +319,7 @@ class LiveNode(Attend):
         if self._is_stopped:
             raise StoppedError("the conductor has stopped it")
         if time.monotonic() > self._heard_at + LOST_S:
-            raise LostError(f"the conductor has asked nothing for {LOST_S:g} s")
+            raise LostError(f"no request of the conductor for {LOST_S:g} s")
 
     def descriptors(self) -> Sequence[int]:
         """What the connection is heard by."""

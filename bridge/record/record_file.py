@@ -97,7 +97,7 @@ class Record:
         self.path = path
         self._file = file
         if file.read(len(MAGIC)) != MAGIC:
-            raise UserError(f"{path}: this is no record of a run; roambus run --record writes one")
+            raise UserError(f"{path}: this is not a record of a run; roambus run --record writes one")
         header = self._read()
         if not isinstance(header, Header):
             raise self.damaged(len(MAGIC), "the header is missing")

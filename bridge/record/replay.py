@@ -79,7 +79,7 @@ def rerun(
     """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
 
     `stop` opens the debugger at the next line of an agent's. Raises DifferenceError, AgentError when an agent raises,
-    as in the record or not, and UserError for what is no record, or damaged.
+    as in the record or not, and UserError for what is not a record, or damaged.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
@@ -126,7 +126,7 @@ def scenario_of(record: Record) -> Scenario:
     """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
     header = record.header
     if Path(header.radio_file_name).name != header.radio_file_name:
-        raise record.damaged(0, f"{header.radio_file_name!r} is no name of a radio parameters file")
+        raise record.damaged(0, f"{header.radio_file_name!r} is not a name of a radio parameters file")
     files = [(header.radio_file_name, header.radio_file), *((one.name, one.content) for one in header.movements)]
     with TemporaryDirectory() as folder:
         for name, content in files:
@@ -277,7 +277,7 @@ def _send(send: Send | None, messages: MessageSet) -> str:
     try:
         message = str(messages.decode(send.payload))
     except DecodeError:
-        message = f"{len(send.payload)} bytes that are no message of this agent, {send.payload.hex(' ', -4)}"
+        message = f"{len(send.payload)} bytes that are not a message of this agent, {send.payload.hex(' ', -4)}"
     return f"node {send.node} sends to {to} at {format_time(send.time)}: {message}"
 
 

@@ -55,7 +55,7 @@ from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, SWEEP_FILE, TRACE_
 
 T = TypeVar("T")
 _LAST_WORDS = 500
-"""So many bytes are told of what an agent was about to do."""
+"""Bytes that are reported of what an agent was about to do."""
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36
 """What `prctl` calls PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER."""
 
@@ -346,7 +346,7 @@ def _agent_at(frame: FrameType | None) -> FrameType | None:
 # What is left of it at the end
 
 _NOT_THERE = object()
-"""The state of what is not loaded: to load it is no change."""
+"""The state of what is not loaded: to load it is not a change."""
 _PRINTED_TO = (Path("/dev/fd/1"), Path("/dev/fd/2"))
 """There as long as the descriptors are open."""
 

@@ -174,7 +174,7 @@ def unlinked(folder: Path) -> Path:
     Results can come from a stranger, whose link could lead to any folder of the user's.
     """
     if folder.is_symlink():
-        raise UserError(f"{folder}: this is a link, which is not followed: remove it, or put a folder there")
+        raise UserError(f"{folder}: this is a link, which roambus does not follow: remove it, or put a folder there")
     return folder
 
 
@@ -187,6 +187,6 @@ def unlinked_below(results: Path, place: Path) -> Path:
     for depth in range(1, len(place.parts)):
         if unlinked(results.joinpath(*place.parts[:depth])).is_file():
             raise UserError(
-                f"{results.joinpath(*place.parts[:depth])}: this is a file, where a folder of results would be"
+                f"{results.joinpath(*place.parts[:depth])}: this is a file, in the place of a folder of results"
             )
     return results / place

@@ -102,7 +102,7 @@ class Scenario:
     workload: Workload = Workload()
     processing_delay: SimTime = 0
     fragments: bool = False
-    """Whether a message that is longer than a frame goes in several frames."""
+    """Whether a message that is longer than a frame is sent in several frames."""
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
     """Those of node 0, and of every node that has no others."""

@@ -176,18 +176,18 @@ def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[Node
     if broker is None:
         return
     if not is_tree_given:
-        raise AbsenceError(node, "without SN.tree there is no place to come back to: write 'attach' without a broker")
+        raise AbsenceError(node, "without SN.tree there is no place to return to: write 'attach' without a broker")
     if node in brokers:
         raise AbsenceError(node, f"node {node} is a broker and keeps its place: write 'attach' without a broker")
     if broker not in brokers:
-        raise AbsenceError(node, f"node {broker} is no broker, so node {node} cannot come back to it")
+        raise AbsenceError(node, f"node {broker} is not a broker, so node {node} cannot return to it")
 
 
 def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
     """Raises AbsenceError if the absence and the node's own `changes` do not go together in time."""
     node, returns, left = absence.node, absence.returns, absence.leaves + departure
     if returns is not None and returns <= left:
-        raise AbsenceError(node, f"node {node} leaves its place at {format_time(left)} only: let it attach after that")
+        raise AbsenceError(node, f"node {node} leaves its place only at {format_time(left)}: let it attach after that")
     for change in changes:
         if absence.leaves < change.at and (returns is None or change.at <= returns):
             problem = f"SN.tree gives node {node} a parent at {format_time(change.at)}, when it is away"

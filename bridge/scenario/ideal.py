@@ -31,7 +31,7 @@ CONTACTS_FILE = Setting(
     _IDEAL + "contacts",
     OPTIONAL_FILE,
     '""',
-    "a file of contacts, which are links that come and go: CONN events of the ONE, or CSV with start, end, a and b",
+    "a file of contacts, the times at which links are up: CONN events of the ONE, or CSV with start, end, a and b",
 )
 COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is linked, as over the Internet")
 
@@ -49,20 +49,24 @@ class IdealLinks:
         _IDEAL + "delay",
         TIME,
         "1ms",
-        "from sender to receiver, on links that have no other delay",
+        "from sender to receiver, on links without a delay of their own",
         within=Range(above=0),
     )
     delays: tuple[LinkDelay, ...] = key(
         _IDEAL + "delays", quoted("delays", plans.link_delays), '""', 'delays of single links: "0-1 1-2 5ms, 2-3 20ms"'
     )
     loss: float = key(
-        _IDEAL + "loss", NUMBER, "0", "the share of frames that a link loses, and nobody is told", within=Range(0, 1)
+        _IDEAL + "loss",
+        NUMBER,
+        "0",
+        "the share of frames that a link loses without informing anybody",
+        within=Range(0, 1),
     )
     losses: tuple[LinkLoss, ...] = key(
         _IDEAL + "losses",
         quoted("losses", plans.link_losses),
         '""',
-        'losses of links that have another one, 2>3 one way only: "0-1 1-2 0.1, 2>3 0.5"',
+        'losses of single links, 2>3 one way only: "0-1 1-2 0.1, 2>3 0.5"',
     )
     links: tuple[tuple[NodeId, NodeId], ...] = key(
         _IDEAL + "links", quoted("links", plans.links), '""', 'the links of a given graph, such as "0-1 1-2"'
@@ -83,7 +87,7 @@ class IdealLinks:
         _IDEAL + "range",
         NUMBER,
         "0",
-        "nodes within it are linked; 0 means the distance at which the mean path loss leaves the radio's sensitivity",
+        "nodes within it are linked; 0: where a signal with mean path loss has the radio's sensitivity",
         "m",
         Range(0, 1e6),
     )
@@ -103,7 +107,7 @@ def _channel(text: str) -> int | None:
     if name in (FIRST, MEAN):
         return EVERY_CHANNEL if name == MEAN else None
     if not name.isdecimal() or len(name) > 3 or int(name) > MOST_CHANNEL:
-        raise ValueError(f'{text} is no channel such as "15", and neither "{FIRST}" nor "{MEAN}"')
+        raise ValueError(f'{text} is not a channel such as "15", and neither "{FIRST}" nor "{MEAN}"')
     return int(name)
 
 
@@ -111,7 +115,7 @@ LINKS_FILE = Setting(
     LINKS + "file",
     OPTIONAL_FILE,
     '""',
-    "a recorded testbed in the K7 format, whose links stand in for the channel; Castalia never asks for it",
+    "a recorded testbed in the K7 format, whose links replace the channel; Castalia ignores it",
 )
 
 
@@ -126,13 +130,13 @@ class MeasuredLinks:
         f'"{FIRST}"',
         f'channel of the recording: a number, "{FIRST}" for its first, "{MEAN}" for rows that are means over all',
     )
-    start: SimTime = key(LINKS + "start", TIME, "0s", "how far into the recording the run begins", within=Range(0))
+    start: SimTime = key(LINKS + "start", TIME, "0s", "time in the recording at which the run begins", within=Range(0))
     pace: float = key(
-        LINKS + "pace", NUMBER, "1", "seconds of the recording that a second of the run plays", within=Range(0, 1e6)
+        LINKS + "pace", NUMBER, "1", "seconds of the recording that pass in a second of the run", within=Range(0, 1e6)
     )
 
     def choice(self, nodes: int, lasting: SimTime) -> Choice:
-        """What so many nodes play in a run of so many ns; raises ValueError if there is nothing."""
+        """The links of a number of nodes in a run of a duration in ns; raises ValueError if there is none."""
         return Choice(choose(self.recording, self.channel, nodes), nodes, self.start, self.pace, lasting)
 
 

@@ -51,9 +51,7 @@ class RunSettings:
         "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
     )
     # OMNeT++'s own option: Castalia's statistics leave that time out, too, and the trace keeps it for the metrics.
-    warm_up: SimTime = key(
-        "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
-    )
+    warm_up: SimTime = key("warmup-period", TIME, "0s", "metrics leave out everything before", within=Range(at_least=0))
     seed: int = key("seed-set", WHOLE, "0", "the run's seed", within=Range(0, MOST_SEED))
 
 
@@ -73,26 +71,26 @@ class NetworkSettings:
         _NETWORK + "sites",
         quoted("sites", plans.sites),
         '""',
-        'brokers and clients of each site, such as "a: 0 1 2 | 6, b < a: 3..5 | 7"; Castalia never asks for it',
+        'brokers and clients of each site, such as "a: 0 1 2 | 6, b < a: 3..5 | 7"; Castalia ignores it',
     )
     tree: tuple[ParentChange, ...] = key(
         _NETWORK + "tree",
         quoted("plan of parents", plans.tree),
         '""',
-        'parents in a given tree, such as "1:0 2:0 3:1, 12s 2:1, 15s 2:-"; Castalia never asks for it',
+        'parents in a given tree, such as "1:0 2:0 3:1, 12s 2:1, 15s 2:-"; Castalia ignores it',
     )
     commands: tuple[Order, ...] = key(
         _NETWORK + "commands",
         quoted("plan of commands", plans.commands),
         '""',
-        'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia never asks for it',
+        'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia ignores it',
     )
     # Long enough for a goodbye over several hops of the ideal links (1 ms each), and short against any heartbeat.
     departure: SimTime = key(
         _NETWORK + "departure",
         TIME,
         format_time(DEPARTURE),
-        "from a client's detachment until it leaves its place in a given tree; Castalia never asks for it",
+        "from a client's detachment until it leaves its place in a given tree; Castalia ignores it",
         within=Range(above=0),
     )
 

@@ -45,10 +45,10 @@ from roambus.python_protocol.vocabulary import Role, SimTime
 
 _MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
 _UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
-_UPDATES = "between the moments at which the channel looks where the node is"
+_UPDATES = "between two updates of the node's place in the channel"
 _SPEEDS = Range(above=0, at_most=1e4)
 _FROM_0 = Range(at_least=0)
-_FIRST = "the first destination; -1: it is drawn like every other"
+_FIRST = "the first destination; -1: drawn like every other"
 DRAWN = -1.0
 """What stands for a first destination that is drawn."""
 
@@ -147,10 +147,10 @@ class AgentSettings:
 
     agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
     processing_delay: SimTime = key(
-        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_FROM_0
+        APPLICATION + "processingDelay", TIME, "0s", "between an event and the agent's actions", within=_FROM_0
     )
     fragments: bool = key(
-        APPLICATION + "fragments", TRUTH, "false", "a message that is longer than a frame goes in several frames"
+        APPLICATION + "fragments", TRUTH, "false", "a message that is longer than a frame is sent in several frames"
     )
 
 
@@ -174,25 +174,26 @@ class ApplicationSettings:
         APPLICATION + "filter",
         quoted("filters", keys.filters),
         '"all"',
-        "what a subscriber subscribes to; several filters have a semicolon between them",
+        "filters of a subscriber, with semicolons between them",
     )
     unicast: bool = key(
-        APPLICATION + "unicast", TRUTH, "false", "subscribe to what has the node's own id as attribute destination"
+        APPLICATION + "unicast",
+        TRUTH,
+        "false",
+        "subscribe to notifications whose attribute destination is the node's id",
     )
     subscribe_at: SimTime = key(APPLICATION + "subscribeAt", TIME, "0s", "when a subscriber subscribes", within=_FROM_0)
     publish_interval: SimTime = key(
         APPLICATION + "publishInterval",
         TIME,
         "0s",
-        "between publications; 0s means that there are none",
+        "between publications; 0s means no publications",
         within=_FROM_0,
     )
     publish_start: SimTime = key(
         APPLICATION + "publishStart", TIME, "0s", "when the first of these intervals begins", within=_FROM_0
     )
-    publish_until: SimTime = key(
-        APPLICATION + "publishUntil", TIME, "1000000s", "from here on nothing is published", within=_FROM_0
-    )
+    publish_until: SimTime = key(APPLICATION + "publishUntil", TIME, "1000000s", "when publishing ends", within=_FROM_0)
     absences: tuple[Away, ...] = key(
         APPLICATION + "absences",
         quoted("plan of absences", plans.absences),
@@ -209,7 +210,7 @@ class ApplicationSettings:
         APPLICATION + "topics",
         WHOLE,
         "0",
-        "how many topics there are: each notification has the attribute topic, drawn from 't0', 't1', ...; 0: none is",
+        "number of topics: each notification has the attribute topic, drawn from 't0', 't1', ...; 0: none is",
         within=Range(0, 65535),
     )
     popularity: float = key(
@@ -226,7 +227,7 @@ class ApplicationSettings:
         APPLICATION + "payload",
         WHOLE,
         "0",
-        "what each notification holds beside its attributes",
+        "content of each notification beside its attributes",
         "bytes",
         Range(0, MOST_BYTES),
     )
@@ -240,8 +241,22 @@ APPLICATION_KEYS = (
     Setting(APPLICATION + "applicationID", TEXT, '"bridge"', "Castalia's name for it, which has no effect"),
     Setting(APPLICATION + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     Setting(APPLICATION + "priority", WHOLE, "1", "Castalia's priority of the application, which has no effect"),
-    Setting(APPLICATION + "packetHeaderOverhead", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
-    Setting(APPLICATION + "constantDataPayload", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
+    Setting(
+        APPLICATION + "packetHeaderOverhead",
+        WHOLE,
+        "0",
+        "no effect: a message has only its own bytes",
+        "bytes",
+        choices=(0,),
+    ),
+    Setting(
+        APPLICATION + "constantDataPayload",
+        WHOLE,
+        "0",
+        "no effect: a message has only its own bytes",
+        "bytes",
+        choices=(0,),
+    ),
 )
 
 
@@ -254,7 +269,7 @@ FAULTS = Setting(
     _NODE + "faults",
     quoted("plan of faults", plans.faults),
     '""',
-    'when the node fails, such as "12s crash, 20s recover, 25s freeze"; Castalia never asks for it',
+    'when the node fails, such as "12s crash, 20s recover, 25s freeze"; Castalia ignores it',
 )
 
 
@@ -287,7 +302,7 @@ class NodeSettings:
     )
     # What Castalia's ResourceManager has for a node's processor and sensors.
     baseline_power_mw: float = key(
-        _RESOURCES + "baselineNodePower", NUMBER, "6", "what the node draws beside its radio", "mW", Range(0, 1e9)
+        _RESOURCES + "baselineNodePower", NUMBER, "6", "power of the node beside its radio", "mW", Range(0, 1e9)
     )
     # Two AA cells. At 68 mW, in RX all the time, they last for more than three days: no run ends by it unless it is
     # set.
@@ -295,7 +310,7 @@ class NodeSettings:
         _RESOURCES + "initialEnergy",
         NUMBER,
         "18720",
-        "what the node's battery holds; a node whose battery is empty is dead",
+        "energy in the node's battery; a node with an empty battery is dead",
         "J",
         Range(above=0, at_most=1e9),
     )
@@ -304,7 +319,7 @@ class NodeSettings:
         _RESOURCES + "periodicEnergyCalculationInterval",
         MILLISECONDS,
         "1000",
-        "how long a node waits before it looks at its battery again",
+        "time between two checks of the node's battery",
         within=Range(at_least=1),
     )
 

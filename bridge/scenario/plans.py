@@ -109,7 +109,7 @@ _PARENT = re.compile(r"(\d+):(\d+|-)")
 _MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
 MOST_NAMED = 1_000_000
-"""So often nodes can be named by ranges in one plan: a hundred partitions of ten thousand nodes."""
+"""The most nodes that ranges of one plan name: a hundred partitions of ten thousand nodes."""
 _KINDS = {kind.value: kind for kind in FaultKind}
 
 
@@ -121,7 +121,7 @@ def links(text: str) -> tuple[Pair, ...]:
 def share(text: str) -> float:
     """Reads "0.25"; raises ValueError."""
     if not _SHARE.fullmatch(text) or float(text) > 1:
-        raise ValueError(f"{text!r} is no share from 0 to 1, such as 0.25")
+        raise ValueError(f"{text!r} is not a share from 0 to 1, such as 0.25")
     return float(text)
 
 
@@ -161,7 +161,7 @@ def link_changes(text: str) -> tuple[LinkChange, ...]:
     changes = []
     for at, (*pairs, state) in _timed(text):
         if state not in ("up", "down") or not pairs:
-            raise ValueError(f"{' '.join([*pairs, state])!r} is no change of links such as 0-1 1-2 down")
+            raise ValueError(f"{' '.join([*pairs, state])!r} is not a change of links such as 0-1 1-2 down")
         ways = map(_way, pairs)
         changes += [LinkChange(at, a, b, state == "up", one_way) for a, b, one_way in ways]
     return tuple(changes)
@@ -190,7 +190,7 @@ def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
     planned: list[tuple[SimTime, FaultKind]] = []
     for at, words in _timed(text):
         if len(words) != 1 or words[0] not in _KINDS:
-            raise ValueError(f"{' '.join(words)!r} is no fault; there is {', '.join(_KINDS)}")
+            raise ValueError(f"{' '.join(words)!r} is not a fault; there is {', '.join(_KINDS)}")
         if planned and at == planned[-1][0]:
             raise ValueError(f"there are two faults at {format_time(at)}")
         planned.append((at, _KINDS[words[0]]))
@@ -260,13 +260,13 @@ def _order(at: SimTime, words: list[str]) -> Order:
     match words:
         case [node, ("subscribe" | "unsubscribe" | "publish" | "detach" | "attach")] | [node, "attach", _]:
             return Order(at, keys.integer(node), tuple(words[1:]))
-    raise ValueError(f"{' '.join(words)!r} is no command such as '7 subscribe', '7 publish' or '7 attach 5'")
+    raise ValueError(f"{' '.join(words)!r} is not a command such as '7 subscribe', '7 publish' or '7 attach 5'")
 
 
 def _pair(word: str) -> Pair:
     a, b, one_way = _way(word)
     if one_way:
-        raise ValueError(f"{word!r} is no link such as {a}-{b}")
+        raise ValueError(f"{word!r} is not a link such as {a}-{b}")
     return a, b
 
 

@@ -30,7 +30,7 @@ RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 MOST_BYTES = 65535
 """No frame is longer on the bridge to a simulator."""
 MOST_FRAMES = 65535
-"""Each node has room for so many in memory."""
+"""The most frames for which each node has room in memory."""
 
 FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
 MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
@@ -69,20 +69,20 @@ class RadioSettings:
         RADIO + "symbolsForRSSI", WHOLE, "8", "symbols that a reading of the power averages", within=Range(1, 65535)
     )
     buffer_size: int = key(
-        RADIO + "bufferSize", WHOLE, "16", "frames that the radio has room for", "frames", Range(1, MOST_FRAMES)
+        RADIO + "bufferSize", WHOLE, "16", "frames that fit into the radio's buffer", "frames", Range(1, MOST_FRAMES)
     )
     # Castalia's own default; a real CC2420 takes 127 bytes.
     max_frame_bytes: int = key(
         RADIO + "maxPhyFrameSize", WHOLE, "1024", "longest frame; 0 means no limit", "bytes", Range(0, MOST_BYTES)
     )
     frame_overhead_bytes: int = key(
-        RADIO + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
+        RADIO + "phyFrameOverhead", WHOLE, "6", "bytes that the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
     )
     rssi_offset_db: float = key(
         RADIO + "rssiOffset",
         NUMBER,
         "0",
-        "bound of the error of all signal strengths that a node reads, drawn once for each; Castalia never asks for it",
+        "bound of the error of all signal strengths that a node reads, drawn once for each; Castalia ignores it",
         "dB",
         Range(0, 100),
     )
@@ -90,14 +90,14 @@ class RadioSettings:
         RADIO + "rssiNoise",
         NUMBER,
         "0",
-        "standard deviation of the error from frame to frame; Castalia never asks for it",
+        "standard deviation of the error from frame to frame; Castalia ignores it",
         "dB",
         Range(0, 100),
     )
     # Castalia's other models leave interference out, or take every overlap for a collision; 2 is the one that it
     # recommends and that papers use.
     collision_model: int = key(
-        RADIO + "collisionModel", WHOLE, "2", "how signals disturb each other; 2 adds their powers up", choices=(2,)
+        RADIO + "collisionModel", WHOLE, "2", "how signals interfere; 2 adds their powers up", choices=(2,)
     )
 
 
@@ -109,7 +109,7 @@ KEYS = (
     *keys_of(RadioSettings),
     Setting(RADIO + "state", TEXT, '"RX"', "the state in which the radio boots", choices=("RX",)),
     Setting(
-        RADIO + "sleepLevel", TEXT, '""', "how deep it sleeps; an empty text means the first of the file", choices=("",)
+        RADIO + "sleepLevel", TEXT, '""', "the sleep level; an empty text means the first of the file", choices=("",)
     ),
     Setting(RADIO + "carrierFreq", NUMBER, "2400.0", "carrier frequency", "MHz", choices=(2400.0,)),
     Setting(
@@ -123,7 +123,7 @@ MAC = COMMUNICATION + "MAC."
 ROUTING = COMMUNICATION + "Routing."
 
 DATA_RATE = Setting(MAC + "phyDataRate", NUMBER, "250.0", "data rate of the radio's mode", "kbit/s", Range(above=0))
-FRAME_OVERHEAD = Setting(MAC + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes")
+FRAME_OVERHEAD = Setting(MAC + "phyFrameOverhead", WHOLE, "6", "bytes that the radio adds to a frame", "bytes")
 
 _BYTES = Range(0, MOST_BYTES)
 _WAIT = Range(at_least=0)
@@ -134,16 +134,16 @@ class MacSettings:
     """TunableMAC as CSMA, and the routing header above it."""
 
     buffer_size: int = key(
-        MAC + "macBufferSize", WHOLE, "32", "packets that the queue has room for", "packets", Range(1, MOST_FRAMES)
+        MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
     )
     packet_overhead_bytes: int = key(
-        MAC + "macPacketOverhead", WHOLE, "9", "what the MAC adds to a packet", "bytes", _BYTES
+        MAC + "macPacketOverhead", WHOLE, "9", "bytes that the MAC adds to a packet", "bytes", _BYTES
     )
     max_packet_bytes: int = key(
         MAC + "macMaxPacketSize", WHOLE, "0", "longest packet with the MAC's header; 0 means no limit", "bytes", _BYTES
     )
     network_overhead_bytes: int = key(
-        ROUTING + "netDataFrameOverhead", WHOLE, "10", "what the routing adds to a message", "bytes", _BYTES
+        ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
     )
     backoff_base: SimTime = key(
         MAC + "backoffBaseValue", MILLISECONDS, "16", "base of the bound of a back-off", within=Range(above=0)
@@ -233,7 +233,7 @@ MAC_KEYS = (
     Setting(
         ROUTING + "maxNetFrameSize", WHOLE, "0", "longest frame of the routing; 0 means no limit", "bytes", choices=(0,)
     ),
-    Setting(ROUTING + "netBufferSize", WHOLE, "32", "no effect, for packets pass straight through", "packets"),
+    Setting(ROUTING + "netBufferSize", WHOLE, "32", "no effect, because packets pass through unchanged", "packets"),
 )
 
 
@@ -243,7 +243,7 @@ TEMPORAL_FILE = Setting(
     CHANNEL + "temporalModelParametersFile",
     OPTIONAL_FILE,
     '""',
-    "the parameters of Castalia's temporal model, by which links vary in time; without a file they stand still",
+    "the parameters of Castalia's temporal model, by which links vary in time; without a file they do not vary",
 )
 
 # A cell of a centimetre is finer than any movement step; a smaller one would only use up memory.
@@ -300,7 +300,7 @@ class Ns3Settings:
         "SN.ns3.stack",
         TEXT,
         '"lr-wpan"',
-        "what ns-3 has for MAC and radio: IEEE 802.15.4, or 802.11b at 1 Mbit/s, ad hoc; Castalia never asks for it",
+        "MAC and radio of ns-3: IEEE 802.15.4, or 802.11b at 1 Mbit/s, ad hoc; Castalia ignores it",
         choices=("lr-wpan", "wifi"),
     )
 

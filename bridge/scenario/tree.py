@@ -34,7 +34,9 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
         for change in together:
             parents[change.node] = change.parent
             if change.parent is not None and Role.BROKER not in roles[change.parent]:
-                raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
+                raise ValueError(
+                    f"node {change.parent} is not a broker, so it cannot be the parent of node {change.node}"
+                )
             changed.append(change.node)
         if any(circle_from(node, parents) for node in changed):  # a new circle leads through a change
             circle = next(filter(None, (circle_from(node, parents) for node in parents)))

@@ -44,7 +44,7 @@ BATCH_ROWS = 16384
 """Rows that are in memory at once where a trace is read batch by batch."""
 
 CODED_ROWS = 1 << 18
-"""The same where texts are numbers: so many that what is done for each batch costs nothing."""
+"""The same with numbers for texts: rows enough that the cost of each batch is negligible."""
 TEXTS = [field.name for field in TRACE_SCHEMA if pa.types.is_string(field.type)]
 CODED_SCHEMA = pa.schema(
     [
@@ -58,7 +58,7 @@ CHUNK_ROWS = 2048
 """Rows kept as Python objects before they become an Arrow batch: few enough to be in the processor's cache still."""
 
 TEXT_BYTES = 100
-"""So many bytes of text a row may have on average, in as many rows as the limit allows."""
+"""Bytes of text that a row may have on average, in as many rows as the limit allows."""
 
 _ORDER = "order"
 

@@ -39,7 +39,7 @@ BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
 _LEAST, _ENDS = "chance at the least value of each range", "chance at the ends of each range"
 FEW = 8
-"""So many integers are no range: each of them is tried, as each element of a sequence is."""
+"""Up to this number of integers are not a range: each is tried, as each element of a sequence is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,7 +298,7 @@ class CommandReader:
             if match := pattern.fullmatch(text):
                 return make(match)
         examples = ", ".join(f"'{line}'" for line in SYNTAX.splitlines())
-        raise ValueError(f"{text!r} is no command; write one such as {examples}")
+        raise ValueError(f"{text!r} is not a command; write one such as {examples}")
 
     def _apply(self, match: re.Match[str], kind: Callable[[Filter], Subscribe | Unsubscribe]) -> Command:
         return Apply(self._client(match[1]), kind(self._vocabulary.filters.read(match[2])))
@@ -312,7 +312,7 @@ class CommandReader:
     def _return(self, match: re.Match[str]) -> Command:
         node, broker = self._client(match[1]), match[2]
         if broker and not self._network.is_tree:
-            raise ValueError(f"there is no tree to come back to; write '{match[1]} attaches'")
+            raise ValueError(f"there is no tree to return to; write '{match[1]} attaches'")
         if broker and self._network.is_broker(node):
             raise ValueError(f"{match[1]} is on a broker's node, which keeps its place; write '{match[1]} attaches'")
         return Return(node, self._broker(broker) if broker else None)
@@ -320,14 +320,14 @@ class CommandReader:
     def _broker(self, name: str) -> NodeId:
         node = self._network.node(name)
         if not self._network.is_broker(node):
-            raise ValueError(f"{name} is no broker, so nothing can connect to it")
+            raise ValueError(f"{name} is not a broker, so nothing can connect to it")
         return node
 
     def _relink(self, match: re.Match[str]) -> Command:
         """Only links that the head lists come up and go down by themselves; all others follow from something else."""
         if self._network.places:
             name = re.split("->?", match[1])[0]
-            raise ValueError(f"who is linked follows from the places; write '{name} moves to 20,5'")
+            raise ValueError(f"places determine the links; write '{name} moves to 20,5'")
         if self._network.is_tree:
             raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
         a, b, one_way = self._network.link(match[1])

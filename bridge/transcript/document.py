@@ -83,7 +83,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Reads a file, and forgets its outputs; raises UserError if it is no text or has no command, and OSError."""
+    """Reads a file, and forgets its outputs; raises UserError if it is not text or has no command, and OSError."""
     return parse_document(path, read_text(path))
 
 
@@ -114,7 +114,7 @@ def parse_positive(text: str) -> SimTime:
     """Reads a time above 0; raises ValueError."""
     time = parse_duration(text)
     if time == 0:
-        raise ValueError(f"{text} is no time greater than 0")
+        raise ValueError(f"{text} is not a time greater than 0")
     return time
 
 

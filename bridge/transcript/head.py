@@ -74,7 +74,7 @@ def read_head(document: Document) -> tuple[Head, Network]:
             network.link(way)
     if reader.about_field and not network.places:
         with document.at(reader.about_field):
-            raise ValueError("that is about a field; draw one, below a line 'field'")
+            raise ValueError("that needs a field; draw one, below a line 'field'")
     return reader.head, network
 
 
@@ -144,7 +144,7 @@ class _HeadReader:
             case "times":
                 self.head.times = True
             case "by" if rest != "hand":
-                raise ValueError(f"'by {rest}' is no setting; write 'by hand'")
+                raise ValueError(f"'by {rest}' is not a setting; write 'by hand'")
             case "by":
                 self.head.by_hand = True
             case "hide":
@@ -154,7 +154,7 @@ class _HeadReader:
         """The seed, times, and the measures of a field."""
         match keyword:
             case "seed" if not rest.isdecimal():
-                raise ValueError(f"{rest!r} is no seed such as 7")
+                raise ValueError(f"{rest!r} is not a seed such as 7")
             case "seed":
                 self.head.seed = int(rest)
             case "delay" | "loss":
@@ -184,7 +184,7 @@ class _HeadReader:
         for setting in settings:
             key, equals, value = setting.partition("=")
             if not equals:
-                raise ValueError(f"{setting!r} is no parameter such as storage_limit=100")
+                raise ValueError(f"{setting!r} is not a parameter such as storage_limit=100")
             self.head.parameters[key] = value
 
     def _read_names(self, _: int, keyword: str, rest: str) -> None:

@@ -68,7 +68,7 @@ class Network:
         """The ends of "n1-n2", or of "n1->n2" and that it is one way; raises ValueError."""
         a, way, b = (text if ">" in text else text.replace("-", "->", 1)).partition("->")
         if not way or a == b:
-            raise ValueError(f"{text!r} is no link such as n1-n2")
+            raise ValueError(f"{text!r} is not a link such as n1-n2")
         return self.node(a), self.node(b), ">" in text
 
     def roles(self, node: NodeId) -> Role:
@@ -127,7 +127,7 @@ class Drawing:
         """Takes a link, "n1-n2"."""
         ends = [end if end in self._nodes else self._add(end) for end in text.split("-")]
         if len(ends) != 2 or ends[0] == ends[1]:
-            raise ValueError(f"{text!r} is no link such as n1-n2")
+            raise ValueError(f"{text!r} is not a link such as n1-n2")
         self._links.append((ends[0], ends[1]))
 
     def draw_site(self, text: str) -> None:
@@ -135,7 +135,7 @@ class Drawing:
         line = split_line(text)
         for name in (*line.brokers.split(), *line.clients.split()):
             if name.startswith("b") != (name in line.brokers.split()):
-                raise ValueError(f"{text.strip()}: before the | stand brokers (b1), behind it clients (s1, p1, n1)")
+                raise ValueError(f"{text.strip()}: write brokers (b1) before the |, and clients (s1, p1, n1) after it")
             self._add(name)
         self._sites.append(line)
 
@@ -160,7 +160,7 @@ class Drawing:
     def _connect(self, text: str, parent: str | None) -> str:
         """Adds a node of the tree; only a broker can have others below it."""
         if parent is not None and not parent.startswith("b"):
-            raise ValueError(f"{text} is connected to {parent}, which is no broker")
+            raise ValueError(f"{text} is connected to {parent}, which is not a broker")
         node = self._add(text)
         self._parents[node] = parent
         return node
@@ -222,7 +222,7 @@ def parse_measure(text: str, unit: str) -> float:
     """Reads a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
     match = _MEASURE.fullmatch(text)
     if match is None or match[2] != unit or float(match[1]) == 0:
-        raise ValueError(f"{text!r} is no measure such as 30{unit}")
+        raise ValueError(f"{text!r} is not a measure such as 30{unit}")
     return float(match[1])
 
 

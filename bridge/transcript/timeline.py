@@ -251,7 +251,7 @@ class Timeline:
 
     def _work_by_hand(self, command: ByHand) -> None:
         if self.hands_on is None:
-            raise ValueError("nothing is worked by hand yet; write a line 'by hand' in the head, and no setup for this")
+            raise ValueError("this needs a line 'by hand' in the head, and must come after the setup")
         match command:
             case Arrive(sender, receiver, number, lost):
                 self.arrivals.append(Arrival(self.now, sender, receiver, number, lost))

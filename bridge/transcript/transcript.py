@@ -115,7 +115,7 @@ def _read_commands(document: Document, head: Head, network: Network) -> Timeline
     for line in document.outputs:
         if reader.knows(line.text.strip()):
             raise UserError(
-                f"{document.path}:{line.number}: {line.text.strip()!r} is no output; write > before a command"
+                f"{document.path}:{line.number}: {line.text.strip()!r} is not output; write > before a command"
             )
     return timeline
 

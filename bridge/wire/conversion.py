@@ -70,7 +70,7 @@ def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
     try:
         message = pb.FromSimulator.FromString(frame)
     except NoMessageError:
-        raise ProtocolError(f"{len(frame)} bytes that are no message of the bridge's protocol") from None
+        raise ProtocolError(f"{len(frame)} bytes that are not a message of the bridge's protocol") from None
     kind = message.WhichOneof("body")
     if kind not in expected:
         raise ProtocolError(f"{kind or 'an empty message'} came, where {' or '.join(expected)} belongs")
@@ -207,10 +207,10 @@ class StepReader:
         """Raises ProtocolError unless the Step stays in the window that its first event, or the wake-up, opens."""
         opened = min([*instants[:1], now if wake_up is None else wake_up])
         if now - opened >= (self._delay or 1):
-            late = f"is too late for what the host had to be told at {format_time(opened)}"
+            late = f"is too late for the event at {format_time(opened)}"
             raise ProtocolError(f"Step at {format_time(now)}: {late}")
         if more and instants != [now]:
-            raise ProtocolError(f"Step at {format_time(now)}: it announces more, but is not of this instant alone")
+            raise ProtocolError(f"Step at {format_time(now)}: it announces more, but has events of other instants")
 
     def _read_arrival(self, arrival: pb.Arrival) -> list[Delivery]:
         # The hot path of a run with a simulator: nothing for each receiver but its Delivery. So the levels are summed
@@ -240,7 +240,7 @@ class StepReader:
             return self._messages.decode(payload)
         except DecodeError as error:
             place = f"{type(event).__name__} at {format_time(event.time)}"
-            raise ProtocolError(f"{place}: its payload is no message of the agent: {error}") from None
+            raise ProtocolError(f"{place}: its payload is not a message of the agent: {error}") from None
 
     def _read_move(self, move: pb.Move) -> Move:
         if move.node >= self._nodes or not isfinite(move.x + move.y):

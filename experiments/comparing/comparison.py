@@ -126,7 +126,7 @@ def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFram
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3
-"""So many seeds must two agents have in common for a test: of two differences a t-test says next to nothing."""
+"""Seeds that two agents must have in common for a test: a t-test of two differences says almost nothing."""
 
 
 def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -209,7 +209,7 @@ def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 MOST_PAIRS, MOST_ROWS = 10, 60
-"""Up to so many pairs of agents, and rows of their differences, are told on a terminal."""
+"""The most pairs of agents, and rows of their differences, that a terminal shows."""
 ALIKE = 0.02
 """Agents whose delivery rates differ by no more are taken to have delivered the same share."""
 _OF_DELIVERED = (DELAY_MEAN_S, HOPS_MEAN)
@@ -278,7 +278,7 @@ def _different_shares(measured: Measurements) -> Iterator[str]:
         where = ", ".join(f"{axis} {value}" for axis, value in zip(measured.axes, place, strict=False))
         shares = f"{found.idxmax()} {found.max():.2f} and {found.idxmin()} {found.min():.2f}"
         at = f"{len(far)} of {len(apart)} places" + (f", most at {where}" if where else "")
-        yield f"warning: only what was delivered counts here, and agents delivered different shares at {at}: {shares}"
+        yield f"warning: this covers only delivered notifications; agents delivered different shares at {at}: {shares}"
 
 
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:

@@ -68,7 +68,7 @@ def restore(search: Search, path: Path, labels: Labels) -> None:
 
 
 def _refuse(path: Path) -> NoReturn:
-    raise UserError(f"{path}: this is no search that roambus explore has kept, or it was damaged; remove it")
+    raise UserError(f"{path}: this is not a search that roambus explore has kept, or it was damaged; remove it")
 
 
 def _told(violation: Violation, search: Search) -> dict[str, Any]:
@@ -161,7 +161,7 @@ _NAME = "kept.json"
 
 
 class Keeper:
-    """Knows the files of one search by so many processes."""
+    """The files of one search by several processes."""
 
     def __init__(self, folder: Path, jobs: int = 1) -> None:
         """Looks what is there already; raises UserError if that was kept by another number of processes, OSError."""

@@ -126,7 +126,7 @@ class Exploration:
 
 
 _LONGEST_PROBE = 30
-"""So many steps of a probe are shown, which may go in circles."""
+"""Steps of a probe that are shown; a probe may go in circles."""
 
 
 def explore(

@@ -34,7 +34,7 @@ from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND,
 
 _LONGEST_DELAY = 2 * SECOND
 _SETTLING = 100
-"""So many of the longest delays a history waits, and a second at least, until it takes all for quiet."""
+"""A history waits this multiple of the longest delay, and at least a second, until it counts as quiet."""
 _NAME = re.compile(r"[bspn]\d+")
 
 
@@ -417,7 +417,7 @@ class _Story:
 
 _BY_CAST = 0.7
 _STORMS = 0.25
-"""So many histories are storms: all that may happen does, long before what was before has had its time."""
+"""One of this number of histories is a storm: everything that may happen does, before earlier events have ended."""
 _WALKS = re.compile(r"\d{1,3} walks?")
 
 

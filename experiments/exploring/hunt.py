@@ -34,7 +34,7 @@ from roambus.experiments.exploring.world import Witness, witnessed
 from roambus.python_protocol.vocabulary import SimTime
 
 _SHRINKING_S = 60
-"""So long at most what was found is made smaller."""
+"""The longest time for making a found history smaller."""
 
 
 @dataclass(frozen=True)

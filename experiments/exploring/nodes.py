@@ -166,7 +166,7 @@ class Nodes:
         return found
 
     def later(self, state: NodeState, time: SimTime) -> NodeState:
-        """The state after so much time in which nothing happens to the node."""
+        """The state after a time in which nothing happens to the node."""
         if not time:
             return state
         found = self._later.get((state, time))
@@ -226,7 +226,7 @@ def seen_by_world(actions: Iterable[Action]) -> Iterable[Seen]:
 
 
 def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
-    """The picks after `script`, of draws with so many ways; None after the last."""
+    """The next picks after `script`, given the number of outcomes of each draw; None after the last."""
     picks = (script + [0] * len(ways))[: len(ways)]
     while picks and picks[-1] == ways[len(picks) - 1] - 1:
         picks.pop()
@@ -237,7 +237,7 @@ def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
 
 
 def _shifted(frozen: Any, time: SimTime, horizon: SimTime | None) -> Any:
-    """The frozen state after so much time: its moments are longer ago."""
+    """The frozen state after a time: its moments are longer ago."""
     if type(frozen) is not tuple:
         return frozen
     if len(frozen) == 2 and frozen[0] == "instant":

@@ -62,7 +62,7 @@ class Part:
     keep: Path | None = None
     """The folder in which the search is kept."""
     enough: int = ENOUGH_TO_SHARE
-    """From so many states for each process on they are shared."""
+    """From this number of states a process on, the processes share them."""
 
 
 class Line:
@@ -323,7 +323,7 @@ class Request:
     keep: Path | None = None
     """The folder in which searches are kept, to go on later."""
     enough: int = ENOUGH_TO_SHARE
-    """From so many states for each process on they are shared."""
+    """From this number of states a process on, the processes share them."""
 
     def network(self, number: int) -> tuple[str, Question]:
         """What a network is called, and the question about it; raises UserError, OSError."""
@@ -373,7 +373,7 @@ def _keep_whole(exploration: Exploration, folder: Path) -> Callable[[], None]:
 def explore_together(
     request: Request, number: int, jobs: int, tell: Callable[[Found], None] = lambda _: None
 ) -> Report:
-    """Explores the network of that number by so many processes; raises UserError, AgentError, OSError."""
+    """Explores the network of that number by several processes; raises UserError, AgentError, OSError."""
     name, question = request.network(number)
     must = {one.name for one in question.must}
     if EVENTUALLY_QUIET in must:
@@ -395,7 +395,7 @@ def _one_by_one(request: Request, count: int, tell: Callable[[Found], None]) -> 
 def explore_all(
     request: Request, jobs: int, tell: Callable[[Found], None] = lambda _: None, announce: Announce = silently
 ) -> Iterator[Report]:
-    """Explores every network of a request by so many processes, and yields what was found as each ends.
+    """Explores every network of a request by several processes, and yields what was found as each ends.
 
     `announce` is told before any code runs that a scenario or the command line names.
     """

@@ -147,7 +147,7 @@ class Codes:
 
 
 ENOUGH_TO_SHARE = 200
-"""From so many states for each process on they are shared."""
+"""From this number of states a process on, the processes share them."""
 CHOICE_BYTES = 2
 
 

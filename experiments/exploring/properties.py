@@ -440,5 +440,5 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
     announce_file(f"property {text}", folder / file, announce)
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
-        raise UserError(f"property {text!r}: {name} is no function under @once_quiet or @at_any_time")
+        raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")
     return found

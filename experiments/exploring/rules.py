@@ -138,7 +138,7 @@ class Worlds(Numbering[World]):
         return found
 
     def counted(self, number: int, messages: int) -> int:
-        """The world after so many messages more."""
+        """The world after this number of further messages."""
         world = self[number]
         return self.number(replace(world, messages=world.messages + messages))
 

@@ -51,7 +51,7 @@ from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Random networks of one kind, of so many nodes; of a tree, brokers are counted, and clients come to them."""
+    """Random networks of one kind and number of nodes; for trees the number is of brokers, and clients are added."""
 
     kind: str
     least: int
@@ -79,9 +79,9 @@ class Question:
     both_ends: bool = False
     """Chance takes the least and the greatest of a range, and not only the least."""
     graphs: int | None = None
-    """Explore all connected graphs of so many nodes."""
+    """Explore all connected graphs of this number of nodes."""
     trees: int | None = None
-    """Explore all trees of so many brokers."""
+    """Explore all trees of this number of brokers."""
 
     family: Family | None = None
     """Hunt in random networks of this family."""

@@ -35,7 +35,7 @@ class Store:
     """Numbers the states in the order in which they are found; the first one is before itself."""
 
     def __init__(self, width: int) -> None:
-        """A state has so many numbers."""
+        """The number of integers in a state."""
         struct = Struct(f"{width}{NUMBERS}")
         self.width = width
         self.pack = struct.pack
@@ -130,7 +130,7 @@ class Found:
         return f"{self.states} states, {self.transitions} transitions, {self.depth} deep"
 
     def look(self, bounds: Bounds, seconds: float) -> None:
-        """Says which bound is reached, if one is, after so many seconds in this process."""
+        """The bound that is reached after `seconds` in this process, or None."""
         if bounds.states is not None and self.states >= bounds.states:
             self.ended_by = f"the bound of {bounds.states} states"
         if bounds.seconds is not None and seconds >= bounds.seconds:
@@ -175,7 +175,7 @@ class Clock:
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
 _LOOK_EVERY = 256
-"""So many states are worked off between two looks at clock and memory."""
+"""States that are handled between two checks of clock and memory."""
 
 
 class Lesson(IntEnum):

@@ -147,7 +147,7 @@ def _padded(data: bytes) -> bytes:
 
 
 REMEMBERED = 4096
-"""So many of the last frames are known by what they hold: an arrival does not say for whom the frame was."""
+"""Last frames that are remembered by their content: an arrival does not say for whom the frame was."""
 STRONGEST_DBM = 1000.0
 """No power on either side of zero is further from it."""
 WITHOUT_RADIO = "ideal"

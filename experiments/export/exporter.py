@@ -62,7 +62,7 @@ What is kept of a longer name leaves room for the hash and the ending.
 """
 
 RECENT_S = 3.0
-"""So long a unicast message counts: as long as a route of AODV that is used stays up (RFC 3561, section 10)."""
+"""Time for which a unicast message counts: the lifetime of a used AODV route (RFC 3561, section 10)."""
 
 # Whose it is, its name, and its type, as GraphML declares each attribute before the first node.
 _KEYS = (

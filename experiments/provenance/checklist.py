@@ -68,7 +68,7 @@ from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
 
 MOST_SCENARIOS = 200
-"""So many runs are looked at, evenly spread over all: each is an ini to be read."""
+"""Runs that are examined, evenly spread over all: for each an ini must be read."""
 MOST_MOVED = 5
 """In so many of them it is worked out how connected the network was, which takes most of the time.
 
@@ -164,7 +164,7 @@ class Evidence:
 # How connected the networks were
 
 MOMENTS = 10
-"""So many moments of a run are looked at, evenly spread: each in the middle of its tenth of the run."""
+"""Moments of a run that are examined, evenly spread: each in the middle of its tenth of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ def _seeds(found: Evidence) -> str:
     if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):
-        raise MissingError("a seed stands twice in sweep.json")
+        raise MissingError("sweep.json has a seed twice")
     return "; ".join(map(", ".join, found.seeds))
 
 

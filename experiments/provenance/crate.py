@@ -221,8 +221,8 @@ def read_metadata(folder: Path) -> list[dict[str, Any]]:
         if isinstance(graph, list) and all(isinstance(entity, dict) for entity in graph):
             return graph
     except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: this is no RO-Crate: {error}") from None
-    raise UserError(f"{file}: this is no RO-Crate: @graph is no list of entities")
+        raise UserError(f"{file}: this is not an RO-Crate: {error}") from None
+    raise UserError(f"{file}: this is not an RO-Crate: @graph is not a list of entities")
 
 
 def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:

@@ -133,11 +133,11 @@ def _parsed(file: Path) -> Element:
     try:
         root = fromstring(file.read_bytes())  # noqa: S314  # expat itself bounds what entities grow to
     except ParseError as error:
-        raise UserError(f"{file}: this is no SVG: {error}: delete it and run `roambus figures` again") from None
+        raise UserError(f"{file}: this is not an SVG: {error}: delete it and run `roambus figures` again") from None
     # Well-formed XML of another kind would become a page with nothing in the figure's place, and nobody would know why.
     if root.tag != f"{_SVG}svg":
         raise UserError(
-            f"{file}: this is no SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again"
+            f"{file}: this is not an SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again"
         )
     return root
 

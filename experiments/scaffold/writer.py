@@ -62,7 +62,7 @@ def read_name(text: str) -> AgentName:
     """Raises UserError for a name that is none, or that something else has already."""
     if _NAME.fullmatch(text) is None or len(text) > LONGEST:
         raise UserError(
-            f"{text!r} is no name for an agent: small letters and digits, a letter first, - between words, "
+            f"{text!r} is not a name for an agent: small letters and digits, a letter first, - between words, "
             f"at most {LONGEST}, such as my-gossip"
         )
     name = AgentName(text)

@@ -123,7 +123,7 @@ def _unfit(task: Task) -> str | None:
     The key is compared last: to make it, the agent has to be importable here.
     """
     if not task.workspace.is_dir():
-        return f"the executor does not see {task.plan.results}: choose an --out that every worker has under this path"
+        return f"the executor does not see {task.plan.results}: choose an --out that all workers have under this path"
     # Behind everything else: no file of the user's hides a package that is installed here.
     shipped = str(task.workspace / SHIPPED)
     if shipped not in sys.path:
@@ -310,7 +310,7 @@ class Cluster:
                 raise RoambusError(f"Spark gave up: {failure.message}")
             number = job.tasks[failure.task].number
             del waiting[number]
-            yield number, f"it ended its executor whenever it was tried: {failure.message}"
+            yield number, f"it ended its executor at every attempt: {failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
         """What comes of the job; says once why nothing begins, if nothing does.

@@ -42,8 +42,8 @@ from roambus.experiments.sweeps.runner import BEGUN, prepare
 ATTEMPTS = 2
 """How often a run is tried whose process is killed."""
 STILLBORN = 4
-"""So many workers in a row that end before they can do anything mean that none ever will."""
-KILLED = f"its process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
+"""After this number of workers in a row that end before they can do anything, the command gives up."""
+KILLED = f"its process was killed {ATTEMPTS} times; use fewer --workers if memory ran out"
 STOP_S = 10.0
 """How long a worker that is told to stop may take to remove what it has begun."""
 
@@ -55,7 +55,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """So many worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
+    """Worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     at_once: int
 
@@ -139,7 +139,7 @@ class _Crew:
         else:
             self.stillborn += 1
             if self.stillborn == STILLBORN:
-                raise RoambusError("no worker process can start; what they say is above")
+                raise RoambusError("no worker process can start; their errors are above")
             self.waiting.append((number, plan))
         if self.waiting:
             self.hire(1)

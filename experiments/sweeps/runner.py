@@ -268,7 +268,7 @@ class Published:
 
 T = TypeVar("T")
 MOST_TASKS = 1000
-"""SLURM takes arrays of so many tasks, unless its administrator allows more (MaxArraySize)."""
+"""The most tasks of a SLURM array, unless its administrator allows more (MaxArraySize)."""
 
 _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 

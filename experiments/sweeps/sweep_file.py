@@ -168,7 +168,7 @@ _TABLES = {
 def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     table = content.get(key, {})
     if not isinstance(table, dict):
-        raise UserError(f"{path}: {key} is no table: write {_TABLES[key]}")
+        raise UserError(f"{path}: {key} is not a table: write {_TABLES[key]}")
     return table
 
 

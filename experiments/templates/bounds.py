@@ -114,7 +114,7 @@ def _used_up(what: str, limit: Limit) -> str:
 
 @contextmanager
 def _memory() -> Iterator[None]:
-    """Lets the process take so much more memory than it has, and no more."""
+    """Limits the memory that the process may take beyond what it has now."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     most = taken + int(TEMPLATE_MEMORY.most * _MIB)

@@ -108,7 +108,7 @@ def _own(where: str, name: str, about: Mapping[str, Any]) -> Setting:
     kind = _kind(where, about)
     for word in _BOUNDS:
         if word in about and not kind.takes(about[word]):
-            raise UserError(f"{where}: {word} is no {kind.name}")
+            raise UserError(f"{where}: {word} is not a {kind.name}")
     within = Range(**{word: kind.read(kind.write(about[word])) for word in _BOUNDS if word in about})
     meaning, unit, choices = about.get("meaning", ""), about.get("unit", ""), tuple(about.get("choices", ()))
     return Setting(name, kind, about.get("default"), meaning, unit, within, choices)

@@ -189,12 +189,12 @@ def differences_alone(job: Job) -> Iterator[Finding]:
         if not together.exists() or not (end.exists() or alone.exists()):
             continue
         if end.exists():
-            how = f"the run does not end well: {end.read_text(encoding='utf-8')}"
+            how = f"the run fails: {end.read_text(encoding='utf-8')}"
         elif together.read_bytes() != alone.read_bytes():
-            how = f"the trace is another one: {first_difference(together, alone)}"
+            how = f"the trace differs: {first_difference(together, alone)}"
         else:
             continue
-        words = "so they share something, such as a closure, a cache or a global, as no machines could"
+        words = "so they share something, such as a closure, a cache or a global, which machines cannot do"
         place, _ = apart(lambda: (place_of_agent(load_agent(job.agent)), ""))
         yield Finding(SHARED, f"{scene.name}, if each node has a process of its own, {how}; {words}", place)
         return
@@ -206,7 +206,7 @@ def _suspects(agent: str) -> tuple[str, str]:
     lines = suspects(agent_class)
     if lines:
         return lines[0].partition(" ")[0], f"look at {', '.join(lines)}"
-    words = "chance comes from elsewhere than self.random, or time from elsewhere than now"
+    words = "the agent draws random numbers without self.random, or reads a clock instead of now"
     return place_of_agent(agent_class), words
 
 

@@ -33,8 +33,8 @@ CHECK = "shared memory"
 DEEPEST = 6
 """So deep in each other values are compared: objects can refer to each other in circles."""
 _CORE = "roambus.python_protocol.agent"
-"""The module of the base class of all agents, whose memory is no fault of theirs."""
-_SHARED = "all nodes share it, as no machines could: make it in __init__, as self."
+"""The module of the base class of all agents, whose memory is not a fault of theirs."""
+_SHARED = "all nodes share it, which machines cannot do: make it in __init__, as self."
 
 _MODULES = {"time", "datetime", "random", "uuid", "secrets"}
 _CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}

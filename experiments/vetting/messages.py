@@ -40,9 +40,9 @@ from roambus.python_protocol.vocabulary import MILLISECOND
 STRANGERS_CHECK = "unknown messages"
 ROUND_TRIPS_CHECK = "messages"
 VALUES = 200
-"""So many messages of each class are tried."""
+"""Messages of each class that are tried."""
 DAMAGED = 20
-"""Of so many of them, all beginnings and some other bytes are decoded."""
+"""Messages of which all prefixes, and some other bytes, are decoded."""
 _REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
 """What a class raises for values that it does not take, when it is made or written."""
 DEEPEST = 2
@@ -97,7 +97,7 @@ def _damage(agent_class: type[Agent], cls: type[Message], data: bytes, random: R
         except DecodeError:
             continue
         except Exception as error:  # whatever it is: a stranger's bytes end the run by it
-            text = f"message {type_of(cls)}: bytes that are none raise {type(error).__name__}: {error}"
+            text = f"message {type_of(cls)}: invalid bytes raise {type(error).__name__}: {error}"
             return f"{text}, and not DecodeError"
     return ""
 
@@ -121,7 +121,7 @@ def check_strangers(agent_class: type[Agent], scenario: Scenario) -> Iterator[Fi
             except Exception as error:
                 if event in unknown:
                     text = f"on {event}, {type(error).__name__}: {error}{place_of(error, agent, event, None)}"
-                    yield of_error(STRANGERS_CHECK, Exception(f"{text}: what an agent does not know, it ignores"))
+                    yield of_error(STRANGERS_CHECK, Exception(f"{text}: an agent ignores what it does not know"))
                 return
 
 
@@ -188,7 +188,7 @@ class Generator:
         if depth >= DEEPEST:
             kinds = [one for one in kinds if not _carries_messages(one)]
         if not kinds:
-            raise UnknownTypeError(f"no message can stand in a field of type {cls.__name__}")
+            raise UnknownTypeError(f"no message fits into a field of type {cls.__name__}")
         return self.message(self._random.choice(kinds), depth)
 
     def _fields(self, cls: Any, depth: int) -> dict[str, Any]:

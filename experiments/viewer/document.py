@@ -66,7 +66,7 @@ def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Fi
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:
-        say(f"{source.trace.parent}: {error}: what messages hold is not shown; if you trust that code, add --trust")
+        say(f"{source.trace.parent}: {error}: contents of messages are not shown; if you trust that code, add --trust")
         return make_film(source, table)
 
 

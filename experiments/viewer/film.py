@@ -157,7 +157,7 @@ def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
-        raise UserError(f"the trace moves a node that is none of the run's, 0 to {nodes - 1}; make the run again")
+        raise UserError(f"the trace moves a node that is not in the run, 0 to {nodes - 1}; make the run again")
     return _columns(
         ("placeTime", "placeNode", "placeX", "placeY"),
         [(at * SECOND, node, x * _MILLIMETRES, y * _MILLIMETRES) for at, node, x, y in places],
@@ -239,7 +239,7 @@ def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
     values = np.where(values == BROADCAST, -1, values)
     least = pc.min(column).as_py()
     if (least is not None and least < 0) or values.max(initial=-1) >= nodes:
-        raise UserError(f"the trace names a node that is none of the run's, 0 to {nodes - 1}; make the run again")
+        raise UserError(f"the trace names a node that is not in the run, 0 to {nodes - 1}; make the run again")
     return values + 1
 
 

@@ -39,7 +39,7 @@ class LaterCommandsError(UserError):
     """What is to be done would take the place of later commands, which nobody has said to drop."""
 
     def __init__(self, commands: list[str]) -> None:
-        super().__init__(f"this would take the place of what happens later: {'; '.join(commands)}")
+        super().__init__(f"this would replace later commands: {'; '.join(commands)}")
         self.commands = commands
 
 
@@ -67,14 +67,14 @@ class Session:
         AgentError.
         """
         if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
-            raise UserError(f"{at_s} s is no time of a session, 0 to {LONGEST // SECOND} s")
+            raise UserError(f"{at_s} s is not a time of a session, 0 to {LONGEST // SECOND} s")
         text = command.strip()
         if not text or "\n" in text:
             raise UserError(f"write one command, such as {self.film.header['live']['processes'][0][0]} crashes")
         commands = self._before(from_seconds(at_s))
         pause = from_seconds(at_s) - self._last(commands)
         if pause < 0:
-            raise UserError(f"{at_s} s: until {format_time(self._last(commands))} the file sets the network up")
+            raise UserError(f"{at_s} s: until {format_time(self._last(commands))} the setup of the file runs")
         later = self._commands[len(commands) :]
         if later and not drop:
             raise LaterCommandsError([line.removeprefix(PROMPT).strip() for line in later])
@@ -90,7 +90,7 @@ class Session:
         Raises UserError if nothing is left.
         """
         if not self._commands:
-            raise UserError("there is no command to take back")
+            raise UserError("there is no command to undo")
         before = self._earlier[-1] if self._earlier else self._commands[:-1]
         self.film = self._make_film(before)
         self._commands, self._earlier = before, self._earlier[:-1]
@@ -186,7 +186,7 @@ class Player:
             case {**others} if not others:
                 return
             case _:
-                raise UserError("that is no question of this page")
+                raise UserError("this page has no such request")
 
 
 def play_session(scenario: Path, overrides: Overrides, port: int, say: Callable[[str], None]) -> None:

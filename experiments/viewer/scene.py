@@ -62,7 +62,7 @@ def _place(row: Mapping[str, Any]) -> Place:
     try:
         x, y = map(float, str(row[DETAIL]).split())
     except ValueError:
-        raise UserError(f"the trace has node {row[NODE]} move to {row[DETAIL]!r}, which is no place: x y") from None
+        raise UserError(f"the trace has node {row[NODE]} move to {row[DETAIL]!r}, which is not a place: x y") from None
     return Place(row[TIME_S], row[NODE], x, y)
 
 

@@ -36,15 +36,15 @@ import click
 from roambus.bridge.errors import UserError
 
 MOST_STRANGERS = 32
-"""So many may be there without having shown the path. One more ends the connection of the oldest."""
+"""Connections that may not yet have shown the path. One more ends the oldest of them."""
 MOST_GUESTS = 32
-"""So many may be answered at a time. A browser opens six connections."""
+"""Requests that are answered at a time. A browser opens six connections."""
 REQUEST_S = 10.0
 """A request has to be there whole within this."""
 SILENCE_S = 30.0
-"""Who takes nothing of an answer for so long does not want it."""
+"""After this time without reading, a client no longer wants its answer."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
-"""What is still sent to a refusal is read for so long, or the refusal would be lost with the connection."""
+"""Time for which a refused request is still read, or the refusal would be lost with the connection."""
 
 HOST = "127.0.0.1"
 _HEADERS = {
@@ -236,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             said = json.dumps(answer(question)).encode()
         except Exception as error:  # whatever it is, the page is told, and the server goes on
-            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, f"a mistake of roambus: {type(error).__name__}")
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, f"an error in roambus: {type(error).__name__}")
             raise
         self._send(said, _JSON)
 

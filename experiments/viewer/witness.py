@@ -152,7 +152,7 @@ def observe(
     with _carrier(source, table, load) as (scenario, agent_class, carrier):
         seen, testimony = observe_over(carrier, scenario, agent_class, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
-        text = "run again, the agents do not do what they did: they have changed, or another simulator ran them"
+        text = "the agents behave differently now: they have changed, or another simulator ran them"
         raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")
     return seen, testimony
 

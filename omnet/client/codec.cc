@@ -157,7 +157,7 @@ FromHost decode(std::string_view bytes) {
     wire::ToSimulator message;
     if (bytes.size() > kMaxMessageBytes || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
         throw ProtocolError("the host sent " + std::to_string(bytes.size()) +
-                            " bytes that are no message of wire.proto");
+                            " bytes that are not a message of wire.proto");
     switch (message.body_case()) {
         case wire::ToSimulator::kWelcome: return take(message.welcome());
         case wire::ToSimulator::kReject: return Reject{message.reject().reason()};

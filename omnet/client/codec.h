@@ -16,7 +16,7 @@ std::string encode(const Step& step);
 std::string encode(const Finished& finished);
 std::string encode(const Failed& failed);
 
-// Throws ProtocolError for bytes that are no message of a host.
+// Throws ProtocolError for bytes that are not a message of a host.
 FromHost decode(std::string_view bytes);
 
 }  // namespace roambus

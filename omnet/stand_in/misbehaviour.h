@@ -16,7 +16,7 @@ namespace roambus::stand_in {
 //   wrong-version, wrong-hash, wrong-token   in the Hello
 //   node-out-of-range, time-backwards        in the next Step
 //   wrong-counts                             in Finished
-//   garbage-after, hello-after               instead of the next message: bytes that are no message; a second Hello
+//   garbage-after, hello-after               instead of the next message: bytes that are not a message; a second Hello
 //   silent-after                             says nothing any more, until the host is gone
 //   close-after                              closes the connection, and stays for a minute
 //   exit-after                               exits at once, with STATUS

@@ -120,7 +120,7 @@ TEST_CASE("Bytes that are no message are a violation, which the host is told of"
     Running running;
     running.host.answer_bytes("\xff\xff");
     CHECK_THROWS_AS(running.client.step({1, false, {}, {}}), ProtocolError);
-    CHECK(told_reason(running.host).find("2 bytes that are no message") != std::string::npos);
+    CHECK(told_reason(running.host).find("2 bytes that are not a message") != std::string::npos);
 }
 
 TEST_CASE("A message that says nothing is a violation") {

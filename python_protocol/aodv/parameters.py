@@ -215,7 +215,7 @@ class AodvParameters(LinkParameters):
     def net_traversal_time(self) -> SimTime:
         """NET_TRAVERSAL_TIME: there and back across the network (section 10).
 
-        The whole network is waited for so long, once for each repetition and each time doubled (section 6.3).
+        This is the wait for a search of the whole network, doubled with each repetition (section 6.3).
         """
         return 2 * self.node_traversal_time * self.net_diameter
 
@@ -302,7 +302,7 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
 
 
 def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
-    """The parameters of the profile `tuned`, for so many nodes and a channel of so many bit/s.
+    """The parameters of the profile `tuned`, for a number of nodes and a channel's rate in bit/s.
 
     At worst a frame waits until all nodes have sent the RREQ, which is the time for one hop. Nodes that fill a square
     are a mean spacing apart, and its diagonal is that many of them. A packet outlasts the longest search of its

@@ -95,7 +95,7 @@ class Message(metaclass=_MessageClass):
         """The same message with other values in some fields, of which all others need not be named.
 
         It is what `dataclasses.replace` makes, in half the time: nodes that pass messages on do little else. Raises
-        TypeError for a name that is no field.
+        TypeError for a name that is not a field.
         """
         # The slots are set one by one, past the constructor, whose arguments would have to be sorted by name again.
         made = object.__new__(type(self))
@@ -178,7 +178,7 @@ class _Inner:
         """Takes a message of the reader's set off the front; raises DecodeError."""
         message: Message = reader.message()
         if Message not in self._classes and not isinstance(message, self._classes):
-            raise DecodeError(f"a {message.message_type} may not stand here")
+            raise DecodeError(f"a {message.message_type} is not allowed here")
         return message
 
     def show(self, value: Message, names: Names) -> str:

@@ -79,7 +79,9 @@ class Notation:
         named = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
         for name in named:
             if name not in kinds:
-                raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
+                raise ValueError(
+                    f"the notation {text!r} names {name}, which is not a field; there is {', '.join(kinds)}"
+                )
         others = " ".join(_plain(name, kind) for name, kind in kinds.items() if name not in named)
         words = " ".join(others if word == OTHERS else word for word in text.split())
         self._words = [_Word.of(word) for word in words.split()]

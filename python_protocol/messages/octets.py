@@ -34,7 +34,7 @@ class MisfitError(struct.error):
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:
     """The error for a value that is none of its field's class."""
-    return MisfitError(f"{value!r} is no {cls.__name__}, but of type {type(value).__name__}")
+    return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
 class Writer:
@@ -93,7 +93,7 @@ class Writer:
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
         if type(text) is not str:
-            raise MisfitError(f"{text!r} is no text, but of type {type(text).__name__}")
+            raise MisfitError(f"{text!r} is not text, but of type {type(text).__name__}")
         try:
             data = text.encode()
         except UnicodeEncodeError:
@@ -181,7 +181,7 @@ class Reader:
         if self._nesting > MAX_NESTING:
             raise DecodeError(f"messages nested deeper than {MAX_NESTING}")
         if self.messages is None:
-            raise DecodeError("a message may not stand here")
+            raise DecodeError("a message is not allowed here")
         message = self.messages.read(self)
         self._nesting -= 1
         return message
@@ -224,24 +224,24 @@ class Enumerated(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Blob(Shape):
-    """A count, and so many bytes."""
+    """A count of a byte, and that number of bytes."""
 
     count: Number = BYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """A count of a byte, and so many bytes of UTF-8."""
+    """A count of a byte, and that number of bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding(Shape):
-    """A count of two bytes, and so many bytes whose size alone matters."""
+    """A count of two bytes, and that number of bytes, of which only the size matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Shape):
-    """So many bytes, without a count before them."""
+    """A fixed number of bytes, without a count before them."""
 
     size: int
 
@@ -253,7 +253,7 @@ class BitText(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Shape):
-    """A count, and so many values of one shape."""
+    """A count, and that number of values of one shape."""
 
     item: Shape
     count: Number = BYTE

@@ -50,7 +50,7 @@ class MftParameters(BundleParameters, StorageParameters):
         "thesis",
         source="the thesis, chapter 4, for the first two; docs/tuned.md for tuned",
         choices=("letter", "thesis", "tuned"),
-        doc="values of parameters that are not set: letter without, thesis with mends, tuned for a shared channel",
+        doc="defaults of the others: letter without corrections, thesis with them, tuned for a shared channel",
     )
     batches: bool = parameter(
         False,
@@ -86,7 +86,7 @@ class MftParameters(BundleParameters, StorageParameters):
         unit="s",
         source="tuned: two heartbeats, after which a broker that hears its client has sent what it lacks",
         at_least=0,
-        doc="with spreads a subscriber asks whoever is around for what it has lacked for so long; 0: it never does",
+        doc="with spreads a subscriber asks its neighbours for what it has lacked for this time; 0: it never does",
     )
     subscription_delay: SimTime = parameter(
         5 * SECOND,
@@ -124,22 +124,22 @@ class MftParameters(BundleParameters, StorageParameters):
     )
     home_decides: bool = parameter(
         True,
-        source="mends the thesis, algorithm 4.3, line 12",
+        source="corrects the thesis,  algorithm 4.3, line 12",
         doc="at equal timestamps only the subscriber's own broker contradicts; false: whoever counts fewer hops",
     )
     correct_old: bool = parameter(
         True,
-        source="mends the thesis, algorithms 4.1 and 4.4, line 1",
+        source="corrects the thesis,  algorithms 4.1 and 4.4, line 1",
         doc="a SUB, UNS, MIG or BSUB that is older than what is known is answered with a BSUB; false: ignored",
     )
     forget_ways: bool = parameter(
         True,
-        source="mends the thesis, algorithms 4.2 and 4.4, line 12",
+        source="corrects the thesis,  algorithms 4.2 and 4.4, line 12",
         doc="who says that the way is here, or there, sees to it that two brokers do not point at each other",
     )
     replay_always: bool = parameter(
         True,
-        source="mends the thesis, algorithms 3.2, line 23, and 4.1, lines 1 to 6",
+        source="corrects the thesis,  algorithms 3.2, line 23, and 4.1, lines 1 to 6",
         doc="a SUB, too, brings what is stored, and what is replayed follows a subscriber that has no filters just now",
     )
     greet_back: bool = parameter(
@@ -149,11 +149,11 @@ class MftParameters(BundleParameters, StorageParameters):
     )
     tell_turns: bool = parameter(
         True,
-        source="mends the thesis, algorithms 4.1 and 4.4, line 1",
+        source="corrects the thesis,  algorithms 4.1 and 4.4, line 1",
         doc="a neighbour by whom the way went gets a BSUB in place of a SUB, UNS or MIG that it would take for old",
     )
     ask_gaps: bool = parameter(
         True,
-        source="mends the thesis, algorithm 4.1, lines 1, 7 and 13",
+        source="corrects the thesis,  algorithm 4.1, lines 1, 7 and 13",
         doc="a SUB, UNS or MIG of a neighbour whose number leaves a gap is not carried out: the neighbour is asked",
     )

@@ -1,4 +1,4 @@
-"""Subscribing anew at each migration: what Phoenix and the protocols of the thesis are to save.
+"""All subscribers subscribe again at each migration: the cost that Phoenix and the thesis' protocols should save.
 
 A baseline to compare costs with, and none of the papers' protocols: the paper on the first approach, section 3.2, only
 names it as what it avoids, "the subscriber would have to send the subscription messages again", "the potential flooding
@@ -97,7 +97,7 @@ class Client(FaithfulClient):
 
 
 class Resubscribing(BrokerAgent):
-    """The baseline that floods subscriptions anew at each migration, with any combination of roles on a node."""
+    """The baseline that floods subscriptions again at each migration, with any combination of roles on a node."""
 
     broker_type = Broker
     client_type = Client

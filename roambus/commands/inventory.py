@@ -56,7 +56,7 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 
 @click.command()
 @click.argument("name", type=THING_NAME)
-@click.option("--kind", type=click.Choice(KINDS), help="Shows only what is of this kind, if several have the name.")
+@click.option("--kind", type=click.Choice(KINDS), help="Shows only this kind, if several things have the name.")
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what it takes.
 
@@ -107,7 +107,7 @@ def docs(page: str | None) -> None:
         return
     if page not in known:
         near = get_close_matches(page, known, n=1)
-        raise UserError(f"no page is called {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
+        raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
     text = known[page].read_text(encoding="utf-8")
     if sys.stdout.isatty() and not telling().as_json:
         click.echo_via_pager(text)

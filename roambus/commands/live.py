@@ -57,12 +57,14 @@ def _links(default: str) -> Callable[[Any], Any]:
         type=click.Choice(KINDS),
         default=default,
         show_default=True,
-        help="Who hears whom: as over ideal links, with the quality that the embedded radio finds, or who can.",
+        help="The links: ideal, with the quality of the embedded radio, or from every node to every other.",
     )
 
 
 REALTIME = click.option(
-    "--realtime", is_flag=True, help="Runs nodes before all other processes, so that timers are on time; needs root."
+    "--realtime",
+    is_flag=True,
+    help="Gives nodes priority over all other processes, so that timers are on time; needs root.",
 )
 
 
@@ -108,7 +110,7 @@ def machines(file: Path, addresses: Sequence[str]) -> None:
     type=FOLDER,
     default=Path("results/live-nodes"),
     show_default=True,
-    help="Where what happened at this node is kept until it is collected.",
+    help="The folder that keeps the events of this node until they are collected.",
 )
 @REALTIME
 def node(file: Path, number: int, keep: Path, realtime: bool) -> None:

@@ -158,7 +158,7 @@ class Seconds(click.FloatRange):
         """Reads the number; raises click.BadParameter."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
-            self.fail(f"{value} is no number of seconds", param, ctx)
+            self.fail(f"{value} is not a number of seconds", param, ctx)
         return number
 
 
@@ -227,7 +227,7 @@ PARAMETERS = click.option(
     multiple=True,
     type=PARAMETER_VALUE,
     metavar="NAME=VALUE",
-    help="Sets a parameter of the agent; roambus show AGENT has them.",
+    help="Sets a parameter of the agent; roambus show AGENT lists them.",
 )
 PARAMETER_VALUES = click.option(
     "--param",
@@ -242,12 +242,12 @@ AGENT = click.option(
     type=AGENT_NAME,
     default="beacon",
     show_default=True,
-    help="The protocol: a name that roambus list agents has, module:Class or file.py[:Class].",
+    help="The protocol: a name from roambus list agents, module:Class or file.py[:Class].",
 )
 OTHER_AGENT = click.option(
     "--agent",
     type=AGENT_NAME,
-    help="Takes another agent than the one that is named there: a name, module:Class or file.py[:Class].",
+    help="Replaces the agent: a name, module:Class or file.py[:Class].",
 )
 SEED = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed; the same seed gives the same trace."
@@ -265,12 +265,12 @@ BACKEND = click.option(
     type=click.Choice(_BACKENDS),
     default=DEFAULT,
     show_default=True,
-    help="What carries the packets: the embedded radio, real Castalia or ns-3 (see roambus doctor), or ideal links.",
+    help="The back-end: the embedded radio, real Castalia or ns-3 (see roambus doctor), or ideal links.",
 )
 SWEEP_BACKEND = click.option(
     "--backend",
     type=click.Choice(_BACKENDS),
-    help=f"What carries the packets.  [default: what the sweep names, or {DEFAULT}]",
+    help=f"The back-end.  [default: the sweep's, or {DEFAULT}]",
 )
 DEADLINE = click.option(
     "--deadline",
@@ -280,27 +280,27 @@ DEADLINE = click.option(
 BATCHING = click.option(
     "--batching/--no-batching",
     default=True,
-    help="Whether the simulator tells everything that happens at one instant in one message.",
+    help="Whether the simulator reports all events of one instant in one message.",
 )
 LOOKAHEAD = click.option(
     "--lookahead/--no-lookahead",
     default=True,
-    help="Whether the simulator tells until when nothing arrives, so that agents' timers up to then need no message.",
+    help="Whether the simulator announces until when nothing arrives, so that timers until then need no message.",
 )
 TRANSPORT = click.option(
     "--transport",
     type=click.Choice(["zeromq", "local"]),
     default="zeromq",
     show_default=True,
-    help="What host and simulator speak over: ZeroMQ, or a plain Unix socket, which is faster on one machine.",
+    help="The connection between host and simulator: ZeroMQ, or a plain Unix socket, which is faster on one machine.",
 )
 RECORD = click.option(
-    "--record", is_flag=True, help="Keep what crossed between host and back-end in frames.roambus, for roambus rerun."
+    "--record", is_flag=True, help="Keeps the exchange between host and back-end in frames.roambus, for roambus rerun."
 )
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, and not only some, and sees that no receiver changes one.",
+    help="Compares every message with its bytes, and not only some, and checks that no receiver changes it.",
 )
 AGENTS = click.option(
     "--agents",
@@ -308,25 +308,23 @@ AGENTS = click.option(
     metavar='"NAME [PARAMETER=VALUE...],..."',
     help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
 )
-SEEDS = click.option(
-    "--seeds", type=click.IntRange(1), help="How many seeds to take, instead of as many as the sweep says."
-)
+SEEDS = click.option("--seeds", type=click.IntRange(1), help="The number of seeds.  [default: the sweep's]")
 PRECISION = click.option(
     "--precision",
     metavar="HALF_WIDTH",
     help="Adds seeds point by point until 95 % intervals are as narrow as this: 0.02, or 2% of the mean "
-    "(roambus docs precision). --seeds is then the most that a point gets.",
+    "(roambus docs precision). --seeds is then the maximum of a point.",
 )
-METRIC = click.option("--metric", metavar="NAME", help="The metric that --precision is about: a column of runs.csv.")
+METRIC = click.option("--metric", metavar="NAME", help="The metric for --precision: a column of runs.csv.")
 FIRST_SEEDS = click.option(
-    "--first-seeds", type=click.IntRange(2), help="How many seeds every point gets at least, with --precision."
+    "--first-seeds", type=click.IntRange(2), help="With --precision, the fewest seeds of a point."
 )
 WORKERS = click.option(
     "--workers",
     type=click.IntRange(1, int(MOST_WORKERS.most)),
     default=len(os.sched_getaffinity(0)),
     show_default="cores",
-    help="How many processes make runs at once.",
+    help="The number of processes that make runs.",
 )
 SPARK = click.option(
     "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead (roambus docs cluster)."
@@ -341,7 +339,7 @@ MEASURE = click.option(
     "--measure",
     multiple=True,
     metavar="FILE.py|NAME",
-    help="Metrics of your own, in a file or an installed package; can be given again (roambus docs metrics).",
+    help="Your own metrics, in a file or an installed package; give the option again for more (roambus docs metrics).",
 )
 WHERE = click.option(
     "--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Keeps only these values of an axis."

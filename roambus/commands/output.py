@@ -160,7 +160,7 @@ def progress() -> Progress:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
-    """The value as JSON has it: paths and other things are texts, and what is no number is null."""
+    """The value as JSON has it: paths and other things are texts, and what is not a number is null."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
@@ -197,9 +197,9 @@ def _option(words: list[str], attribute: str, text: str) -> click.Option:
 def with_options(command: click.Command) -> click.Command:
     """The command, and all commands in it, with the options that every command has."""
     command.params += [
-        _option(["--json"], "as_json", "Prints one JSON document, errors too, instead of words."),
-        _option(["-q", "--quiet"], "is_quiet", "Shows no progress, and no words but errors and what was asked for."),
-        _option(["-v", "--verbose"], "is_verbose", "Tells more: single runs, times, and where an error comes from."),
+        _option(["--json"], "as_json", "Prints one JSON document instead of text, also for errors."),
+        _option(["-q", "--quiet"], "is_quiet", "Shows no progress: prints only errors and the result."),
+        _option(["-v", "--verbose"], "is_verbose", "Prints more: single runs, times, and the traceback of an error."),
     ]
     if isinstance(command, click.Group):
         for one in command.commands.values():

@@ -57,7 +57,7 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
 \b
   may s1 subscribes f1          what may happen, at any moment and once; also
                                 any other command of roambus trace
-  may 3 times s1 is cut off     so often
+  may 3 times s1 is cut off     up to three times
   may 2 link changes            any of a kind: link changes, cuts, tree changes,
                                 client moves, crashes, recoveries, losses
   may 1 subscription to f1      by any subscriber; also unsubscription from f1,
@@ -74,7 +74,7 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
   chance ends                   draws take the least and the greatest of a range,
                                 not the least only; of a choice they take each
   for 10s                       no longer than this after the beginning
-  calm 5s                       quiet is when nothing was done for so long
+  calm 5s                       quiet is when nothing was done for 5 s
   graphs 4                      all connected graphs of 4 nodes n1..n4
   trees 4                       all trees of 4 brokers b1/p1/s1..b4/p4/s4
   nodes alike                   names of nodes do not matter to the agents
@@ -158,16 +158,22 @@ Example: roambus explore scenario.txt --seconds 60
 @click.argument("scenario", type=FILE)
 @OTHER_AGENT
 @PARAMETERS
-@click.option("--depth", type=click.IntRange(1), help="Explores no more steps in a row than this.")
-@click.option("--states", type=click.IntRange(1), help="Ends at so many states.")
-@click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after so many seconds, for each network.")
-@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has so much memory.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Explores with so many processes.")
-@click.option("--keep", type=_LOCAL, help="Goes on from what this folder keeps.")
-@click.option("--keep-on", is_flag=True, help="Goes on when a property does not hold, to see about the others.")
-@click.option("--no-reduction", is_flag=True, help="Tries also those orders of arrivals that come to the same.")
-@click.option("--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts for so many seconds in random histories.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the first history of a hunt.")
+@click.option("--depth", type=click.IntRange(1), help="The most steps in a row.")
+@click.option("--states", type=click.IntRange(1), help="Ends at this number of states.")
+@click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after this number of seconds, for each network.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has this much memory.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes that explore."
+)
+@click.option("--keep", type=_LOCAL, help="Keeps the search in this folder, and resumes it from there.")
+@click.option("--keep-on", is_flag=True, help="Goes on after a violation, to check the other properties.")
+@click.option("--no-reduction", is_flag=True, help="Also tries orders of arrivals that have the same result.")
+@click.option(
+    "--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts in random histories for this number of seconds."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed of the first history of a hunt."
+)
 @click.option("--out", type=_LOCAL, help="Writes transcripts into this folder.")
 def explore(
     scenario: Path,
@@ -188,7 +194,7 @@ def explore(
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
         if depth or states or seconds or memory or keep or keep_on or no_reduction:
-            raise click.UsageError("a hunt has the options --agent, --param, --seed, --jobs and --out alone")
+            raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs and --out")
         _hunt(scenario, agent, pairs("--param", parameters), (hunted, seed, jobs), out)
         return
     from roambus.experiments.exploring.parallel import Request, explore_all
@@ -255,7 +261,7 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
     \b
       messages          a message is not what is read from its bytes
       runs              the agent raises, asks for what there is not, such as a time
-                        that is no whole number, or does what agents may not
+                        that is not a whole number, or does what agents may not
       timers            a timer runs out for which there is no handler
       shared memory     nodes change what all of them share, such as an attribute
                         of the class

@@ -68,7 +68,7 @@ LOOK = grouped(
 
 @click.command()
 @click.argument("results", type=FOLDER)
-@click.option("--afresh", is_flag=True, help="Reads every trace again, also those that have not changed.")
+@click.option("--afresh", is_flag=True, help="Reads every trace again, also unchanged ones.")
 @click.option(
     "--spark",
     "master",
@@ -171,7 +171,7 @@ def compare(  # an option each
     multiple=True,
     type=METRIC_NAME,
     metavar="NAME",
-    help="Draws only this metric, or every one that was measured: all; give the option again for more.",
+    help="Draws only this metric, or with 'all' every measured one; give the option again for more.",
 )
 @click.option(
     "--kind",
@@ -284,7 +284,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--out",
     type=FOLDER,
-    help="The folder for the files; a study gets a folder for each sweep in it.  [default: RESULTS/export]",
+    help="The folder for the files; for a study, with a folder for each sweep.  [default: RESULTS/export]",
 )
 @click.option(
     "--agents", type=AGENT_NAME, metavar="A,B,...", help="The agents of the dissector.  [default: those of the results]"
@@ -294,7 +294,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     "at_s",
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="The simulated time of what graphml holds.  [default: the end of the run]",
+    help="The simulated time that graphml shows.  [default: the end of the run]",
 )
 @MEASURE
 def export(
@@ -348,10 +348,12 @@ def export(
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.option("--out", type=FILE, help="The file.  [default: RESULTS.crate.zip]")
-@click.option("--title", help="What the results are called.  [default: the name of their folder]")
+@click.option("--title", help="The title of the results.  [default: the name of their folder]")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="An author; give the option again for more.")
-@click.option("--license", "license_", default="", metavar="URL", help="The licence under which others may use them.")
-@click.option("--trust", is_flag=True, help="Loads agents that the results name also if they are not installed.")
+@click.option(
+    "--license", "license_", default="", metavar="URL", help="The licence under which others may use the results."
+)
+@click.option("--trust", is_flag=True, help="Also loads agents that are not installed.")
 def crate(
     results: Path, out: Path | None, title: str | None, authors: Sequence[str], license_: str, trust: bool
 ) -> None:
@@ -393,10 +395,12 @@ def crate(
     default=10,
     show_default=True,
     metavar="N",
-    help="How many runs to make again, or all if there are no more; the same N are always the same runs.",
+    help="The number of runs to make again, or all if there are fewer; the same N always chooses the same runs.",
 )
-@click.option("--checklist", is_flag=True, help="Makes no run: says what RESULTS state, and what they leave out.")
-@click.option("--trust", is_flag=True, help="Runs agents that the results name also if they are not installed.")
+@click.option(
+    "--checklist", is_flag=True, help="Makes no run: checks which facts RESULTS state, and which are missing."
+)
+@click.option("--trust", is_flag=True, help="Also runs agents that are not installed.")
 @DEADLINE
 def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: float | None) -> None:
     """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.

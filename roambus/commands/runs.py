@@ -196,8 +196,13 @@ def _announce(folder: Path) -> None:
 @click.command()
 @click.argument("record", type=FILE)
 @OTHER_AGENT
-@click.option("--pdb", "debugging", is_flag=True, help="Opens the debugger where an agent raises or first differs.")
-@click.option("--at", metavar="TIME", help="With --pdb: opens it first where an agent is called at this time or later.")
+@click.option(
+    "--pdb",
+    "debugging",
+    is_flag=True,
+    help="Opens the debugger where an agent raises, or first differs from the record.",
+)
+@click.option("--at", metavar="TIME", help="With --pdb: opens it where an agent is first called at this time or later.")
 def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> None:
     """Runs the agents of RECORD again, and says what differs.
 
@@ -244,12 +249,12 @@ def sweep_of_one(command: str, single: Single) -> Sweep:
 
 @click.command()
 @click.argument("run", metavar="RUN|RECORDING", type=PLACE)
-@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, on the same clock.")
+@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, with the same clock.")
 @click.option(
-    "--again", is_flag=True, help="Makes a run that has no record again, to see its messages and routing tables."
+    "--again", is_flag=True, help="Makes a run without a record again, to show its messages and routing tables."
 )
 @click.option("--channel", type=click.IntRange(-1, 255), help="The channel of a recording; -1 is the mean over all.")
-@click.option("--trust", is_flag=True, help="Runs the agent that the run names also if it is not installed.")
+@click.option("--trust", is_flag=True, help="Also runs an agent that is not installed.")
 @click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
 @PORT
 def replay(

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study", type=STUDY_NAME)
-@click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
+@click.option(
+    "--quick", is_flag=True, help="Runs a small version of the study, with fewer values and seeds: a minute or two."
+)
 @CHOICE
 @WISH
 @WORKERS

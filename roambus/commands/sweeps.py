@@ -141,9 +141,9 @@ def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> 
 
 CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
 WISH = grouped("wished", wish, PRECISION, METRIC, FIRST_SEEDS)
-_RETRY = click.option("--retry-failed", is_flag=True, help="Runs again what failed before.")
+_RETRY = click.option("--retry-failed", is_flag=True, help="Repeats failed runs.")
 _PART = click.option(
-    "--part", default="0/1", metavar="I/N", help="Makes part I of N alone, as a task of a job array does."
+    "--part", default="0/1", metavar="I/N", help="Makes only part I of N, as a task of a job array does."
 )
 
 
@@ -242,7 +242,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
     except KeyboardInterrupt:
-        raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
+        raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None
     counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
     words = f"runs done {made.complete}, already there {made.skipped}, failed {len(made.failures)}"
     summary(f"{out}: {words}", sweeps=[{"results": out, **counts}])
@@ -352,7 +352,7 @@ def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) ->
     lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]
     for point, seeds in found.seeds.items():
         if seeds > precision.first:
-            bound = ", the most that there may be" if seeds == precision.most else ""
+            bound = ", the maximum" if seeds == precision.most else ""
             lines.append(f"  {point}: {seeds}{bound}")
     lines += [f"  settled with {seeds} seeds: {claim}" for claim, seeds in found.settled.items()]
     answer("\n".join(lines), precision=[{"results": out, "seeds": found.seeds, "settled": found.settled}])

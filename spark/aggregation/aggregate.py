@@ -170,7 +170,7 @@ def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _half_widths(values: Floats, groups: Integers, count: int) -> Floats:
-    """`half_width` of each of so many groups, whose values lie side by side; groups of one size are one matrix."""
+    """`half_width` of each group, whose values lie side by side; groups of one size are one matrix."""
     there = ~np.isnan(values)
     sizes = np.bincount(groups[there], minlength=count)
     starts, found = np.cumsum(sizes) - sizes, np.full(count, math.nan)

@@ -250,7 +250,7 @@ def _value(metric: Metric, run: Run) -> float | None:
     if pd.isna(value):
         return None
     if not pd.api.types.is_number(value) and not pd.api.types.is_bool(value):
-        raise MetricError(metric, f"returns a {type(value).__name__}, which is no number")
+        raise MetricError(metric, f"returns a {type(value).__name__}, which is not a number")
     return float(value) if metric.kind is Kind.REAL else int(value)
 
 

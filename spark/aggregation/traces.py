@@ -32,8 +32,8 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.trace import parquet
 
 MOST_NAMED = 1000
-"""So many runs that are missing are named one by one."""
-REMEDY = "run the sweep again to make it anew"
+"""The most missing runs that are named one by one."""
+REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """What a formula of a spreadsheet begins with, and what begins like one and is none."""
 _READERS = 8
@@ -62,7 +62,7 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
         try:
             status = file.stat()
             if not S_ISREG(status.st_mode):
-                problems[file] = f"{file}: damaged (it is no file): {REMEDY}"
+                problems[file] = f"{file}: damaged (it is not a file): {REMEDY}"
                 continue
             _refuse_formulas(file)
             run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Arrow has not

@@ -146,7 +146,7 @@ def _starts(java: Path, options: str) -> bool:
 
 
 START_S = 120.0
-"""Java takes some seconds to start; after so long it never will."""
+"""Java takes some seconds to start; after this time it is assumed that it never will."""
 POLL_S = 0.02
 ENDS_S = 2.0
 """A Java whose connection is lost has ended within this, or has not ended."""
@@ -255,7 +255,7 @@ class Jvm:
             return ""
         lines = self._said.read_text(encoding="utf-8", errors="replace")[-LAST_CHARACTERS:].splitlines()
         last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
-        return "; it said last:\n  " + "\n  ".join(last) if last else "; it said nothing"
+        return "; its last output:\n  " + "\n  ".join(last) if last else "; it printed nothing"
 
 
 def forget() -> None:

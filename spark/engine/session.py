@@ -55,7 +55,9 @@ def connect_session(url: str) -> Iterator[SparkSession]:
     except ImportError as error:
         raise UserError(f"{url}: {_reason(error)}: install {EXTRA}") from None
     except (PySparkException, OSError) as error:
-        raise UserError(f"{url}: somebody answers there, but no Spark Connect server: {_reason(error)}") from None
+        raise UserError(
+            f"{url}: a program answers there, but it is not a Spark Connect server: {_reason(error)}"
+        ) from None
     try:
         if version != pyspark.__version__:
             raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
@@ -93,7 +95,7 @@ def cores_of(session: SparkSession) -> int:
 def _check(url: str) -> None:
     found = _SERVERS.fullmatch(url)
     if found is None:
-        raise UserError(f"{url}: this is no Spark Connect server: write sc://HOST:PORT")
+        raise UserError(f"{url}: this is not a Spark Connect server: write sc://HOST:PORT")
     try:
         socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
     except (OSError, OverflowError) as error:
@@ -125,7 +127,7 @@ def check_master(url: str) -> None:
     if url.startswith("sc://"):
         raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
-        raise UserError(f"{url}: this is no Spark master: write spark://HOST:PORT")
+        raise UserError(f"{url}: this is not a Spark master: write spark://HOST:PORT")
 
 
 def is_cluster(url: str) -> bool:
@@ -159,7 +161,7 @@ _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _LOOPBACK = "127.0.0.1"
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
 _NOT_ACCEPTED = (
-    "somebody answers there, but does not accept us: is it the master's port (7077, not that of its web page), "
+    "a program answers there, but refuses the connection: is it the master's port (7077, not that of its web page), "
     f"the same Spark ({pyspark.__version__}), and the same spark.authenticate.secret?"
 )
 

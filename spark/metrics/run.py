@@ -291,7 +291,7 @@ def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
         warm_up_s = float(metadata.get(WARM_UP, "0"))
         if 0 <= warm_up_s < math.inf:
             return warm_up_s
-    raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+    raise DamagedTraceError(file, "damaged (its warm-up is not a time)")
 
 
 def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:

@@ -152,9 +152,9 @@ def test_what_is_planned_becomes_commands() -> None:
 @pytest.mark.parametrize(
     ("absence", "problem"),
     [
-        (Absence(2, 5 * SECOND, 5 * SECOND + DEPARTURE), "node 2 leaves its place at 5.1s only"),
-        (Absence(2, 5 * SECOND, 8 * SECOND, 2), "node 2 is no broker, so node 2 cannot come back to it"),
-        (Absence(2, 5 * SECOND, 8 * SECOND, 7), "node 7 is no broker"),
+        (Absence(2, 5 * SECOND, 5 * SECOND + DEPARTURE), "node 2 leaves its place only at 5.1s"),
+        (Absence(2, 5 * SECOND, 8 * SECOND, 2), "node 2 is not a broker, so node 2 cannot return to it"),
+        (Absence(2, 5 * SECOND, 8 * SECOND, 7), "node 7 is not a broker"),
         (Absence(1, 5 * SECOND, 8 * SECOND, 0), "node 1 is a broker and keeps its place"),
         (Absence(2, SECOND, 4 * SECOND), "SN.tree gives node 2 a parent at 3s, when it is away"),
         (Absence(2, SECOND), "SN.tree gives node 2 a parent at 3s, when it is away"),
@@ -168,7 +168,7 @@ def test_absences_that_contradict_the_tree_are_refused(absence: Absence, problem
 
 def test_a_return_to_a_broker_needs_a_tree() -> None:
     """Elsewhere there are no places."""
-    with pytest.raises(ValueError, match=r"without SN.tree there is no place to come back to"):
+    with pytest.raises(ValueError, match=r"without SN.tree there is no place to return to"):
         with_absences((), [AWAY], ROLES, DEPARTURE)
 
 

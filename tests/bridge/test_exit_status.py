@@ -27,4 +27,4 @@ def test_want_of_memory_is_told_if_the_kernel_says_so(monkeypatch: pytest.Monkey
     """It counts the processes that it has ended for that; otherwise nobody knows who sent SIGKILL."""
     monkeypatch.setattr(errors, "memory_kills", lambda: 5)
     assert "for lack of memory meanwhile" in describe_end(-9, 4)
-    assert "not by the kernel for lack of memory" in describe_end(-9, 5)
+    assert "the kernel reports no lack of memory" in describe_end(-9, 5)

@@ -175,7 +175,7 @@ def test_a_loop_without_delay_ends() -> None:
 
 
 class Confused(Agent):
-    """Returns what is no action."""
+    """Returns what is not an action."""
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         return ["send"]  # type: ignore[list-item]  # the mistake under test
@@ -183,7 +183,7 @@ class Confused(Agent):
 
 def test_what_is_no_action_is_named() -> None:
     """A wrong return value is the agent's error."""
-    with pytest.raises(AgentError, match="'send' is no action"):
+    with pytest.raises(AgentError, match="'send' is not an action"):
         run(Confused, scenario([Role.NONE] * 3))
 
 
@@ -200,7 +200,7 @@ class Careless(Agent):
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        (Send(3, BeaconMessage(40)), "a Beacon to 3, which is no node"),
+        (Send(3, BeaconMessage(40)), "a Beacon to 3, which is not a node"),
         (Send(BROADCAST, BeaconMessage(65536)), "a Beacon of 65536 bytes, at most 65535"),
     ],
 )

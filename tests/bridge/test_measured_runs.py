@@ -67,9 +67,9 @@ def test_another_recording_is_another_run(file: Path) -> None:
     [
         ({"nodes": 4}, "4 nodes are wanted, and the recording has 3"),
         ({"links_channel": "26"}, "SN.links.channel: .*there is no row of this channel; there are 11"),
-        ({"links_channel": "many"}, "is no channel such as"),
+        ({"links_channel": "many"}, "is not a channel such as"),
         ({"links_start": 60}, "ends after 5 s"),
-        ({"mobility": "waypoint"}, "node 0 moves, and recorded nodes stand still"),
+        ({"mobility": "waypoint"}, "node 0 moves, and recorded nodes are static"),
         ({"temporal": "temporal.txt"}, "leave one of the two out"),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_simulator_is_left_the_ways_that_the_file_gives(write: Write, tmp_path
 
 def test_an_error_names_the_movement_file_and_its_line(write: Write, tmp_path: Path) -> None:
     """Where the user has it, before any run."""
-    with pytest.raises(UserError, match=rf"{tmp_path}/ways/walk.movements:2: 1 numbers are no way-points"):
+    with pytest.raises(UserError, match=rf"{tmp_path}/ways/walk.movements:2: 1 numbers are not way-points"):
         write(MOVING + "x\n")
 
 
@@ -137,10 +137,10 @@ def test_an_error_names_the_movement_file_and_its_line(write: Write, tmp_path: P
             "none.movements",
             r"walk.ini.j2 \(rendered\):\d+: SN.node\[\*\].MobilityManager.file: there is no file .*none.m",
         ),
-        ("../walk.movements", "MobilityManager.file: .* is no path of a file below the folder of the ini"),
-        ("/etc/passwd", "is no path of a file below"),
-        ("ways//walk.movements", "is no path of a file below"),
-        ("", "is no path of a file below"),
+        ("../walk.movements", "MobilityManager.file: .* is not a path of a file below the folder of the ini"),
+        ("/etc/passwd", "is not a path of a file below"),
+        ("ways//walk.movements", "is not a path of a file below"),
+        ("", "is not a path of a file below"),
     ],
 )
 def test_a_file_that_cannot_be_is_refused_with_the_line_of_the_ini(write: Write, name: str, message: str) -> None:

@@ -61,12 +61,12 @@ def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, message: str) -
 def test_a_mode_may_stand_once(tmp_path: Path) -> None:
     """Two modes of one name would leave open which is meant."""
     mode = TEXT.splitlines()[line_of("normal") - 1]
-    refused(tmp_path, mode, f"{mode}\n{mode}", "receive mode normal stands here twice")
+    refused(tmp_path, mode, f"{mode}\n{mode}", "receive mode normal is here twice")
 
 
 def test_nothing_stands_before_the_first_section(tmp_path: Path) -> None:
     """A misspelt heading is read as a line of the section before, or as this."""
-    refused(tmp_path, "RX MODES", "RX MODE", "stands before the first section; the sections are RX MODES")
+    refused(tmp_path, "RX MODES", "RX MODE", "comes before the first section; the sections are RX MODES")
 
 
 def test_a_missing_section_is_named(tmp_path: Path) -> None:

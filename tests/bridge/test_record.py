@@ -171,7 +171,7 @@ def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
     content[place] ^= data.draw(st.integers(1, 255))
     path = good.with_name("damaged")
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"damaged: (damaged|cut off) at byte \d+|this is no record"):
+    with pytest.raises(UserError, match=r"damaged: (damaged|cut off) at byte \d+|this is not a record"):
         rerun(path)
 
 
@@ -181,7 +181,9 @@ def test_a_record_that_is_cut_off_is_told(good: Path, data: st.DataObject) -> No
     content = good.read_bytes()
     path = good.with_name("short")
     path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
-    with pytest.raises(UserError, match=r"short: cut off at byte \d+|damaged at byte 17: the header|this is no record"):
+    with pytest.raises(
+        UserError, match=r"short: cut off at byte \d+|damaged at byte 17: the header|this is not a record"
+    ):
         rerun(path)
 
 
@@ -212,13 +214,13 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     """Another file, and records that nobody wrote: with an end before the end, or a radio file elsewhere."""
     other = tmp_path / "other"
     other.write_bytes(b"PAR1")
-    with pytest.raises(UserError, match="other: this is no record of a run"):
+    with pytest.raises(UserError, match="other: this is not a record of a run"):
         rerun(other)
     goodbye = ToSimulator(goodbye=Goodbye())
     twice = write_record(tmp_path / "twice", Header(agent="beacon"), goodbye, goodbye)
     with pytest.raises(UserError, match="nothing can follow the end of the run"):
         kinds(twice)
     outside = write_record(tmp_path / "outside", Header(agent="beacon", radio_file_name="../other"), goodbye)
-    with pytest.raises(UserError, match=r"'\.\./other' is no name of a radio parameters file"):
+    with pytest.raises(UserError, match=r"'\.\./other' is not a name of a radio parameters file"):
         rerun(outside)
     assert other.read_bytes() == b"PAR1"

@@ -108,10 +108,10 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
-        ("class Other: pass", "file.py:Other", "Other is no subclass of roambus.Agent"),
-        ("number = 3", "file.py:number", "number is no subclass"),
+        ("class Other: pass", "file.py:Other", "Other is not a subclass of roambus.Agent"),
+        ("number = 3", "file.py:number", "number is not a subclass"),
         ("class Other: pass", "file.py", "the file has no subclass of roambus.Agent"),
-        ("from roambus.python_protocol.agent import Agent", "file.py:Agent", "Agent is no subclass"),
+        ("from roambus.python_protocol.agent import Agent", "file.py:Agent", "Agent is not a subclass"),
         ("from roambus.python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handler"),
         (AGENT.format(name="A") + AGENT.format(name="B"), "file.py", "several agents, name one after a colon: A, B"),
         (AGENT.format(name="Mine"), "file.py:Mien", "unknown class 'Mien': did you mean 'Mine'"),
@@ -161,7 +161,7 @@ FROZEN = "@dataclass(frozen=True)\nclass Parameters:\n    "
     [
         (
             "class Parameters:\n    ttl = 3",
-            r"agent 'mine.py': Parameters is no class of parameters: write class Parameters\(Parameters\)",
+            r"agent 'mine.py': Parameters is not a class of parameters: write class Parameters\(Parameters\)",
         ),
         (f"{FROZEN}ttl: int", r"parameter ttl has no default: write ttl: TYPE = parameter\(DEFAULT, ...\)"),
         (

@@ -208,9 +208,9 @@ def test_the_debugger_opens_at_a_time(tmp_path: Path) -> None:
     ("field", "value", "message"),
     [
         ("level", "all", "damaged at byte 0: 'all' is not a valid TraceLevel"),
-        ("radio_file_name", "", "damaged at byte 0: .* is no path of a file"),
-        ("radio_file_name", "..", "damaged at byte 0: .* is no path of a file"),
-        ("radio_file_name", "a\0b", "damaged at byte 0: .* is no path of a file"),
+        ("radio_file_name", "", "damaged at byte 0: .* is not a path of a file"),
+        ("radio_file_name", "..", "damaged at byte 0: .* is not a path of a file"),
+        ("radio_file_name", "a\0b", "damaged at byte 0: .* is not a path of a file"),
         ("radio_file_name", "a" * 5000, "its file 'a{80}' cannot be written: File name too long"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_strangers_link_in_place_of_a_folder_of_ours_is_refused(tmp_path: Path
     (tmp_path / "metrics").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "figures").symlink_to(tmp_path / "nowhere")
     for name in ("metrics", "figures"):
-        with pytest.raises(UserError, match=rf"{name}: this is a link, which is not followed"):
+        with pytest.raises(UserError, match=rf"{name}: this is a link, which roambus does not follow"):
             unlinked(tmp_path / name)
     assert unlinked(tmp_path / "elsewhere").is_dir()
     assert not unlinked(tmp_path / "new").exists()

@@ -259,7 +259,7 @@ def test_arrivals_that_cannot_be_are_refused() -> None:
         refused("not finite", broken(lambda one, bad=level: one.rssi_dbm.__setitem__(0, bad)))  # type: ignore[misc]  # lambda
         refused("not finite", broken(lambda one, bad=level: one.lqi_db.__setitem__(1, bad)))  # type: ignore[misc]  # lambda
     foreign = broken(lambda one: setattr(one, "payload", b"\x07"))
-    refused("Arrival at 5ns: its payload is no message of the agent: no message has tag 7", foreign)
+    refused("Arrival at 5ns: its payload is not a message of the agent: no message has tag 7", foreign)
 
 
 def test_failures_that_cannot_be_are_refused() -> None:

@@ -110,7 +110,7 @@ def test_a_packet_that_the_mac_refuses_is_reported_at_once(host: ScriptedHost, s
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        pytest.param(b"\xff\xff\xff", "3 bytes that are no message", id="garbage"),
+        pytest.param(b"\xff\xff\xff", "3 bytes that are not a message", id="garbage"),
         pytest.param(ToSimulator(), "says nothing", id="empty"),
         pytest.param(ToSimulator(goodbye=Goodbye()), "answered Step with Goodbye", id="goodbye too early"),
         pytest.param(ToSimulator(welcome=Welcome()), "answered Step with Welcome", id="second welcome"),

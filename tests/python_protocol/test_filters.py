@@ -63,7 +63,7 @@ def test_filter_text_is_read_back(wanted: Filter) -> None:
 @pytest.mark.parametrize("text", ["topic", "= 3", "a ~ 3", "a = news", "a = 3 and"])
 def test_says_what_a_constraint_looks_like(text: str) -> None:
     """An unreadable filter is an error that shows a readable one."""
-    with pytest.raises(ValueError, match=r"is no constraint|neither a number nor a text"):
+    with pytest.raises(ValueError, match=r"is not a constraint|neither a number nor a text"):
         parse_filter(text)
 
 

@@ -94,7 +94,7 @@ def test_a_field_can_hold_one_of_several_messages(carried: Ping | Pong) -> None:
 
 def test_a_field_holds_none_but_these_messages() -> None:
     """Bytes with another message in its place are refused."""
-    with pytest.raises(ValueError, match="a OTHER may not stand here"):
+    with pytest.raises(ValueError, match="a OTHER is not allowed here"):
         MESSAGES.decode(bytes([4, 3]))
 
 

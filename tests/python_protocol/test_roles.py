@@ -17,6 +17,6 @@ def test_any_combination_is_read_back(chosen: set[Role]) -> None:
 
 
 def test_names_what_is_no_role() -> None:
-    """A word that is no role is named, with those that are."""
-    with pytest.raises(ValueError, match="'leader' is no role; the roles are publisher"):
+    """A word that is not a role is named, with those that are."""
+    with pytest.raises(ValueError, match="'leader' is not a role; the roles are publisher"):
         parse_roles("broker leader")

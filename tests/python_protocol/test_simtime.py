@@ -24,7 +24,7 @@ def test_reads_units(text: str, time: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "fast", "1 week", "1.2.3s", "s"])
 def test_says_what_a_time_looks_like(text: str) -> None:
-    """What is no time is an error that shows one."""
+    """What is not a time is an error that shows one."""
     with pytest.raises(ValueError, match="is not a time such as"):
         parse_time(text)
 

@@ -102,7 +102,7 @@ def test_make_cannot_build_below_a_blank(sources: Path) -> None:
 def test_an_error_of_make_ends_the_command(sources: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Its own words stand above ours."""
     (sources / "Makefile").write_text("castalia:\n\t@echo no such header >&2; false\n")
-    with pytest.raises(RoambusError, match="make castalia failed: its error stands above"):
+    with pytest.raises(RoambusError, match="make castalia failed: its error is above"):
         build_modules(find_modules())
     assert "no such header" in capfd.readouterr().err
 

@@ -95,7 +95,7 @@ def test_a_folder_that_is_no_omnetpp_is_broken(roots: Path) -> None:
     write(roots / "omnetpp" / "Version", "omnetpp-4.6\n")
     assert told("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
     (roots / "omnetpp" / "Version").unlink()
-    assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is no OMNeT++"
+    assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is not OMNeT++"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
     expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
     assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus build castalia")
-    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it anew with roambus build castalia"):
+    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it again with roambus build castalia"):
         find_installation()
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
     assert told("modules for Castalia")[0] is Status.OK

@@ -11,17 +11,17 @@ from roambus.experiments.measurements import markdown_table
 HEAD = """\
 # Templates
 
-A template is an ini with variables, from which `roambus run` and `roambus sweep` make their runs. `--set` gives a
-variable a value, and refuses, by name, one that the variable does not take:
+A template is an ini with variables, from which `roambus run` and `roambus sweep` make their runs. Set variables with
+`--set`, which refuses values that do not fit:
 
 ```sh
 roambus run thesis --agent mft --set config=C4 --set speed=8 --set time_limit=30 --set publish_until=20 --out results/c4
 roambus show thesis --kind templates
 ```
 
-This page has the templates that come with roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named
-setting*, such as `config=C4` above, sets several variables together. `roambus show` prints what stands here, which is
-written from the templates and sweeps themselves.
+This page lists the templates of roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named setting*,
+such as `config=C4` above, sets several variables at once. `roambus show` prints the same, from the templates and sweeps
+themselves.
 """
 
 

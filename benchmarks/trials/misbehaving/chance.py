@@ -139,7 +139,7 @@ CHANCE = (
             def tick(self, key, now):
                 random.told[(self.node + 1) % 8]
         """,
-        f"{_ALONE}, the run does not end well: KeyError",
+        f"{_ALONE}, the run fails: KeyError",
     ),
     whole(
         "two nanoseconds",
@@ -220,6 +220,6 @@ CHANCE = (
         "    @classmethod\n    def read(cls, reader):\n"
         "        return cls((0, 1, 2)[reader.u8()])\n",
         "self.send(BROADCAST, Ping(1))",
-        "messages: .*bytes that are none raise IndexError",
+        "messages: .*invalid bytes raise IndexError",
     ),
 )

@@ -231,12 +231,12 @@ def check_readings(scenario: Scenario, simulator: str) -> None:
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
             raise UserError(
-                f"{key}: {simulator} reads all signal strengths right: leave it at 0, or use --backend radio"
+                f"{key}: {simulator} reads all signal strengths without error: leave it at 0, or use --backend radio"
             )
 
 
 DEADLINE_S = 30.0
-"""Either side waits so long for the other, unless told otherwise."""
+"""How long either side waits for the other by default, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Endpoint:
         """A socket in a new folder that only the user can enter."""
         temporary = tempfile.gettempdir()
         if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
-            # A temporary folder of the user's own can have so long a path that no socket can be bound below it.
+            # A temporary folder of the user's own can have a path that is too long to bind a socket below it.
             temporary = "/tmp"  # noqa: S108  # mkdtemp follows
         resources = ExitStack()
         folder = resources.enter_context(private_folder(BRIDGE, Path(temporary)))

@@ -100,7 +100,7 @@ def find_installation() -> Installation:
     if not found.modules.library.is_file():
         raise UserError(f"{found.modules.library} is not there: build it with roambus build castalia")
     if wrong := other_release(found.modules.library, release_in(omnetpp)):
-        raise UserError(f"{wrong}: build it anew with roambus build castalia")
+        raise UserError(f"{wrong}: build it again with roambus build castalia")
     return found
 
 
@@ -172,7 +172,7 @@ def build_modules(modules: Modules, target: str = "castalia", **variables: Path)
     given = [f"{name}={folder}" for name, folder in {"BUILD": modules.build, **variables}.items()]
     command = ["make", "-C", str(modules.sources), jobs, *given, target]
     if subprocess.run(command, stdout=2, check=False).returncode != 0:  # noqa: S603  # our own Makefile, no shell
-        raise RoambusError(f"make {target} failed: its error stands above")
+        raise RoambusError(f"make {target} failed: its error is above")
 
 
 def read_release(version: str) -> str:

@@ -73,7 +73,7 @@ class FrameReader:
 CHUNK_BYTES = 2**18
 """More than a Unix socket holds by default, so that nearly every message is read in one call."""
 MOST_VISITORS = 64
-"""So many may wait before the simulator has said hello; whoever waits longest is shown out for the next."""
+"""Connections that may wait before the simulator has said hello; the one that waits longest makes room for the next."""
 
 
 class LocalConnection:
@@ -206,7 +206,7 @@ class LocalConnection:
 
     def _present(self) -> socket.socket:
         if self._peer is None:
-            raise BackendError("there is nobody to speak to")
+            raise BackendError("no simulator is connected")
         return self._peer
 
     def _check_alive(self) -> None:

@@ -43,17 +43,17 @@ from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.python_protocol.vocabulary import NodeId
 
 LAST_LINES = 5
-"""So many lines of a log stand below an error: OMNeT++ says in its last ones why it ends."""
+"""Lines of a log that an error shows: in its last ones OMNeT++ says why it ends."""
 
 LAST_BYTES = 4096
 
 GRACE_S = 0.5
-"""A simulator may take so long to end after a run that failed, before it is killed."""
+"""Seconds that a simulator may take to end after a failed run, before it is killed."""
 
 _LINKER_STATUS = 127
 """With it the dynamic linker ends a program that wants another library than it finds."""
 
-_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
+_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor shows"
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
 """Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
@@ -66,7 +66,7 @@ Ways = Mapping[NodeId, tuple[WayPoint, ...]]
 NO_WAYS: Ways = MappingProxyType({})
 
 FAREWELL_S = 1.0
-"""A simulator that somebody else started may take so long to read why a run failed."""
+"""Seconds that a simulator which somebody else started may take to read why a run failed."""
 
 START_DEADLINES = 3
 """A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""

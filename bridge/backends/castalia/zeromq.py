@@ -46,13 +46,13 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 TICK_MS = 100
-"""A wait looks so often whether something has changed."""
+"""Milliseconds between two looks of a wait whether something has changed."""
 
 SHARE = 4
-"""One in so many of the file descriptors that the process may have is for those that wait."""
+"""One of this number of the process' file descriptors is for connections that wait."""
 
 FLOOD_MIB = 512
-"""So much memory is for what they say, which libzmq keeps until a message is whole."""
+"""Memory for their messages, which libzmq keeps until a message is complete, in bytes."""
 
 _EVENTS = zmq.EVENT_LISTENING | zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED
 
@@ -61,7 +61,7 @@ ZAP = "inproc://zeromq.zap.01"
 WELCOME, REFUSED = (b"200", b"the run's simulator"), (b"400", b"another's key")
 
 BEATS, MISSED = 8, 6
-"""So many heartbeats are in one deadline, and so many without an answer end the connection, for some may be late."""
+"""Heartbeats in one deadline; the same number without an answer ends the connection, because some may be late."""
 
 SOURCE_DESCRIPTOR = 2
 """The option ZMQ_SRCFD: it names the connection that a message came by, as the monitor's events do."""
@@ -163,7 +163,7 @@ class Connection:
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
         if self._peer is None:
-            raise BackendError("there is nobody to speak to")
+            raise BackendError("no simulator is connected")
         try:
             self._socket.send(self._peer, MORE)
             self._socket.send(message.SerializeToString())
@@ -242,7 +242,7 @@ class Guard:
     """
 
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
-        """At `most` so many may wait; by itself, as many as their share of the file descriptors."""
+        """`most` connections may wait; by default as many as their share of the file descriptors."""
         self.left = Event()
         """It is set as soon as the simulator's connection has ended."""
         self._guarded = guarded

@@ -56,7 +56,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 FRAMES = 256
-"""There is room for so many frames at first; it is doubled whenever it is used up."""
+"""Frames for which there is room at first; the room is doubled when it is used up."""
 
 PACK_FRAME = Struct(f"={len(FRAME.names or ())}q").pack_into
 """Writes a record FRAME at a place in memory."""

@@ -46,19 +46,19 @@ Metres = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_AT_ONCE = 2048
-"""Among so many places all are looked at, in blocks of PAIRS_AT_ONCE, which is faster than squares."""
+"""Up to this number of places all pairs are tried, in blocks of PAIRS_AT_ONCE, which is faster than squares."""
 PAIRS_AT_ONCE = 2**16
-"""So many pairs of places are looked at in one go, for they fit in the processor's cache."""
+"""Pairs of places that are tried at once, because they fit into the processor's cache."""
 CLOSE_AT_ONCE = 32
-"""So many places that are close to each other are taken at once at most."""
+"""The most places, close to each other, that are taken at once."""
 CLOSE = 0.25
 """Of the reach: the side of a square, and how far apart places are that are taken at once."""
 MOST_SQUARES_ACROSS = 1024
 
 MOST_IN_A_TABLE = 2048
-"""With up to so many places every pair has an entry, in 32 MiB at most, so that nodes in reach are found fastest."""
+"""Up to this number of places every pair has an entry, in 32 MiB at most, which finds nodes in reach fastest."""
 MOST_PLACES, MOST_WAYS = 2**17, 2**26
-"""So many places take a minute to look at; so many ways from place to place take 768 MiB."""
+"""The limits of places, which take a minute to search, and of paths between places, which take 768 MiB."""
 DRAWS_AT_ONCE = 2**16
 
 NO_LIMIT_DBM = -300.0
@@ -106,7 +106,7 @@ def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, rand
 
 
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
-    """The generator as it will be after so many draws."""
+    """The generator in its state after this number of draws."""
     later = copy.deepcopy(random)
     for start in range(0, draws, DRAWS_AT_ONCE):
         later.standard_normal(min(DRAWS_AT_ONCE, draws - start))

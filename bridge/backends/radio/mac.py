@@ -215,7 +215,7 @@ def _find_clear(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _backoff_bound(s: State, backoffs: int) -> float:
-    """The longest back-off in ns, after so many busy results in a row; the templates' type is MULTIPLYING."""
+    """The longest back-off in ns, after a number of busy results in a row; the templates' type is MULTIPLYING."""
     mac = s.run[0].mac
     factor = 1.0
     if mac.backoff_type == MULTIPLYING:

@@ -40,7 +40,7 @@ LEAST, RESOLUTION, MOST = 0, 1, 2
 COHERENCE, CORRELATION = 0, 1
 """`steps` begins with the coherence time; correlation times follow."""
 MOST_LAYERS = 100
-"""A distribution that leads from layer to layer so often ends there, at the mean; Castalia ends the run."""
+"""After this number of steps from layer to layer a draw ends at the mean; Castalia ends the run."""
 
 
 def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -81,7 +81,7 @@ def make_room_for_frames(s: State) -> State:
 
 
 def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    """The array with so many zeros more at its end."""
+    """The array with this number of zeros appended."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
@@ -91,7 +91,7 @@ def _wider(array: NDArray[Any]) -> NDArray[Any]:
 
 @compiled
 def asked_ahead(s: State, reached: int) -> int:
-    """Of so many links of a sender, for how many memory is asked: for none where all of it stays in the cache."""
+    """The number of a sender's links for which memory is prefetched: none if all of it stays in the cache."""
     return reached if len(s.nodes) >= LARGE else 0
 
 

@@ -90,11 +90,11 @@ RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
 
 LEVELS = 16
-"""A radio remembers so many changes of the power received, a power of two; more within 128 us count as lasting."""
+"""Changes of the received power that a radio remembers, a power of two; more within 128 us count as lasting."""
 
 
 LINE = 128
-"""A record of a node begins at a multiple of so many bytes: what every signal touches is in one pair of cache lines."""
+"""A node's record begins at a multiple of these bytes: one pair of cache lines has all that every signal touches."""
 
 LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
 

@@ -55,7 +55,7 @@ INTERESTED, SITES, FAULT, TIME_OUT = "interested", "sites", "fault", "time_out"
 _DIGITS = 6
 """The decimals of a slope that count: what differs further behind comes from the computation."""
 _ALIKE = 0.005
-"""So many messages per event count as none."""
+"""Below this number of messages per event, a difference counts as none."""
 
 
 def _filtering_saves(measured: Measurements) -> Iterator[Part]:

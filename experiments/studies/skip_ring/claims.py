@@ -97,7 +97,7 @@ FULL_STARTS = {
 """What figures and claims call the states in which subscribers have publications that nobody else has."""
 
 _IN_VAIN = 1.0
-"""The per cent of publications sent in vain that still count as "only missing publications"."""
+"""The per cent of redundant publications that still count as "only missing publications"."""
 
 
 def _converges(agent: str) -> Parts:
@@ -268,7 +268,7 @@ PUBLICATION_CLAIMS = (
         at_each(
             [START],
             Bound(
-                "{start}: publications sent in vain (%)",
+                "{start}: redundant publications (%)",
                 mean_over(SUBSCRIBERS, KNOWN_SENT, agent=OURS),
                 Side.BELOW,
                 _IN_VAIN,

@@ -89,7 +89,7 @@ def rounds_to_inform(run: Run) -> float:
     return float(run.rows(schema.DELIVER)[schema.TIME_S].max()) if informed(run) == 1 else math.nan
 
 
-@metric("publications sent in vain", "%")
+@metric("redundant publications", "%")
 def known_per_cent(run: Run) -> float:
     """Of the publications that one subscriber sends another as missing, those that it has already."""
     # A subscriber delivers what it gets from another if it did not have it.

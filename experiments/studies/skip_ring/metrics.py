@@ -25,7 +25,7 @@ from roambus.spark.metrics.run import Run, once
 STATE = ("label", "left", "right", "ring", "shortcuts")
 """What an `overlay` row says of its node: label, edges by node, shortcuts."""
 CLOSURE_S = 10.0
-"""A ring has converged if it is the right one, and has been for so long."""
+"""Rounds for which a ring must be the correct one, unchanged, to count as converged."""
 _ITSELF = "itself"
 """The kind of the edges that say which labels there are."""
 _RING = ("left", "right", "ring")

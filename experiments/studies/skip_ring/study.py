@@ -139,7 +139,7 @@ _JOINING = (
 
 
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
-    """Whether and when all have everything, and what was sent in vain, with a line for each start."""
+    """Whether and when all have everything, and the redundant publications, with a line for each start."""
     lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
     yield _plan("informed", "Subscribers that come to have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)

@@ -46,7 +46,7 @@ export class Live {
   later(question, commands) {
     const last = this.film.live.last;
     return [
-      `${question.do}: this would take the place of what happens later: ${commands.join("; ")}. `,
+      `${question.do}: this would replace later commands: ${commands.join("; ")}. `,
       action(`do it at the end, ${last.toFixed(3)} s`, () => this.ask({ ...question, at: last })), " · ",
       action("do it now and drop those", () => this.ask({ ...question, drop: true })), " · ",
       action("leave it", () => { byId("live-error").textContent = ""; this.page.draw(); }),

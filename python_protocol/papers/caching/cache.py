@@ -199,7 +199,7 @@ class CachingParameters(BrokerParameters):
     mobility_support: bool = parameter(
         True,
         source="the paper on caching, section 4",
-        doc="a client that detaches has its messages kept; false: it unsubscribes, and subscribes anew when it is back",
+        doc="a client that detaches has its messages kept; false: it unsubscribes, and subscribes again on its return",
     )
     request_old: bool = parameter(
         False,

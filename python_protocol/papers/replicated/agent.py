@@ -126,7 +126,7 @@ class Replicated(Agent):
 
 
 def _rank(event: Event) -> int:
-    """New leaders come first, then what changes control structures, then events; last what is no message."""
+    """New leaders come first, then what changes control structures, then events; last what is not a message."""
     if not isinstance(event, Received):
         return 3
     if isinstance(event.message, IAmLeader | Leader):  # first of all whether this broker still leads

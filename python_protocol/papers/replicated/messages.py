@@ -26,9 +26,9 @@ from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
 
 SUBSCRIPTIONS = 65534
-"""The stream of subscriptions, which is no node."""
+"""The stream of subscriptions, which is not a node."""
 ORDERED = 65535
-"""The stream of events with the sequencer's number (section 5.2), which is no node."""
+"""The stream of events with the sequencer's number (section 5.2), which is not a node."""
 _MARKS = {SUBSCRIPTIONS: "", ORDERED: "order"}
 
 

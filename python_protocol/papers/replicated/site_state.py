@@ -56,7 +56,7 @@ Peer = NodeId
 _WHENEVER: SimTime = 0
 """The time that handlers are told, because a state must not depend on it."""
 _BATCH = 0xFFFF
-"""A batch has at most so many values, which is what a count of two bytes can tell."""
+"""The most values of a batch, the largest count of two bytes."""
 
 
 class SiteState(Process):

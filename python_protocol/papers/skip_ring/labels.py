@@ -51,7 +51,7 @@ def show_bits(bits: str) -> str:
 Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
 """The label of a trie's node, or a prefix of such labels."""
 MAX_BITS = 32
-"""A label has at most so many bits, which are enough for any number of nodes."""
+"""The most bits of a label, enough for any number of nodes."""
 CIRCLE = 1 << MAX_BITS
 """A position is r(label) in units of 1 / CIRCLE."""
 
@@ -66,13 +66,13 @@ def is_label(bits: str) -> bool:
 def _read_label(reader: Reader, *, or_none: bool = False) -> str:
     bits = read_bits(reader)
     if not is_label(bits) and (bits or not or_none):
-        raise DecodeError(f"{bits!r} is no label")
+        raise DecodeError(f"{bits!r} is not a label")
     return bits
 
 
 def _write_label(writer: Writer, label: str) -> None:
     if not is_label(label):
-        raise MisfitError(f"{label!r} is no label")
+        raise MisfitError(f"{label!r} is not a label")
     write_bits(writer, label)
 
 

@@ -166,7 +166,7 @@ class PublishNew(TopicMessage, tag=12, name="PublishNew", notation="{topic} {pub
 
 
 MAX_KEY_BITS = 128
-"""A key is cut from a hash of so many bits."""
+"""The bits of the hash from which a key is cut."""
 
 
 class SkipRingParameters(Parameters):

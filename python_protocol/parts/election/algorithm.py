@@ -105,7 +105,7 @@ class Overlay(Process):
         """The link layer gave a neighbour up: it is no child, and for some time no parent."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
-        """Takes another parent; the same one is no change."""
+        """Takes another parent; the same one is not a change."""
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))

@@ -38,7 +38,7 @@ _WEAK = 2
 
 
 MOST_TRANSMISSIONS = 16
-"""What the worst link is worth, over which one frame of so many arrives."""
+"""The cost of the worst link: one frame of this number arrives over it."""
 
 
 _SILENT = 2

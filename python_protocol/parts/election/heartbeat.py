@@ -108,7 +108,7 @@ class ElectionParameters(Parameters):
         unit="rounds",
         source="as allowed_heartbeat_loss: RFC 3561, section 10; a way is not longer for a round that was missed on it",
         at_least=1,
-        doc="with parent_by = quality a parent's way counts as the shortest that it has told in so many rounds",
+        doc="with parent_by = quality a parent's way counts as the shortest of its last rounds, of this number",
     )
     weak_signal_dbm: float = parameter(
         -87.0,

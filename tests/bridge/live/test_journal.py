@@ -69,7 +69,7 @@ def test_a_line_that_its_process_did_not_finish_is_no_row(tmp_path: Path, length
 def test_what_no_node_writes_is_refused(line: bytes) -> None:
     """With the node and the line: rows of others, wrong kinds of values, and damage in the middle."""
     good = b'[1,3,"send",null,null,null,null,null,null]\n'
-    with pytest.raises(BackendError, match="node 3: line 2 of its journal is no row"):
+    with pytest.raises(BackendError, match="node 3: line 2 of its journal is not a row"):
         list(read_rows(good + line + b"\n" + good, 3))
 
 

@@ -141,7 +141,7 @@ def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> No
     verified = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert verified.returncode == 1
     assert "it was live" in verified.stderr
-    assert "nobody can make it again" in verified.stderr
+    assert "nobody can repeat" in verified.stderr
 
 
 def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path) -> None:
@@ -255,4 +255,4 @@ def test_an_agent_that_needs_a_radio_says_so(start: Start) -> None:
     """Before anything runs: parents by the quality of their links need RSSI."""
     code, told = start("thesis", "--agent", "mft", "--param", "parent_by=quality", *SMALL).end()
     assert code == 2
-    assert "needs RSSI, which UDP does not tell" in told
+    assert "need RSSI, which UDP does not have" in told

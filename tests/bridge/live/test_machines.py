@@ -70,13 +70,13 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "problem"),
     [
-        ('"127.0.0.1:1"', '"localhost"', "'localhost' is no address"),
-        ('"127.0.0.1:1"', '"0.0.0.0"', "'0.0.0.0' is no address"),
-        ('"127.0.0.1:1"', "7", "7 is no address"),
+        ('"127.0.0.1:1"', '"localhost"', "'localhost' is not an address"),
+        ('"127.0.0.1:1"', '"0.0.0.0"', "'0.0.0.0' is not an address"),
+        ('"127.0.0.1:1"', "7", "7 is not an address"),
         ('"127.0.0.1:1"', '"127.0.0.1:2"', "same address and port"),
         ("nodes =", "nods =", "nods: no such key"),
-        ("nodes =", "port = 70000\nnodes =", "70000 is no port"),
-        ("nodes =", 'group = "10.0.0.9"\nnodes =', "no address of multicast"),
+        ("nodes =", "port = 70000\nnodes =", "70000 is not a port"),
+        ("nodes =", 'group = "10.0.0.9"\nnodes =', "is not an address of multicast"),
         ("nodes =", 'group = "[ff02::1]:7401"\nnodes =', "interface: name the one"),
         ("nodes =", 'group = "[ff02::1]:7401"\ninterface = "lo"\nnodes =', "all addresses must be of IPv4"),
         ('"127.0.0.1:1"', '"::1"', "all addresses must be of IPv4"),
@@ -203,7 +203,7 @@ def test_another_file_of_machines_does_not_let_in(start: Start, listed: Path, tm
     until(lambda: listens(listed, 0))
     code, told = start("conduct", str(other), "field", "--set", "nodes=1").end()
     assert code == 3
-    assert "does not let us in: its file of machines has other keys" in told
+    assert "refuses the connection: its file of machines has other keys" in told
 
 
 @pytest.mark.slow

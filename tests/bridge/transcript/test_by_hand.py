@@ -78,9 +78,12 @@ def test_what_is_drawn_is_what_the_command_says() -> None:
     [
         (f"{SIMPLE}> s2 -> b2 arrives\n", r"from node 2 to node 1: 0 messages are under way there, and number 1"),
         (f"{SIMPLE}> message 0 of s2 -> b2 arrives\n", r"hand.txt:7: messages are counted from 1"),
-        (f"{SIMPLE.replace('by hand', '')}> s2 -> b2 arrives\n", r"hand.txt:7: nothing is worked by hand yet"),
-        (f"{SIMPLE}setup\n  s2 -> b2 arrives\n> wait 1s\n", r"hand.txt:8: nothing is worked by hand yet"),
-        (SIMPLE.replace("by hand", "by foot") + "> wait 1s\n", r"hand.txt:2: 'by foot' is no setting"),
+        (
+            f"{SIMPLE.replace('by hand', '')}> s2 -> b2 arrives\n",
+            r"hand.txt:7: this needs a line 'by hand' in the head",
+        ),
+        (f"{SIMPLE}setup\n  s2 -> b2 arrives\n> wait 1s\n", r"hand.txt:8: this needs a line 'by hand' in the head"),
+        (SIMPLE.replace("by hand", "by foot") + "> wait 1s\n", r"hand.txt:2: 'by foot' is not a setting"),
     ],
 )
 def test_what_cannot_be_done_by_hand_is_told(text: str, message: str) -> None:

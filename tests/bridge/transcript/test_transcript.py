@@ -300,10 +300,10 @@ def test_links_are_slow_and_lose_and_go_down_one_way() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("loss 2", r"links.txt:3: '2' is no share from 0 to 1"),
+        ("loss 2", r"links.txt:3: '2' is not a share from 0 to 1"),
         ("loss n1-n9 0.5", r"unknown node 'n9'"),
-        ("loss n1 0.5", r"'n1' is no link such as n1-n2"),
-        ("delay n1-n2 0s", r"links.txt:3: 0s is no time greater than 0"),
+        ("loss n1 0.5", r"'n1' is not a link such as n1-n2"),
+        ("delay n1-n2 0s", r"links.txt:3: 0s is not a time greater than 0"),
     ],
 )
 def test_links_that_are_not_there_have_no_loss(line: str, message: str) -> None:

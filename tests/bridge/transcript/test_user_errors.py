@@ -13,15 +13,15 @@ from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.bridge.transcript.conftest import HEAD
 
 COMMANDS = {
-    "s3 sings": "'s3 sings' is no command; write one such as",
-    "": "'' is no command",
+    "s3 sings": "'s3 sings' is not a command; write one such as",
+    "": "'' is not a command",
     "s4 subscribes f1": "unknown node 's4': there is b1, b2, b3, p1, s2, s3, s9",
     "b1 subscribes f1": "b1 is a broker; a subscriber on its node is drawn as b1/s1",
-    "s3 subscribes topic": "'topic' is no constraint such as topic = 'news'",
+    "s3 subscribes topic": "'topic' is not a constraint such as topic = 'news'",
     "p1 publishes topic": "'topic' is neither a name such as e1 nor an attribute such as topic = 1",
     "p1 publishes a = 1, a = 2": "attribute a is given twice",
     "p1 publishes a = b": "'b' is neither a number nor a text in single quotes",
-    "b3 moves to s3": "s3 is no broker, so nothing can connect to it",
+    "b3 moves to s3": "s3 is not a broker, so nothing can connect to it",
     "b3 moves to b4": "unknown node 'b4'",
     "b3 moves to b1": "b3 already is connected to b1",
     "b1 is cut off": "b1 already is cut off",
@@ -32,7 +32,7 @@ COMMANDS = {
     "s3 detaches; s3 detaches": "s3 is away already",
     "s3 attaches": "s3 is not away; write 's3 detaches' before",
     "s3 detaches; after 100ms s3 attaches": "s3 has not left yet; wait more than 100ms after it detaches",
-    "s3 detaches; after 1s s3 attaches to p1": "p1 is no broker, so nothing can connect to it",
+    "s3 detaches; after 1s s3 attaches to p1": "p1 is not a broker, so nothing can connect to it",
     "s2 detaches; after 1s s2 attaches to b1": "s2 is on a broker's node, which keeps its place; write 's2 attaches'",
     "s3 detaches; s3 moves to b2": "s3 is away; write 's3 attaches to b1'",
     "b3 detaches": "b3 is a broker",
@@ -55,10 +55,10 @@ def test_commands(write: Callable[[str], Path], command: str) -> None:
 
 
 FIELD_COMMANDS = {
-    "link n1-n2 down": "who is linked follows from the places; write 'n1 moves to 20,5'",
+    "link n1-n2 down": "places determine the links; write 'n1 moves to 20,5'",
     "n1 is cut off": "there is no tree, but a field; write 'n1 moves to 20,5'",
     "n1 joins n2": "there is no tree, but a field; write 'n1 moves to 20,5'",
-    "n1 moves to n2": "'n2' is no place such as 20,7.5 (metres)",
+    "n1 moves to n2": "'n2' is not a place such as 20,7.5 (metres)",
 }
 
 
@@ -70,17 +70,17 @@ def test_commands_on_a_field(write: Callable[[str], Path], command: str) -> None
 
 
 HEAD_ERRORS = [
-    ("agent flooding\nfield\n  n1 0,0\n", 3, "'' is no place such as 20,7.5 (metres)"),
+    ("agent flooding\nfield\n  n1 0,0\n", 3, "'' is not a place such as 20,7.5 (metres)"),
     ("agent flooding\nfield\n  n1 at 0,0\nlinks n2-n3\n", 5, "give a tree, or links, or sites, or a field"),
-    ("agent flooding\nrange 3m\nlinks n2-n3\n", 2, "that is about a field; draw one, below a line 'field'"),
-    ("agent flooding\nspeed 3m\n", 2, "'3m' is no measure such as 30m/s"),
+    ("agent flooding\nrange 3m\nlinks n2-n3\n", 2, "that needs a field; draw one, below a line 'field'"),
+    ("agent flooding\nspeed 3m\n", 2, "'3m' is not a measure such as 30m/s"),
     ("agnet mft\n", 1, "unknown keyword 'agnet': did you mean 'agent'?"),
     ("  b1\n", 1, "only below tree, sites, field or setup lines are indented"),
     ("tree\n  b1\n", 3, "no agent is named; write a line such as: agent mft"),
     ("agent mft\n", 2, "there is no network; draw a tree, or list links"),
     ("agent mtf\ntree\n  b1\n", 1, "unknown agent 'mtf': did you mean 'mft'?"),
-    ("agent flooding\nsites\n  a b1 b2 b3\n", 3, "'a b1 b2 b3' is no site; write them as in 'a: 0 1 2 | 6, b < a: "),
-    ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: before the | stand brokers (b1)"),
+    ("agent flooding\nsites\n  a b1 b2 b3\n", 3, "'a b1 b2 b3' is not a site; write them as in 'a: 0 1 2 | 6, b < a: "),
+    ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: write brokers (b1) before the |"),
     ("agent flooding\nsites\n  a: b1 b2 b2\n", 3, "b2 occurs twice"),
     ("agent flooding\nsites\n  a: b1 b2\n", 4, "site a has 2 brokers; each has 3"),
     (
@@ -88,24 +88,24 @@ HEAD_ERRORS = [
         6,
         "give a tree, or links, or sites, or a field: one of them",
     ),
-    ("agent mft limit\ntree\n  b1\n", 1, "'limit' is no parameter such as storage_limit=100"),
+    ("agent mft limit\ntree\n  b1\n", 1, "'limit' is not a parameter such as storage_limit=100"),
     ("agent mft limit=3\ntree\n  b1\n", 1, "unknown parameter 'limit'"),
     ("agent mft storage_limit=x\ntree\n  b1\n", 1, "parameter storage_limit: "),
-    ("agent mft\ntree\n  b1\n    x2\n", 4, "'x2' is no name such as b1 (broker)"),
+    ("agent mft\ntree\n  b1\n    x2\n", 4, "'x2' is not a name such as b1 (broker)"),
     ("agent mft\ntree\n  b1\n    b1\n", 4, "b1 occurs twice"),
-    ("agent mft\ntree\n  b1\n    s2\n      b3\n", 5, "b3 is connected to s2, which is no broker"),
+    ("agent mft\ntree\n  b1\n    s2\n      b3\n", 5, "b3 is connected to s2, which is not a broker"),
     ("agent mft\ntree\n  s1/b1\n", 3, "s1/b1: write one node's broker first"),
     ("agent mft\ntree\n  b1/b2\n", 3, "b1/b2: write one node's broker first"),
     ("agent mft\ntree\n  b1\nclients b2@b1\n", 4, "b2 is a broker; draw it in the tree"),
     ("agent mft\ntree\n  b1\nclients s2@b2\n", 4, "unknown node 'b2': there is b1"),
     ("agent mft\ntree\n  b1\nlinks n1-n2\n", 5, "give a tree, or links, or sites, or a field: one of them"),
-    ("agent aodv\nlinks n1-n1\n", 2, "'n1-n1' is no link such as n1-n2"),
-    ("agent aodv\nlinks n1\n", 2, "'n1' is no link such as n1-n2"),
+    ("agent aodv\nlinks n1-n1\n", 2, "'n1-n1' is not a link such as n1-n2"),
+    ("agent aodv\nlinks n1\n", 2, "'n1' is not a link such as n1-n2"),
     ("agent aodv\ncomplete n3..n1\n", 2, "'n3..n1' counts down; write the lower number first"),
     ("agent aodv\ncomplete n1\n", 2, "'n1' does not name two nodes or more"),
-    ("agent aodv\ncomplete n1 b1..n3\n", 2, "'b1..n3' is no name such as b1"),
-    ("seed -1\n", 1, "'-1' is no seed such as 7"),
-    ("delay 0s\n", 1, "0s is no time greater than 0"),
+    ("agent aodv\ncomplete n1 b1..n3\n", 2, "'b1..n3' is not a name such as b1"),
+    ("seed -1\n", 1, "'-1' is not a seed such as 7"),
+    ("delay 0s\n", 1, "0s is not a time greater than 0"),
     ("times 3\n", 1, "'times' stands alone"),
     ("filter f1 = 3\n", 1, "write it so: filter f1: topic = 1"),
     ("filter f1: a = 1\nfilter f1: a = 2\n", 2, "filter f1 is defined twice"),
@@ -129,14 +129,16 @@ def test_a_file_without_commands_is_refused(write: Callable[[str], Path]) -> Non
 
 def test_a_command_without_its_prompt_is_refused(write: Callable[[str], Path]) -> None:
     """It would be taken for an output, and vanish."""
-    refuse(write(f"{HEAD}> s3 subscribes f1\ns3 subscribes f2\n"), 8, "'s3 subscribes f2' is no output; write > before")
+    refuse(
+        write(f"{HEAD}> s3 subscribes f1\ns3 subscribes f2\n"), 8, "'s3 subscribes f2' is not output; write > before"
+    )
 
 
 def test_what_is_no_text_is_refused(write: Callable[[str], Path]) -> None:
     """Such as a picture."""
     path = write("")
     path.write_bytes(b"\x89PNG\xff")
-    with pytest.raises(UserError, match="this is no UTF-8 text"):
+    with pytest.raises(UserError, match="this is not UTF-8 text"):
         transcribe(path)
 
 
@@ -150,7 +152,7 @@ def test_moves_without_a_tree_are_refused(write: Callable[[str], Path]) -> None:
 def test_a_return_to_a_broker_without_a_tree_is_refused(write: Callable[[str], Path]) -> None:
     """There are no places."""
     path = write("agent aodv\nlinks n1-n2\n> n1 detaches\n> n1 attaches to n2\n")
-    refuse(path, 4, "there is no tree to come back to; write 'n1 attaches'")
+    refuse(path, 4, "there is no tree to return to; write 'n1 attaches'")
 
 
 def test_another_agents_parameters_are_checked(write: Callable[[str], Path]) -> None:

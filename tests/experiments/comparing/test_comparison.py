@@ -101,7 +101,7 @@ def test_delays_at_different_shares_delivered_are_warned_of(tmp_path: Path) -> N
     runs.loc[(runs["agent"] == "aodv") & (runs["config"] == "C4"), c.DELIVERY_RATE_ALL] = 0.85
     delays, messages = compared(tmp_path, Asked(metrics=(c.DELAY_MEAN_S, c.MESSAGES)), with_runs(runs))
     assert delays.text.splitlines()[-1] == (
-        "warning: only what was delivered counts here, and agents delivered different shares at 3 of 6 places, "
+        "warning: this covers only delivered notifications; agents delivered different shares at 3 of 6 places, "
         "most at config C16, speed 8: mft 0.90 and aodv 0.50"
     )
     same = with_runs(runs.assign(**{c.DELIVERY_RATE_ALL: 0.9}))

@@ -23,7 +23,7 @@ HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
         ("nodes equal", r"q.txt:6: 'nodes equal' is none"),
         ("graphs 9", r"q.txt:6: graphs of '9' nodes: there can be 2 to 6"),
         ("for ever", r"q.txt:6: "),
-        ("may fly", r"q.txt:6: 'fly' is no command"),
+        ("may fly", r"q.txt:6: 'fly' is not a command"),
         ("may 2 flights", r"q.txt:6: '2 flights' is nothing that may happen"),
         ("may 1 loss when quiet", r"q.txt:6: '1 loss when quiet' can never happen"),
         ("may 1 loss\nmay 2 losses", r"q.txt:7: another line allows losses already"),

@@ -132,5 +132,5 @@ def test_a_strangers_metadata_lead_nowhere_else(tmp_path: Path, name: str) -> No
 def test_metadata_that_are_none_are_named(tmp_path: Path, text: str) -> None:
     """Without a traceback."""
     (tmp_path / "ro-crate-metadata.json").write_text(text)
-    with pytest.raises(UserError, match="this is no RO-Crate"):
+    with pytest.raises(UserError, match="this is not an RO-Crate"):
         agent_files(tmp_path)

@@ -37,7 +37,7 @@ def test_a_line_more_than_expected_is_of_nothing(file: Path) -> None:
     assert '<g data-at="">' in inline_figure(file, "", ["3"], "")
 
 
-@pytest.mark.parametrize(("text", "message"), [("<svg", "this is no SVG"), ("<html/>", "begins with 'html'")])
+@pytest.mark.parametrize(("text", "message"), [("<svg", "this is not an SVG"), ("<html/>", "begins with 'html'")])
 def test_another_file_is_refused(file: Path, text: str, message: str) -> None:
     """With the command that draws it again."""
     file.write_text(text)

@@ -136,7 +136,7 @@ def test_a_name_that_leads_out_of_the_mirror_is_left_where_it_is(
     ],
 )
 def test_an_address_of_no_use_is_named_with_what_to_write(text: str, problem: str) -> None:
-    """Before anything is fetched; a folder is no address."""
+    """Before anything is fetched; a folder is not an address."""
     assert is_address(text)
     with pytest.raises(UserError, match=problem):
         Address.read(text)

@@ -175,9 +175,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
     assert output.endswith("runs done 1, already there 0, failed 2\n"), errors
     assert "seed=0: AgentError: " in errors
     assert "on TimerFired(key='tick'): ValueError: three is too few at mine.py" in errors
-    assert re.search(
-        r"nodes=4/seed=0: it ended its executor whenever it was tried: 127.0.0.\d: .*\(crashed\)\.", errors
-    )
+    assert re.search(r"nodes=4/seed=0: it ended its executor at every attempt: 127.0.0.\d: .*\(crashed\)\.", errors)
     run = tmp_path / "out/traces/agent=mine/nodes=2/seed=0"
     assert (run / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
     assert (tmp_path / "out/traces/agent=mine/nodes=3/seed=0/failed").is_file()
@@ -227,7 +225,7 @@ def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:7077", "spark://127.0.0.1", "http://127.0.0.1:7077", "spark://a:7077/b"])
 def test_a_url_of_something_else_is_an_error(url: str) -> None:
     """With the form that it must have."""
-    with pytest.raises(UserError, match=r"this is no Spark master: write spark://HOST:PORT"):
+    with pytest.raises(UserError, match=r"this is not a Spark master: write spark://HOST:PORT"):
         check_master(url)
 
 

@@ -166,7 +166,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("use =", "uses =", "agents.letter: unknown key 'uses': did you mean 'use'"),
         ("mft = {}", "mft = 3", r"agents.mft: write mft = \{\}"),
         ("seeds = 2", "seeds = = 2", "Invalid value"),
-        ("seeds = 2", "agents = 2", "agents is no table|Cannot declare|Cannot overwrite"),
+        ("seeds = 2", "agents = 2", "agents is not a table|Cannot declare|Cannot overwrite"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -179,7 +179,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, old: str, new: str, mess
 def test_what_should_be_a_table_is_shown_as_one(tmp_path: Path) -> None:
     """In the form that the file takes."""
     with pytest.raises(
-        UserError, match=r"agents is no table: write \[agents\] above a line such as mft = \{\} for each"
+        UserError, match=r"agents is not a table: write \[agents\] above a line such as mft = \{\} for each"
     ):
         read_sweep(written(tmp_path, 'template = "field"\nagents = ["mft"]\n'))
 

@@ -60,13 +60,13 @@ def test_what_takes_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the variable that the message names; what is no number there is an error that names it."""
+    """By the variable that the message names; what is not a number there is an error that names it."""
     template = tmp_path / "mine.ini.j2"
     template.write_text("{{ range(2000000) | list | length }}")
     monkeypatch.setenv("ROAMBUS_MAX_TEMPLATE_ITEMS", "3e6")
     assert render(template, RUN) == "2000000"
     monkeypatch.setenv("ROAMBUS_MAX_TEMPLATE_ITEMS", "many")
-    with pytest.raises(UserError, match="ROAMBUS_MAX_TEMPLATE_ITEMS: 'many' is no number above 0"):
+    with pytest.raises(UserError, match="ROAMBUS_MAX_TEMPLATE_ITEMS: 'many' is not a number above 0"):
         render(template, RUN)
 
 

@@ -93,7 +93,10 @@ def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
             'nodes = { default = 0, at_least = 1, meaning = "Nodes." }',
             "its default: nodes: 0 is out of range: it must be at least 1",
         ),
-        ('nodes = { default = 1, at_least = "1", meaning = "Nodes." }', "variable nodes: at_least is no whole number"),
+        (
+            'nodes = { default = 1, at_least = "1", meaning = "Nodes." }',
+            "variable nodes: at_least is not a whole number",
+        ),
         ('nodes = { key = "SN.numNode" }', "variable nodes: unknown key 'SN.numNode': did you mean 'SN.numNodes'"),
         (
             'nodes = { key = "SN.numNodes", at_least = 2 }',
@@ -143,7 +146,7 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
         ({"sigma": "much"}, "sigma: much is not a number, from 0 to 100 dB"),
         ({"delay": 0}, "delay: 0s is out of range: it must be above 0s"),
         ({"delay": "5 parsecs"}, "delay: .*parsecs"),
-        ({"channel": "second"}, 'channel: "second" is no channel such as "15"'),
+        ({"channel": "second"}, 'channel: "second" is not a channel such as "15"'),
     ],
 )
 def test_a_value_that_the_key_does_not_have_is_refused(tmp_path: Path, values: dict[str, Scalar], message: str) -> None:

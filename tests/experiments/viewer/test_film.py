@@ -76,12 +76,12 @@ def test_the_links_of_a_graph_come_and_go(tree_run: Path) -> None:
 
 BROKEN: list[tuple[list[Row], str]] = [
     ([row(0.0, -1, "publish")], "a row with node -1, which is not from 0 to 65535"),
-    ([row(0.0, 0, "send", peer=5)], "names a node that is none of the run's, 0 to 0"),
+    ([row(0.0, 0, "send", peer=5)], "names a node that is not in the run, 0 to 0"),
     ([row(float("nan"), 0, "publish")], "a row with time_s nan, which is not from 0 to 1e\\+09"),
     ([row(1e300, 0, "publish")], "a row with time_s 1e\\+300, which is not from 0"),
     ([row(-1.0, 0, "publish")], "a row with time_s -1.0, which is not from 0"),
     ([row(1.0, 0, "publish"), row(0.5, 0, "publish")], "not in the order of time"),
-    ([row(0.0, 0, "move", detail="here")], "has node 0 move to 'here', which is no place: x y"),
+    ([row(0.0, 0, "move", detail="here")], "has node 0 move to 'here', which is not a place: x y"),
     ([row(0.0, 0, "move", detail="nan 1")], "a node out of any field"),
     ([row(0.0, 0, "move", detail="-5 1")], "a node out of any field"),
     ([row(0.0, -1, "move", detail="1 1"), row(0.0, 0, "publish")], "a row with node -1, which is not"),

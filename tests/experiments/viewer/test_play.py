@@ -139,7 +139,7 @@ def test_commands_are_done_and_taken_back(page: Page) -> None:
     assert "crashed" in page.inner_text("#node-state")
     page.fill("#do", "b3 dances")
     page.press("#do", "Enter")
-    page.wait_for_selector("#live-error:has-text(\"'b3 dances' is no command\")")
+    page.wait_for_selector("#live-error:has-text(\"'b3 dances' is not a command\")")
     page.click("#undo")
     page.wait_for_selector("#live-error:empty", state="attached")
     page.wait_for_selector("#transcript:not(:has-text('b3 crashes'))")

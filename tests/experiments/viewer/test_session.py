@@ -79,7 +79,7 @@ def test_what_is_done_takes_the_place_of_what_came_after(session: Session) -> No
     assert commands(session) == ["> after 4s b3 is cut off", "> after 4s b3 joins b2"]
     session.undo()
     session.undo()
-    with pytest.raises(UserError, match="there is no command to take back"):
+    with pytest.raises(UserError, match="there is no command to undo"):
         session.undo()
 
 
@@ -102,9 +102,9 @@ def test_the_files_own_commands_can_be_taken_back(tmp_path: Path) -> None:
         (5, "b9 crashes", "b9"),
         (5, "", "write one command, such as b1 crashes"),
         (5, "b3 crashes\n> b2 crashes", "write one command"),
-        (float("nan"), "b3 crashes", "is no time of a session"),
-        (-1, "b3 crashes", "is no time of a session"),
-        (0.5, "b3 crashes", "until 1s the file sets the network up"),
+        (float("nan"), "b3 crashes", "is not a time of a session"),
+        (-1, "b3 crashes", "is not a time of a session"),
+        (0.5, "b3 crashes", "until 1s the setup of the file runs"),
     ],
 )
 def test_what_cannot_be_done_changes_nothing(session: Session, at: float, command: str, message: str) -> None:
@@ -131,7 +131,7 @@ def test_another_agent_takes_the_files_place(tmp_path: Path) -> None:
 )
 def test_a_strange_question_has_an_error_for_an_answer(session: Session, question: Any) -> None:
     """Nothing else comes of it."""
-    assert Player(session).answer(question) == {"error": "that is no question of this page"}
+    assert Player(session).answer(question) == {"error": "this page has no such request"}
 
 
 def test_half_a_character_changes_nothing(session: Session) -> None:

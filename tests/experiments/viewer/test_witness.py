@@ -71,7 +71,7 @@ def test_agents_that_have_changed_are_not_shown(moving_run: Path, tmp_path: Path
     shutil.copytree(moving_run, folder)
     ini = folder / "run.ini"
     ini.write_text(ini.read_text().replace('agentParameters = ""', 'agentParameters = "heartbeat_interval=3s"'))
-    with pytest.raises(UserError, match=r"the agents do not do what they did: .* make the run again with roambus run"):
+    with pytest.raises(UserError, match=r"the agents behave differently now: .* make the run again with roambus run"):
         film_of(folder)
 
 

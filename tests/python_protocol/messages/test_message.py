@@ -327,7 +327,7 @@ def test_fields_that_cannot_travel_or_can_be_changed_are_refused(annotation: Any
 
 def test_a_notation_can_only_name_fields() -> None:
     """A wrong one is found when the class is made."""
-    with pytest.raises(ValueError, match=r"names hop, which is no field; there is hops"):
+    with pytest.raises(ValueError, match=r"names hop, which is not a field; there is hops"):
         made({"hops": U8}, notation="{hop}")
 
 

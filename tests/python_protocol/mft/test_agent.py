@@ -210,7 +210,7 @@ def test_a_broker_that_crashed_serves_its_own_client_again() -> None:
 
 
 def test_events_without_a_meaning_are_ignored() -> None:
-    """A frame that is no message of the protocol, a timer of nobody, a node that is frozen."""
+    """A frame that is not a message of the protocol, a timer of nobody, a node that is frozen."""
     node = Node(P | S | B)
     assert node.tell(Stopped(), TimerFired("nobody's"), Received(3, Filters((Filter(),)), STRONG, 50.0)) == []
 

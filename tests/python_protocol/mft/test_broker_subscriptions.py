@@ -166,7 +166,7 @@ def test_mig_follows_the_next_hops_even_past_the_old_broker(b1: Broker) -> None:
 
 
 def test_mig_ends_at_the_broker_that_the_client_has_left(b1: Broker) -> None:
-    """Algorithm 4.1, lines 20 to 23: the old next hop is the client itself, which is no broker."""
+    """Algorithm 4.1, lines 20 to 23: the old next hop is the client itself, which is not a broker."""
     knows(b1, S1, S1, Timestamp(5, 1), topic(1))
     b1.clients.add(S1)
     assert sends(told(b1, 2, Mig(S1, 1, 6, 1))) == []

@@ -138,5 +138,5 @@ def test_no_bytes_do_worse_than_a_decode_error(data: bytes) -> None:
 @pytest.mark.parametrize("carried", ["05ffff00000005", "10"], ids=["ACCEPTED", "CATCH_UP"])
 def test_only_numbered_messages_are_informed_of_and_handed_over(carrier: str, carried: str) -> None:
     """A broker that sends another one misbehaves, which is found before the state is changed."""
-    with pytest.raises(DecodeError, match="may not stand here"):
+    with pytest.raises(DecodeError, match="is not allowed here"):
         Replicated.messages.decode(bytes.fromhex(carrier + carried))

@@ -1,4 +1,4 @@
-"""A broker that floods subscriptions anew: b1 has the neighbours b2, b3 and b4, and b2 is its parent."""
+"""A broker that floods subscriptions again: b1 has the neighbours b2, b3 and b4, and b2 is its parent."""
 
 from __future__ import annotations
 

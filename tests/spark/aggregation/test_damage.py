@@ -114,7 +114,7 @@ def test_what_a_disk_fails_to_read_is_tried_again(tmp_path: Path, monkeypatch: p
         patched.setattr(pq, "ParquetFile", failing)
         found = measure(file, 1.0, NOTHING)
     assert found == {
-        "problem": "damaged ([Errno 5] Input/output error): run the sweep again to make it anew",
+        "problem": "damaged ([Errno 5] Input/output error): run the sweep again to repeat it",
         "passes": True,
     }
 

@@ -21,7 +21,7 @@ NAMES = [
 
 @pytest.mark.usefixtures("session")
 def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
-    """Each is a level of the path to the results. As the name of an agent, one that is no text is refused by name."""
+    """Each is a level of the path to the results. As the name of an agent, one that is not text is refused by name."""
     results = tmp_path.joinpath(*NAMES)
     for number, name in enumerate(NAMES):
         write_trace(results, f"agent={name}/seed={number}", random_trace(number, publications=3))

@@ -54,7 +54,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ("exit 3", "ended with exit status 3; it said last:\n  no room for the heap"),
+        ("exit 3", "ended with exit status 3; its last output:\n  no room for the heap"),
         ("kill -9 $$", "was killed by SIGKILL"),
         ("exit 143", "was ended by SIGTERM (exit status 143)"),
     ],

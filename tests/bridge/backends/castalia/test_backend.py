@@ -258,7 +258,7 @@ def saying(frame: bytes) -> Script:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (b"\xff\xff", "no message of the bridge's protocol"),
+        (b"\xff\xff", "not a message of the bridge's protocol"),
         (b"", "an empty message"),
         (FromSimulator(hello={}).SerializeToString(), "hello came"),
         (step(2 * SECOND).SerializeToString(), "too late"),

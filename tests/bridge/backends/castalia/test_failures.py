@@ -105,7 +105,7 @@ def misbehave(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
         ("node-out-of-range 3", ["after simulation time", "Arrival at", "at 65534: the nodes are 0 to 5"]),
         ("time-backwards 3", ["after simulation time", "Step at", "the one before was at"]),
         ("wrong-counts", ["after simulation time", "Finished: the simulator counts", "sends, the host"]),
-        ("garbage-after 3", ["after simulation time", "4 bytes that are no message of the bridge's protocol"]),
+        ("garbage-after 3", ["after simulation time", "4 bytes that are not a message of the bridge's protocol"]),
         ("hello-after 3", ["after simulation time", "hello came, where step or finished or failed belongs"]),
         ("silent-after 3", ["after simulation time", "the simulator did not answer within 2 s"]),
         ("close-after 3", ["after simulation time", "the connection to the simulator is lost"]),

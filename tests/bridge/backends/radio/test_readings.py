@@ -52,5 +52,5 @@ def test_readings_vary_from_frame_to_frame() -> None:
 @pytest.mark.parametrize("simulator", ["Castalia", "ns-3"])
 def test_simulators_refuse_errors_that_they_would_pass_over(simulator: str) -> None:
     """A run that read all strengths right would be taken for one that did not."""
-    with pytest.raises(UserError, match=rf"Radio\.rssiNoise: {simulator} reads all signal strengths right"):
+    with pytest.raises(UserError, match=rf"Radio\.rssiNoise: {simulator} reads all signal strengths without error"):
         check_readings(wrong(0, 2), simulator)
