@@ -6,16 +6,19 @@ is a timer like any other, which sends when it runs out. The explorer works its 
 counterexample that it has found can be told as a transcript.
 
 Chance is worked by hand from the beginning. A draw has representatives, which are numbered: each element of a sequence,
-each of up to eight integers, or else the least value (0) and the greatest (1) of a range. Each draw takes number 0,
-unless `Draw` has said otherwise. A shuffle and a sample are a draw for each place, so that every order has its numbers.
+each of up to eight integers, or values of a range: the least (0), the greatest (1), the middle (2), the quarters (3 and
+4), the eighths, and so on. Each draw takes number 0, unless `Draw` has said otherwise. A shuffle and a sample are a
+draw for each place, so that every order has its numbers.
 
 Of ranges, representatives are not all values. A protocol that waits for a random time is usually decided by which of
-two nodes waits longer, and the ends of the ranges show both orders; but an agent that does something else at a value in
-between is not seen to. So what was left out is kept in words (`narrowed`), which an exploration adds to its verdicts.
+several timers runs out first. Timers that run out at one moment do so in any order, so that those which are drawn at
+once show every order of theirs already by the least value, and by the ends every order with one timer more of another
+time. But a time between two others needs a value between, and an agent may do something else at a value in between. So
+what was left out is kept in words (`narrowed`), which an exploration adds to its verdicts. More representatives
+multiply the states of an exploration by as many for each draw.
 
-Why the ends of a range, and not some values within it: a protocol compares times with each other far more often than
-with a number, and with two nodes at the two ends each of them is first once. More representatives multiply the states
-of an exploration by as many for each draw.
+A distribution that is neither a range nor a choice, such as the normal one, has no representatives: to draw from it is
+an error that names it. Of the exponential one its mean stands for all.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ Element = TypeVar("Element")
 Tell = Callable[[Event, SimTime], Iterable[Action]]
 BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
-_LEAST, _ENDS = "chance at the least value of each range", "chance at the ends of each range"
+_NARROWED = {1: "chance at the least value of each range", 2: "chance at the ends of each range"}
 FEW = 8
 """Up to this number of integers are not a range: each is tried, as each element of a sequence is."""
 
@@ -50,6 +53,10 @@ class Postponed:
     send: tuple[NodeId, Any]
 
 
+class ChanceError(TypeError):
+    """An agent draws from a distribution that has no representatives."""
+
+
 class ScriptedChance(Random):
     """A generator whose draws pick what `script` says, and the first representative once that has ended.
 
@@ -57,10 +64,10 @@ class ScriptedChance(Random):
     draws that could have come to more than their representatives.
     """
 
-    def __init__(self, *, only_least: bool = False) -> None:
-        """With `only_least` a range has one representative."""
+    def __init__(self, values: int = 2) -> None:
+        """So many `values` of a range are its representatives; a script can pick others, too."""
         super().__init__(0)
-        self._only_least = only_least
+        self._values = values
         self.script: deque[int] = deque()
         self.ways: list[int] = []
         self.has_drawn = False
@@ -75,13 +82,12 @@ class ScriptedChance(Random):
         return representatives[min(self.script.popleft(), last) if self.script else 0]
 
     def random(self) -> float:
-        """0, or the greatest number below 1."""
-        self.narrowed.add(_ENDS)
-        return self.pick((0.0, BELOW_ONE))
+        """A value from 0 to the greatest number below 1: both at least, for they often decide between two things."""
+        return self._share(max(2, self._values)) * BELOW_ONE
 
     def uniform(self, a: float, b: float) -> float:
-        """One of the two ends."""
-        return self.pick(self._ends(a, b))
+        """A value of that range."""
+        return a + (b - a) * self._share(self._values) if a != b else a
 
     def expovariate(self, lambd: float = 1.0) -> float:
         """The mean: neither end is a time that can be waited for."""
@@ -94,7 +100,9 @@ class ScriptedChance(Random):
         if not values:
             raise ValueError(f"there is nothing in {values}")
         few = values[: FEW + 1]  # the length of a long range is more than Python can tell
-        return self.pick(few if len(few) <= FEW else self._ends(values[0], values[-1]))
+        if len(few) <= FEW:
+            return self.pick(few)
+        return values[0] + round((values[-1] - values[0]) // step * self._share(self._values)) * step
 
     def randint(self, a: int, b: int) -> int:
         """What `randrange` takes."""
@@ -112,8 +120,7 @@ class ScriptedChance(Random):
 
     def randbytes(self, n: int) -> bytes:
         """Zeros, or the greatest bytes."""
-        self.narrowed.add(_ENDS)
-        return bytes([self.pick((0, 255))]) * n
+        return bytes([self.getrandbits(8)]) * n
 
     def shuffle(self, x: Any) -> None:
         """Any order, place by place; with 0 for each it stays as it is."""
@@ -131,11 +138,21 @@ class ScriptedChance(Random):
         possible = [one for one, weight in zip(population, weights or (1,) * len(population), strict=True) if weight]
         return [self.choice(possible) for _ in range(k)]
 
-    def _ends(self, least: Element, greatest: Element) -> Sequence[Element]:
-        if least == greatest:
-            return (least,)
-        self.narrowed.add(_LEAST if self._only_least else _ENDS)
-        return (least,) if self._only_least else (least, greatest)
+    def _share(self, values: int) -> float:
+        """How far in a range the value lies whose turn it is: 0, 1, 1/2, 1/4, 3/4, 1/8, ... (van der Corput, 1935)."""
+        self.narrowed.add(_NARROWED.get(values, f"chance at {values} values of each range"))
+        number = self.pick(range(max(values, 1 + (self.script[0] if self.script else 0))))
+        if number < len(_NARROWED):
+            return number
+        return int(f"{number - 1:b}"[::-1], 2) / (1 << (number - 1).bit_length())
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise ChanceError(
+            "it draws from a distribution that is neither a range nor a choice, of which no values stand for all"
+        )
+
+    betavariate = binomialvariate = gammavariate = gauss = lognormvariate = normalvariate = _refuse
+    paretovariate = triangular = vonmisesvariate = weibullvariate = _refuse
 
 
 class Timer(NamedTuple):

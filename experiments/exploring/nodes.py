@@ -25,7 +25,7 @@ from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import Performer, refuse
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import Hands, ScriptedChance, Timer, Timers
+from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timer, Timers
 from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
 from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
@@ -105,12 +105,12 @@ class Failure(NamedTuple):
 class Nodes:
     """The states of all nodes, and what follows from them."""
 
-    def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, only_least: bool = False) -> None:
-        """At most `most_ways` ways of chance are followed for one event, of a range perhaps `only_least`."""
+    def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, values: int = 1) -> None:
+        """At most `most_ways` ways of chance are followed for one event, of a range so many `values`."""
         self._agent_class = agent_class
         self._hello = Hello("exploration", [NodeInfo(0)] * size, NOW + 1)
         self._codec = CodecCheck(agent_class)
-        self._chance = ScriptedChance(only_least=only_least)
+        self._chance = ScriptedChance(values)
         self._most_ways = most_ways
         self.learnt = Tally()
         """How many things have got a number, here and in networks of these nodes."""
@@ -204,7 +204,7 @@ class Nodes:
             actions = hands.handle(event, Instant(NOW))
             for action in actions:
                 performer.performing.get(type(action), refuse)(agent.node, action)
-        except ClockError as error:
+        except (ClockError, ChanceError) as error:
             place = place_of(error, agent, None, ())
             raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
         except Exception as error:  # whatever the author's code raises is a finding

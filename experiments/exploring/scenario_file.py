@@ -76,8 +76,8 @@ class Question:
     horizon: SimTime | None = None
     alike: bool = False
     """The names of nodes do not matter to the agents."""
-    both_ends: bool = False
-    """Chance takes the least and the greatest of a range, and not only the least."""
+    values: int = 1
+    """How many values chance takes of a range: the least, the greatest, the middle, the quarters, and so on."""
     graphs: int | None = None
     """Explore all connected graphs of this number of nodes."""
     trees: int | None = None
@@ -165,9 +165,10 @@ class _Reader:
 
     def read_chance(self, rest: str) -> None:
         """Takes what is tried of a range from which an agent draws."""
-        if rest not in ("least", "ends"):
-            raise ValueError(f"'chance {rest}' is none; write 'chance least' or 'chance ends'")
-        self.others["both_ends"] = rest == "ends"
+        values = {"least": 1, "ends": 2}.get(rest, int(rest) if rest.isdecimal() else 0)
+        if not 1 <= values <= MOST_VALUES:
+            raise ValueError(f"'chance {rest}' is none; write 'chance least', 'chance ends' or 'chance 5' (values)")
+        self.others["values"] = values
 
     def read_messages(self, rest: str) -> None:
         """Takes whether timers run out while messages are under way."""
@@ -185,6 +186,7 @@ def _time(name: str, parse: Callable[[str], SimTime]) -> Callable[[_Reader, str]
 
 _RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
 MOST_HUNTED = 60
+MOST_VALUES = 64
 
 
 def _size(name: str) -> Callable[[_Reader, str], None]:

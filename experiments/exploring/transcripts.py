@@ -73,7 +73,7 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
         raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
     witness = _run_setup(planned)
     size = len(planned.scenario.nodes)
-    nodes = Nodes(size, planned.agent_class, only_least=not question.both_ends)
+    nodes = Nodes(size, planned.agent_class, values=question.values)
     nodes.horizon = question.horizon
     if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in witness.agents):
         nodes.narrowed.add("chance in the setup at its first values")

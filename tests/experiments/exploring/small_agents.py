@@ -338,6 +338,42 @@ class LoadedCoin(Coin):
     HEADS = 7
 
 
+class Racing(Told):
+    """Draws a time up to a second when something is published, and delivers twice if it lies in the middle third."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.passed = 0
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.owed = event.notification
+        self.set_timer("first third", SECOND // 3)
+        self.set_timer("second third", 2 * SECOND // 3)
+        self.set_timer("drawn", self.random.randrange(SECOND))
+
+    @on_timer("first third")
+    def pass_first(self, _: str, now: SimTime) -> None:
+        self.passed += 1
+
+    @on_timer("second third")
+    def pass_second(self, _: str, now: SimTime) -> None:
+        self.passed += 1
+
+    @on_timer("drawn")
+    def run_out(self, _: str, now: SimTime) -> None:
+        for _ in "12"[: 1 + (self.passed == 1)]:
+            self.deliver(self.owed)
+
+
+class Normal(Told):
+    """Draws from the normal distribution."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.random.normalvariate(0.0, 1.0)
+
+
 class Careless(Told):
     """Raises an error when it hears a second word."""
 

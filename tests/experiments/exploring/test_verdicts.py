@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import follow
 from roambus.experiments.exploring.exploration import Report
 from roambus.experiments.exploring.parallel import Request, explore_all
 from roambus.experiments.exploring.search import Bounds
@@ -69,6 +72,23 @@ def test_of_few_possibilities_all_are_tried(tmp_path: Path, agent: str) -> None:
     found = explored(tmp_path, agent, "must nothing twice")
     assert found.verdicts == {"nothing twice": "does not hold: e1 was delivered to n1 2 times"}
     assert "n1 delivers e1\nn1 delivers e1" in found.wrong[0].transcript
+
+
+def test_more_values_of_a_range_show_what_lies_between(tmp_path: Path) -> None:
+    """A time between two others is neither the least nor the greatest; the transcript repeats the middle."""
+    ends = explored(tmp_path, "Racing", "chance ends\nmust nothing twice")
+    assert ends.verdicts == {"nothing twice": "holds, with chance at the ends of each range"}
+    (wrong,) = explored(tmp_path, "Racing", "chance 3\nmust nothing twice").wrong
+    assert "n1 draws 2" in wrong.transcript
+    assert follow(parse_document(Path("found.txt"), wrong.transcript)) == wrong.transcript
+
+
+def test_a_distribution_without_representatives_is_named(tmp_path: Path) -> None:
+    """With the agent and its line: no values stand for all of the normal one."""
+    with pytest.raises(
+        UserError, match=r"Normal cannot be explored at small_agents.py:\d+ in publish: it draws from a"
+    ):
+        explored(tmp_path, "Normal", "must nothing twice")
 
 
 def test_where_all_possibilities_are_tried_nothing_is_narrowed(tmp_path: Path) -> None:
