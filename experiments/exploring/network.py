@@ -134,11 +134,9 @@ class Network:
 
     # Steps
 
-    def successors(self, state: State) -> Iterator[Successor]:
+    def successors(self, state: State) -> list[Successor]:
         """The number of each step that can be made, and the state that it leads to."""
-        yield from self.arrivals(state)
-        yield from self.ringings(state)
-        yield from self.commands(state)
+        return [*self.arrivals(state), *self.ringings(state), *self.commands(state)]
 
     def arrivals(self, state: State) -> Iterator[Successor]:
         """The steps by which a message arrives, or is lost."""
@@ -146,25 +144,27 @@ class Network:
             if state[place]:
                 yield from self.arrivals_at(state, place)
 
-    def arrivals_at(self, state: State, place: int) -> Iterator[Successor]:
+    def arrivals_at(self, state: State, place: int) -> list[Successor]:
         """The same, of the link at that place of the state."""
         link, queue, world = self.worlds.links[place - self.size], state[place], state[-1]
         indexes = self._next_in(queue) if self.rules.any_order else (0,)
+        found: list[Successor] = []
         for index in indexes:
-            step, told, rest = self._arrival(place, queue, index)
+            step, told, rest = self._arriving.get((place, queue, index)) or self._arrival(place, queue, index)
             numbers = list(state)
             numbers[place] = rest
-            yield from self._follow(numbers, ((link[1], told),), step)
+            found += self._follow(numbers, ((link[1], told),), step)
         if link in self.rules.lossy:
             lost_in = world
         elif self._loss is not None and self.worlds[world].left[self._loss]:
             lost_in = self.worlds.number(used(self.worlds[world], self._loss))
         else:
-            return
+            return found
         for index in indexes:
             numbers = [*state[:-1], lost_in]
             numbers[place] = self.queues.without(queue, index)
-            yield self.steps.number(Arrive(*link, index + 1, lost=True)), tuple(numbers)
+            found.append((self.steps.number(Arrive(*link, index + 1, lost=True)), tuple(numbers)))
+        return found
 
     def _next_in(self, queue: int) -> list[int]:
         """The places of the messages that can be the next to arrive, of equal ones the first."""
@@ -172,13 +172,10 @@ class Network:
         return [index for index, one in enumerate(items) if one not in items[:index]]
 
     def _arrival(self, place: int, queue: int, index: int) -> tuple[int, int, int]:
-        """The numbers of the step, of the event, and of what is left under way."""
-        key = (place, queue, index)
-        found = self._arriving.get(key)
-        if found is None:
-            link, message = self.worlds.links[place - self.size], self.queues[queue][index].message
-            step, told = self.steps.number(Arrive(*link, index + 1)), self.nodes.arrival(*link, message)
-            found = self._arriving[key] = step, told, self.queues.without(queue, index)
+        """The numbers of the step, of the event, and of what is left under way, which are kept."""
+        link, message = self.worlds.links[place - self.size], self.queues[queue][index].message
+        step, told = self.steps.number(Arrive(*link, index + 1)), self.nodes.arrival(*link, message)
+        found = self._arriving[place, queue, index] = step, told, self.queues.without(queue, index)
         return found
 
     def ringings(self, state: State) -> Iterator[Successor]:
@@ -205,16 +202,20 @@ class Network:
         step = self.steps.number(RunOut(node, after))
         yield from self._follow([*numbers, *state[self.size : -1], world], told, step, by_timer=True)
 
-    def commands(self, state: State) -> Iterator[Successor]:
+    def commands(self, state: State) -> list[Successor]:
         """The steps by which something is done to the network, or by its applications."""
-        if state[-1] not in self._plans:
-            self._plans[state[-1]] = list(self._possible(state[-1]))
-        idle = self.is_idle(state)
-        for plan in self._plans[state[-1]]:
-            if idle or not plan.when_quiet:
-                yield from self._carry_out(state, plan)
+        plans = self._plans.get(state[-1])
+        if plans is None:
+            plans = self._plans[state[-1]] = list(self._possible(state[-1]))
+        found: list[Successor] = []
+        if plans:
+            idle = self.is_idle(state)
+            for plan in plans:
+                if idle or not plan.when_quiet:
+                    found += self._carry_out(state, plan)
+        return found
 
-    def carry_out(self, state: State, command: Command) -> Iterator[Successor]:
+    def carry_out(self, state: State, command: Command) -> Iterable[Successor]:
         """The step of a command that no line has to allow."""
         return self._carry_out(state, self._plan(state[-1], command, None))
 
@@ -244,18 +245,25 @@ class Network:
         when_quiet = may is not None and rules.may[may].when_quiet
         return Plan(self.worlds.number(after), before, later, step, after.graph != world.graph, when_quiet)
 
-    def _carry_out(self, state: State, plan: Plan) -> Iterator[Successor]:
+    def _carry_out(self, state: State, plan: Plan) -> Iterable[Successor]:
         numbers = [*state[:-1], plan.world]
         lost = self._cut_off(numbers) if plan.cuts else ()
         return self._follow(numbers, (*plan.before, *lost, *plan.after), plan.step)
 
     # What follows at one instant
 
-    def _follow(self, numbers: list[int], told: Telling, step: int, *, by_timer: bool = False) -> Iterator[Successor]:
-        """Tells nodes one after the other, and then of what they could not send, whichever way chance has it go.
+    def _follow(self, numbers: list[int], told: Telling, step: int, *, by_timer: bool = False) -> Iterable[Successor]:
+        """What follows when nodes are told something; what timers send is no load of a command."""
+        if len(told) == 1:  # nearly always, so it saves a tenth of the time
+            ((node, event),) = told
+            effect, *others = self._effects_of(node, numbers[node], event, numbers[-1])
+            if not (others or isinstance(effect, Failure) or effect.failed):
+                self._take(numbers, node, effect, by_timer=by_timer)
+                return ((step, tuple(numbers)),)
+        return self._follow_all(numbers, told, step, by_timer=by_timer)
 
-        What timers send is no load of a command.
-        """
+    def _follow_all(self, numbers: list[int], told: Telling, step: int, *, by_timer: bool) -> Iterator[Successor]:
+        """Tells nodes one after the other, and then of what they could not send, whichever way chance has it go."""
         waiting: list[tuple[list[int], Telling, Picks, int]] = [(numbers, told, (), 0)]
         while waiting:
             numbers, told, picks, count = waiting.pop()
@@ -271,14 +279,18 @@ class Network:
                     yield self._picked(step, drawn), Raised(effect.text)
                     continue
                 after = numbers if effect is effects[0] else numbers.copy()
-                after[node] = effect.state
-                for place, item in effect.appended:
-                    after[place] = self.queues.append(after[place], item)
-                if effect.sends and not by_timer:
-                    after[-1] = self.worlds.counted(after[-1], effect.sends)
-                for seen in effect.seen:
-                    after[-1] = self.worlds.see(after[-1], node, seen)
+                self._take(after, node, effect, by_timer=by_timer)
                 waiting.append((after, others + effect.failed, drawn, count + 1))
+
+    def _take(self, numbers: list[int], node: NodeId, effect: Effect, *, by_timer: bool) -> None:
+        """Has a state in the making go on."""
+        numbers[node] = effect.state
+        for place, item in effect.appended:
+            numbers[place] = self.queues.append(numbers[place], item)
+        if effect.sends and not by_timer:
+            numbers[-1] = self.worlds.counted(numbers[-1], effect.sends)
+        for seen in effect.seen:
+            numbers[-1] = self.worlds.see(numbers[-1], node, seen)
 
     def _picked(self, step: int, picks: Picks) -> int:
         """The step in which chance picked this."""

@@ -102,14 +102,22 @@ class Failure(NamedTuple):
     picks: tuple[int, ...]
 
 
+class _Untraced(TraceWriter):
+    """Takes no rows."""
+
+    def add(self, *_: object, **__: object) -> None:
+        """An exploration has no trace."""
+
+
 class Nodes:
     """The states of all nodes, and what follows from them."""
 
     def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, values: int = 1) -> None:
         """At most `most_ways` ways of chance are followed for one event, of a range so many `values`."""
         self._agent_class = agent_class
-        self._hello = Hello("exploration", [NodeInfo(0)] * size, NOW + 1)
-        self._codec = CodecCheck(agent_class)
+        self._down: set[NodeId] = set()
+        hello, codec = Hello("exploration", [NodeInfo(0)] * size, NOW + 1), CodecCheck(agent_class)
+        self._performer = Performer(hello, Agenda(size), _Untraced(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(values)
         self._most_ways = most_ways
         self.learnt = Tally()
@@ -195,15 +203,16 @@ class Nodes:
         hands = Hands(agent.handle, self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
-        down = {agent.node} if isinstance(event, Crashed) else set()
-        agenda, trace = Agenda(len(self._hello.nodes)), TraceWriter()
-        performer = Performer(self._hello, agenda, trace, self._codec, down, with_faults=True)
+        self._performer.outgoing.clear()
+        self._down.clear()
+        if isinstance(event, Crashed):
+            self._down.add(agent.node)
         if isinstance(event, Delivery):
             event = Received(*event[1:])
         try:
             actions = hands.handle(event, Instant(NOW))
             for action in actions:
-                performer.performing.get(type(action), refuse)(agent.node, action)
+                self._performer.performing.get(type(action), refuse)(agent.node, action)
         except (ClockError, ChanceError) as error:
             place = place_of(error, agent, None, ())
             raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
@@ -211,7 +220,7 @@ class Nodes:
             told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
             return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
         frozen = Freezer(self._chance, NOW).freeze(agent, self._agent_class)
-        sends = [(one.destination, self.messages.number(one.message)) for one in performer.outgoing]
+        sends = [(one.destination, self.messages.number(one.message)) for one in self._performer.outgoing]
         number = self._states.number((frozen, hands.timers))
         return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
 

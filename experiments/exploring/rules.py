@@ -121,10 +121,13 @@ class Worlds(Numbering[World]):
 
     def topology(self, world: int) -> int:
         """The number of what carries in a world."""
-        while world >= len(self._topologies):
-            graph = self[len(self._topologies)].graph
-            self._topologies.append(self._carrying.number(tuple(map(graph.reached, range(self._size)))))
-        return self._topologies[world]
+        try:
+            return self._topologies[world]
+        except IndexError:
+            for number in range(len(self._topologies), world + 1):
+                reached = map(self[number].neighbours, range(self._size))
+                self._topologies.append(self._carrying.number(tuple(reached)))
+            return self._topologies[world]
 
     def neighbours(self, world: int) -> tuple[tuple[NodeId, ...], ...]:
         """Those to whom a link carries, of each node."""
