@@ -72,7 +72,8 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
   order any                     messages on a link overtake each other
   messages slow                 timers run out while messages are under way
   chance ends                   draws take the least and the greatest of a range,
-                                not the least only; of a choice they take each
+                                not the least only (chance 5: five values);
+                                of a choice they take each
   for 10s                       no longer than this after the beginning
   calm 5s                       quiet is when nothing was done for 5 s
   graphs 4                      all connected graphs of 4 nodes n1..n4
