@@ -251,6 +251,8 @@ def _value(metric: Metric, run: Run) -> float | None:
         return None
     if not pd.api.types.is_number(value) and not pd.api.types.is_bool(value):
         raise MetricError(metric, f"returns a {type(value).__name__}, which is not a number")
+    if math.isinf(value):
+        raise MetricError(metric, f"returns {value}: return NaN where there is nothing to measure")
     return float(value) if metric.kind is Kind.REAL else int(value)
 
 
