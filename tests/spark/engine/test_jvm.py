@@ -118,15 +118,17 @@ def test_whatever_a_dead_java_causes_is_told_as_its_death(error: Exception, monk
 
 @pytest.mark.slow
 def test_a_java_that_is_killed_is_named_and_the_next_session_starts_another(tmp_path: Path) -> None:
-    """Without a traceback, and nothing is left in the folder for temporary files."""
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    """Without a traceback, and nothing is left in the folder for temporary files, whatever its name is."""
+    temporary = tmp_path / "with a \"blank\" and 'quotes'"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
     done = subprocess.run(
         [sys.executable, "-c", AGGREGATION], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[0].startswith(f"Spark is gone: its Java was killed by {signal.SIGKILL.name}")
     assert done.stdout.splitlines()[-1] == "10"
     assert done.stderr == ""
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.slow
