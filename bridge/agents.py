@@ -225,7 +225,9 @@ def import_file(what: str, path: Path) -> ModuleType:
     """The module that is written in this file; `what` begins the message of a UserError."""
     if not path.is_file():
         raise UserError(f"{what}: there is no file {path}")
-    name = f"file_{path.stem}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
+    # A dot would make a module of a package of it, whose files are all that lie beside it.
+    stem = path.stem.replace(".", "_")
+    name = f"file_{stem}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
         raise UserError(f"{what}: {path} is not a Python file")

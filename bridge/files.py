@@ -35,6 +35,8 @@ from roambus.bridge.errors import UserError
 MOST_BYTES = 64 * 2**20
 """No text that somebody writes, or has written for a run, is so large; a file that is, was given by mistake."""
 
+_PIECE_BYTES = 2**20
+
 GZIP_MAGIC = b"\x1f\x8b"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -43,13 +45,22 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def read_text(path: Path) -> str:
     """The text of a file; raises UserError if it is not UTF-8 text, or too large, and OSError."""
     with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
+        content = read_bounded(file, MOST_BYTES)
     if len(content) > MOST_BYTES:
         raise UserError(f"{path}: this is larger than {MOST_BYTES >> 20} MiB, the most that roambus reads")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: this is not UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
+    """All of the file, or more than `most` bytes of a longer one; raises OSError."""
+    content = bytearray()
+    # Piece by piece, for Python makes room for all that it may read.
+    while len(content) <= most and (piece := file.read(_PIECE_BYTES)):
+        content += piece
+    return bytes(content)
 
 
 def check_writable(text: str) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roambus.bridge.errors import UserError
 
@@ -154,6 +154,13 @@ TRACE_ROWS = Limit(
     "rows",
     "rows that are equal take almost no place in a file, and more than 100 bytes each in memory",
 )
+TRACE_LISTED = replace(
+    TRACE_ROWS,
+    what="what the rows of a trace list is",
+    unit="nodes and notifications",
+    reason="metrics make a row of each, and the same long list takes almost no place in a file",
+)
+"""It goes with the rows, for what a trace lists and what it has as rows are the same in memory."""
 
 LIMITS = (
     RUNS,
@@ -163,6 +170,7 @@ LIMITS = (
     DURATION,
     WORKERS,
     TRACE_ROWS,
+    TRACE_LISTED,
     TEMPLATE_ITEMS,
     TEMPLATE_SIZE,
     TEMPLATE_MEMORY,

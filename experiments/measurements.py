@@ -175,9 +175,16 @@ def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
         is_number = column in (SEED, MEAN, HALF_WIDTH, N)
         if is_number != is_numeric_dtype(table[column]) or (column != HALF_WIDTH and table[column].hasnans):
             raise ValueError(f"column {column} does not hold what it should")
+    if name == POINTS and not (np.isfinite(table[MEAN]).all() and _are_widths(table[HALF_WIDTH])):
+        raise ValueError("a mean, or the width of its interval, is no number that can be")
     if name == POINTS and table.duplicated([one for one in table.columns if one not in {MEAN, HALF_WIDTH, N}]).any():
         raise ValueError("it has two rows for one metric at one point")
     return table
+
+
+def _are_widths(widths: pd.Series[float]) -> bool:
+    """Whether these can be half widths, of which one of a single seed is missing."""
+    return bool((widths.isna() | ((widths >= 0) & np.isfinite(widths))).all())
 
 
 class NotMeasuredError(Exception):

@@ -64,9 +64,9 @@ def main() -> None:
         interruption = error.__cause__ or error  # click makes an Abort of it
         _fail(told, str(interruption) or "interrupted", InterruptionError.exit_code)
     except Exception as error:
-        if not _is_interrupted(error):
+        if (expected := _expected(error)) is None:
             raise
-        _fail(told, "interrupted", InterruptionError.exit_code)
+        _fail(told, *expected)
 
 
 def _run(told: Telling) -> int:
@@ -87,10 +87,33 @@ def _run(told: Telling) -> int:
     return code
 
 
+def _expected(error: Exception) -> tuple[str, int] | None:
+    """Message and exit code of what is no mistake in roambus, although nobody has made an error of it."""
+    if _is_interrupted(error):
+        return "interrupted", InterruptionError.exit_code
+    if _lacks_memory(error):
+        return f"there is not enough memory ({_reason(error)})", RoambusError.exit_code
+    return None
+
+
 def _is_interrupted(error: BaseException) -> bool:
     """Whether it comes of Ctrl-C: Python, and libraries, raise another error if that comes while a module is made."""
     cause = error.__cause__ or error.__context__
     return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether memory was refused, to Python or to a library that is being loaded."""
+    is_refused = isinstance(error, ImportError) and any(text in str(error) for text in _REFUSED)
+    return is_refused or isinstance(error, MemoryError)
+
+
+_REFUSED = ("failed to map segment", "cannot allocate memory")
+"""How the system's loader says it."""
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _print_any_name() -> None:
@@ -117,7 +140,7 @@ _LONGEST_MESSAGE = 4000
 
 def _describe(error: OSError) -> str:
     """What the system says, with the file if it is about one; some libraries give a text alone."""
-    problem = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    problem = error.strerror or _reason(error)
     return f"{error.filename}: {problem}" if error.filename else problem
 
 

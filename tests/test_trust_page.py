@@ -14,6 +14,7 @@ from roambus.bridge.movement_files import MAX_BYTES, MAX_LINE_BYTES
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import network, nodes
 from roambus.bridge.scenario.plans import MOST_NAMED
+from roambus.bridge.trace.parquet import SPARE_TEXT_BYTES, TEXT_BYTES
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
@@ -48,6 +49,9 @@ def bounds() -> str:
         "`sweep.json`": f"{layout.MOST_BYTES // MIB} MiB",
         "a movement file, unpacked; a line of it": f"{MAX_BYTES // MIB} MiB; {MAX_LINE_BYTES // MIB} MiB",
         "a message between host and simulator, and of a record": f"{MAX_FRAME_BYTES // MIB} MiB",
+        "the text in the rows of a trace": (
+            f"{TEXT_BYTES} bytes a row on average, and {SPARE_TEXT_BYTES} bytes for each row of the limit above"
+        ),
         "a recording of a testbed, unpacked; its rows": f"{recordings.MOST_BYTES // MIB} MiB; {recordings.MOST_ROWS:,}",
         "nodes that ranges name in one plan of an ini, such as `0..9`": f"{MOST_NAMED:,}",
         "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",

@@ -115,17 +115,24 @@ def roambus(folder: Path, *words: str) -> Done:
     with tempfile.TemporaryFile("w+b") as printed:
         process = os.fork()
         if process == 0:
-            os.chdir(folder)
-            for stream in (1, 2):
-                os.dup2(printed.fileno(), stream)
-            os._exit(_call(words))  # nothing of the parent's is to be cleaned up twice
+            code = 1
+            try:
+                os.chdir(folder)
+                for stream in (1, 2):
+                    os.dup2(printed.fileno(), stream)
+                code = _call(words)
+            finally:
+                os._exit(code)  # nothing of the parent's is to be cleaned up twice, or done in its place
         _, status = os.waitpid(process, 0)
         printed.seek(0)
         return Done(os.waitstatus_to_exitcode(status), printed.read().decode(errors="replace"))
 
 
 def _call(words: Sequence[str]) -> int:
-    sys.stdout, sys.stderr = (open(stream, "w", encoding="utf-8", closefd=False) for stream in (1, 2))  # noqa: SIM115  # they stay open to the end
+    sys.stdout, sys.stderr = (
+        open(stream, "w", encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115  # they stay open to the end
+        for stream, errors in ((1, "strict"), (2, "backslashreplace"))  # as Python has them
+    )
     sys.argv = ["roambus", *words]
     try:
         main()

@@ -28,6 +28,7 @@ from types import FunctionType
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import read_bounded
 from roambus.bridge.limits import RUNS as MOST_RUNS
 
 SWEEP_FILE = "sweep.json"
@@ -82,7 +83,7 @@ def read_asked(results: Path) -> dict[str, Any]:
         return {}
     try:
         with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
+            content = read_bounded(opened, MOST_BYTES)
         if len(content) > MOST_BYTES:
             raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
         sweep = json.loads(content.decode())

@@ -46,6 +46,7 @@ BATCH_ROWS = 16384
 CODED_ROWS = 1 << 18
 """The same with numbers for texts: rows enough that the cost of each batch is negligible."""
 TEXTS = [field.name for field in TRACE_SCHEMA if pa.types.is_string(field.type)]
+_TEXT_PLACES = [TRACE_SCHEMA.get_field_index(name) for name in TEXTS]
 CODED_SCHEMA = pa.schema(
     [
         field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in TEXTS else field
@@ -57,8 +58,11 @@ CODED_SCHEMA = pa.schema(
 CHUNK_ROWS = 2048
 """Rows kept as Python objects before they become an Arrow batch: few enough to be in the processor's cache still."""
 
-TEXT_BYTES = 100
-"""Bytes of text that a row may have on average, in as many rows as the limit allows."""
+TEXT_BYTES, SPARE_TEXT_BYTES = 100, 4
+"""So many bytes of text a row may have on average, and a trace so many more for each row that the limit allows.
+
+The spare 80 MB are for short traces of large networks, in which a row lists thousands of subscribers.
+"""
 
 _ORDER = "order"
 
@@ -163,11 +167,18 @@ def _checked(file: Path, rows: int) -> Iterator[pa.RecordBatch]:
     with opened_trace(file) as trace:
         for batch in trace.iter_batches(rows, use_threads=False):
             batch.validate(full=True)
-            if (texts := texts + sum(map(_bytes_of_texts, batch.columns))) > TRACE_ROWS.most * TEXT_BYTES:
-                most = f"{TRACE_ROWS.most * TEXT_BYTES:,.0f} bytes of text, which few bytes of a file can stand for"
-                raise UserError(f"{file}: its rows hold more than {most}; {TRACE_ROWS.way_to_raise()}")
+            texts += sum(map(_bytes_of_texts, batch.columns))
+            _check_texts(file, trace.metadata.num_rows, texts)
             _check_rows(file, batch)
             yield batch
+
+
+def _check_texts(file: Path, rows: int, found: int) -> None:
+    """Raises UserError for more bytes of text than so many rows may have: few bytes of a file can stand for many."""
+    most = rows * TEXT_BYTES + TRACE_ROWS.most * SPARE_TEXT_BYTES
+    if found > most:
+        held = f"its {rows:,} rows hold more than {most:,.0f} bytes of text, which few bytes of a file can stand for"
+        raise UserError(f"{file}: {held}; {TRACE_ROWS.way_to_raise()}")
 
 
 @contextmanager
@@ -182,14 +193,22 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
         with file.open("rb") as opened, _parquet(file, opened) as trace:
             if not trace.schema.to_arrow_schema().remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
-            # Before any row is decoded; the footer says twice how many there are, and may contradict itself.
-            groups = sum(trace.metadata.row_group(number).num_rows for number in range(trace.metadata.num_row_groups))
-            with mistakes_at(file):
-                TRACE_ROWS.check(max(trace.metadata.num_rows, groups))
+            _check_footer(file, trace.metadata)
             yield trace
     except (OSError, pa.ArrowException, ValueError, MemoryError, OverflowError) as error:
         problem = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
         raise DamagedTraceError(file, f"damaged ({problem})") from None
+
+
+def _check_footer(file: Path, footer: pq.FileMetaData) -> None:
+    """Refuses too many rows, and too much text, before any of it is unpacked; the same errors as for a row."""
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    with mistakes_at(file):
+        TRACE_ROWS.check(footer.num_rows)
+    if footer.num_rows != sum(group.num_rows for group in groups):
+        raise DamagedTraceError(file, "damaged (it contradicts itself about the number of its rows)")
+    unpacked = sum(group.column(place).total_uncompressed_size for group in groups for place in _TEXT_PLACES)
+    _check_texts(file, footer.num_rows, unpacked)
 
 
 def _parquet(file: Path, opened: BinaryIO) -> pq.ParquetFile:

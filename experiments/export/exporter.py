@@ -136,6 +136,7 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
         loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
     except UntrustedAgentError as error:
         return None, f"{results}: {error}: no dissector is written; if you trust that code, name it with --agents"
+    folder.mkdir(parents=True, exist_ok=True)
     return _write(folder / DISSECTOR_FILE, dissector(loaded))
 
 

@@ -327,9 +327,7 @@ def command_again(results: Path) -> str:
     asked = read_asked(results)
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
-    names = (asked.get(SWEEP) or "", str(asked[TEMPLATE]).removesuffix(TEMPLATE_SUFFIX))
-    known = {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}
-    name = next((one for one in names if one in known), f"{names[0] or 'SWEEP'}{SWEEP_SUFFIX}")
+    name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
     axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
     options = dict.fromkeys(asked.get(PARAMETERS, {}), "--param")
     settings = ((options.get(key, "--set"), f"{key}={plain(value)}") for key, value in {**axes, **asked[SET]}.items())
@@ -339,6 +337,15 @@ def command_again(results: Path) -> str:
     precision = str(asked.get(PRECISION, "")).split()
     how = [*precision, *_made_as(results), "--out", str(results)]
     return shlex.join([*words, "--agents", agents, "--seeds", str(seeds), *how])
+
+
+def _source_again(sweep: str, template: str) -> str:
+    """What `sweep` takes for the sweep of this name; runs that were made one by one are of a template alone."""
+    stem = template.removesuffix(TEMPLATE_SUFFIX)
+    if (sweep or stem) in {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}:
+        return sweep or stem
+    file = f"{sweep}{SWEEP_SUFFIX}"
+    return template if sweep in {"", stem} and not Path(file).is_file() and Path(template).is_file() else file
 
 
 def _made_as(results: Path) -> Iterator[str]:

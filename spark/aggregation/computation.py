@@ -34,7 +34,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
-from roambus.spark.engine.session import is_local, ship
+from roambus.spark.engine.session import interruptible, is_local, ship
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric
 from roambus.spark.metrics.extra import Extra, Table, is_installed, project_files
@@ -153,7 +153,7 @@ class Computer:
         work = measurer(self._archive, __name__, sent)
         try:
             frame = self._session.range(0, len(sent), 1, len(sent))
-            answers = frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow()
+            answers = interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
         except PySparkException as error:
             problem = str(error).partition("\n")[0]
             raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
@@ -251,6 +251,8 @@ def _value(metric: Metric, run: Run) -> float | None:
         return None
     if not pd.api.types.is_number(value) and not pd.api.types.is_bool(value):
         raise MetricError(metric, f"returns a {type(value).__name__}, which is not a number")
+    if math.isinf(value):
+        raise MetricError(metric, f"returns {value}: return NaN where there is nothing to measure")
     return float(value) if metric.kind is Kind.REAL else int(value)
 
 

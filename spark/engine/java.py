@@ -166,6 +166,11 @@ SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Java starts Python where it is itself: without this, modules of the working folder would be those of PySpark."""
 
 
+def quoted(path: Path) -> str:
+    """The path as Spark reads it among the options for a Java, which are separated by blanks."""
+    return re.sub(r'["\\]', r"\\\g<0>", str(path)).join('""')
+
+
 class Jvm:
     """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
 
@@ -202,7 +207,7 @@ class Jvm:
         """
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
-        options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{self.folder}"
+        options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
         told = {**settings, "spark.driver.extraJavaOptions": options}
         words = [word for name, value in told.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY

@@ -19,9 +19,11 @@ import socket
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -34,6 +36,7 @@ from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
 
 CONNECT = "sc://"
 EXTRA = "roambus[connect]"
+Result = TypeVar("Result")
 ANSWER_S = 5.0
 """How long a server may take to answer."""
 
@@ -90,6 +93,24 @@ def ship(session: SparkSession, file: Path) -> None:
 def cores_of(session: SparkSession) -> int:
     """How many tasks run at once; of a server it is not told, and this machine's number stands for it."""
     return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
+
+
+def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Result:
+    """What `compute` returns, which waits for Spark's jobs; Ctrl-C and SIGTERM cancel them.
+
+    PySpark would answer the interruption once its jobs have ended, and one task can take minutes. So another thread
+    waits for them.
+    """
+    with ThreadPoolExecutor(1) as waiting:
+        answer = waiting.submit(compute)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            if is_remote(session):
+                session.interruptAll()
+            else:
+                session.sparkContext.cancelAllJobs()
+            raise
 
 
 def _check(url: str) -> None:

@@ -45,6 +45,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roambus.bridge.errors import mistakes_at
+from roambus.bridge.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import CODED_SCHEMA, GREATEST_NODE, DamagedTraceError, read_coded, read_footer
 from roambus.bridge.trace.schema import AIR, USUAL_AIR, WARM_UP
@@ -177,6 +179,7 @@ class Run:
     def _listed(self, rows: pa.Table, event: str) -> _Keyed:
         """A key for each subscriber that a row of this event lists."""
         rows = rows.filter(_is_of(rows, [event])).combine_chunks()
+        self._check_lists(rows, schema.DETAIL)
         details = rows[schema.DETAIL].combine_chunks().fill_null("") if len(rows) else pa.array([], pa.string())
         words = pc.split_pattern(details.cast(pa.string()), schema.LIST_SEPARATOR)
         row, word = pc.list_parent_indices(words).to_numpy(), pc.list_flatten(words)
@@ -187,6 +190,12 @@ class Run:
         if np.any(who > GREATEST_NODE):
             self._refuse(event)
         return _Keyed(_codes(rows[schema.NOTIFICATION_ID])[row] << 16 | who, rows[schema.TIME_S].to_numpy()[row])
+
+    def _check_lists(self, rows: pa.Table, column: str) -> None:
+        """Raises UserError where so many rows list more than a trace may have rows: what they list becomes rows."""
+        words = [text.count(schema.LIST_SEPARATOR) + 1 if text else 0 for text in _texts(rows[column])]
+        with mistakes_at(self.file):
+            TRACE_LISTED.check(int(np.array(words)[_codes(rows[column])].sum()))
 
     def _refuse(self, event: str) -> None:
         """Raises DamagedTraceError for a row of this event that does not hold the numbers that it has to hold."""
@@ -232,6 +241,7 @@ class Run:
         rows = kept.filter(_is_of(kept, [schema.RECEIVE]))
         carried = _texts(rows[schema.NOTIFICATION_ID])[_codes(rows[schema.NOTIFICATION_ID])]
         heard = pd.DataFrame({schema.NODE: rows[schema.NODE].to_numpy(), schema.NOTIFICATION_ID: carried})
+        self._check_lists(rows, schema.NOTIFICATION_ID)
         late = heard[rows[schema.TIME_S].to_numpy() >= self.warm_up_s].dropna()
         ids = late[schema.NOTIFICATION_ID].str.split(schema.LIST_SEPARATOR)
         each: pd.DataFrame = late.assign(**{schema.NOTIFICATION_ID: ids}).explode(schema.NOTIFICATION_ID)

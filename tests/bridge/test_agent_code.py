@@ -75,6 +75,14 @@ def test_other_agents_are_found_without_running_anything(canary: Path, reference
         load_agent_of_results(reference, trusted=False)
 
 
+def test_an_agent_in_a_file_is_that_file_alone_whatever_its_name(tmp_path: Path) -> None:
+    """A dot in the name makes no package of it: other files beside it do not belong to the agent."""
+    file = write_agent(tmp_path, "mine", "pass").rename(tmp_path / "mine.second.py")
+    (tmp_path / "other.py").mkdir()
+    (tmp_path / "another.py").touch()
+    assert agent_sources(load_agent(str(file))) == [file]
+
+
 def test_rerun_says_what_it_runs_and_whether_it_has_changed(tmp_path: Path) -> None:
     """Before it runs: a file that can no longer be imported has been named already."""
     reference = write_counting(tmp_path, "agent")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -84,12 +85,27 @@ def test_more_rows_than_the_limit_are_refused_by_what_the_footer_says(
 def test_more_text_than_so_many_rows_have_is_refused_before_it_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A long text that all rows have stands once in a small file."""
+    """A long text that all rows have stands once in a small file; how much there may be grows with the rows."""
     file, trace = tmp_path / "trace.parquet", TraceWriter()
-    for _ in range(10):
+    for _ in range(100):
         trace.add(SECOND, 1, "mine", detail="x" * 1000)
     trace.write(file, {})
-    assert read_trace(file).num_rows == 10
-    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", "99")
-    with pytest.raises(UserError, match=f"{file}: its rows hold more than 9,900 bytes of text.*ROAMBUS_MAX_TRACE_ROWS"):
+    assert read_trace(file).num_rows == 100
+    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", "1000")
+    assert read_footer(file).rows == 100
+    said = rf"{file}: its 100 rows hold more than 14,000 bytes of text.*ROAMBUS_MAX_TRACE_ROWS"
+    with pytest.raises(UserError, match=said):
         read_trace(file)
+
+
+def test_much_text_is_refused_by_what_the_footer_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of one text after the other become small in a file, too, and need not be unpacked to be refused."""
+    file, trace = tmp_path / "trace.parquet", sample().table()
+    long = pa.array(["x" * 100_000] * trace.num_rows, pa.string())
+    table = trace.set_column(trace.column_names.index("detail"), TRACE_SCHEMA.field("detail"), long)
+    pq.write_table(table, file, compression="zstd", use_dictionary=False, write_page_checksum=True)
+    read_footer(file)
+    monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", "20000")
+    assert file.stat().st_size < 10_000
+    with pytest.raises(UserError, match="bytes of text"):
+        read_footer(file)

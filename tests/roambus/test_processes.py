@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus import command_line
 from roambus.experiments.sweeps.attempts import PREFIX
 from tests.support.agents import write_agent
 from tests.support.files import files_below
@@ -207,3 +208,26 @@ def test_the_command_line_answers_before_slow_libraries_are_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("kilobytes", [150_000, 200_000, 300_000])
+def test_with_little_memory_a_run_ends_without_a_traceback(tmp_path: Path, kilobytes: int) -> None:
+    """Wherever memory ends, also in the import of a library; SIGTERM would end it as always."""
+    limit = f'export PYTHONDONTWRITEBYTECODE=1; ulimit -v {kilobytes}; exec "$@"'
+    words = ["run", "field", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=1", "--out", "out"]
+    running = start(tmp_path, *words, prefix=["bash", "-c", limit, "bash"])
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert "Traceback" not in errors
+    assert session_processes(running.pid) == []
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), ImportError("libarrow.so.2600: failed to map segment from shared object")]
+)
+def test_a_lack_of_memory_is_no_mistake_in_roambus(error: Exception) -> None:
+    """Wherever it is noticed, it has one message and the exit code of what went wrong."""
+    message, code = command_line._expected(error) or ("", 0)
+    assert message.startswith("there is not enough memory (")
+    assert code == 1

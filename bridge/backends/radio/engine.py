@@ -65,7 +65,10 @@ def compiled(function: F) -> F:
 def entry_point(function: Callable[..., Any]) -> Any:
     """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
     function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
-    return _numba.njit(cache=True, **_OPTIONS)(function)
+    try:
+        return _numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # nothing can be kept, neither beside the sources nor in a home folder: each process compiles
+        return _numba.njit(**_OPTIONS)(function)
 
 
 def fingerprint(folder: Path = PACKAGE) -> str:

@@ -316,6 +316,18 @@ def test_a_point_that_is_there_twice(tmp_path: Path) -> None:
         draw_figures(tmp_path)
 
 
+@pytest.mark.parametrize(("column", "value"), [("mean", math.inf), ("half_width", -1.0), ("half_width", math.inf)])
+def test_a_point_that_cannot_be(column: str, value: float, tmp_path: Path) -> None:
+    """A mean without end, or an interval that is less than nothing, is damage, and nothing to be drawn."""
+    write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=2), tmp_path)
+    file = tmp_path / "metrics" / "points.parquet"
+    table = pd.read_parquet(file)
+    table.loc[0, column] = value
+    table.to_parquet(file)
+    with pytest.raises(UserError, match=r"points.parquet: damaged \(a mean, or the width of its interval, is no"):
+        draw_figures(tmp_path)
+
+
 def test_damaged_metrics(tmp_path: Path) -> None:
     """A table that cannot be read is named."""
     write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=1), tmp_path)

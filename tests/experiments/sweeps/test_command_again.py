@@ -58,15 +58,30 @@ def test_agents_are_named_as_the_command_line_takes_them(agents: object, text: s
     assert shlex.split(command_again(tmp_path)) == [*start, "--agents", text, "--seeds", "2", "--out", str(tmp_path)]
 
 
-def test_a_sweep_of_a_file_that_nobody_knows_is_named_like_one(tmp_path: Path) -> None:
-    """Its folder is not in the results."""
+@pytest.mark.parametrize(
+    ("sweep", "template", "named"),
+    [
+        ("mine", "tree.ini.j2", "mine.toml"),
+        ("mine", "mine.ini.j2", "mine.toml"),
+        ("other", "other.ini.j2", "other.ini.j2"),
+        ("", "other.ini.j2", "other.ini.j2"),
+        ("", "tree.ini.j2", "tree"),
+        ("tree", "tree.ini.j2", "tree"),
+    ],
+)
+def test_a_sweep_of_a_file_of_ones_own_is_named_by_it(
+    sweep: str, template: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the sweep's file, whosever template it sweeps, or by the template where nothing else was given."""
+    monkeypatch.chdir(tmp_path)
+    Path("other.ini.j2").touch()
     asked: dict[str, object] = {
         "study": None,
-        "sweep": "mine",
-        "template": "mine.ini.j2",
+        "sweep": sweep,
+        "template": template,
         "set": {},
         "axes": {},
         "seeds": [0],
     }
     (tmp_path / SWEEP_FILE).write_text(json.dumps({**asked, "agents": {"mft": ["mft", {}]}}))
-    assert command_again(tmp_path).startswith("roambus sweep mine.toml --agents mft --seeds 1 ")
+    assert command_again(tmp_path).startswith(f"roambus sweep {named} --agents mft --seeds 1 ")

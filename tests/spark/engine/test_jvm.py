@@ -14,6 +14,7 @@ import pytest
 from roambus.bridge.errors import RoambusError
 from roambus.spark.engine import session as engine
 from roambus.spark.engine.java import Jvm
+from tests.support.clusters import until
 
 SETTINGS = {"spark.driver.extraJavaOptions": ""}
 
@@ -39,6 +40,22 @@ for attempt in range(2):
             print(session.range(10).count())
     except RoambusError as error:
         print(error)
+"""
+
+
+LONG_TASK = """
+import sys, time
+from pathlib import Path
+from roambus.bridge.process import termination_interrupts
+from roambus.spark.engine.session import interruptible, spark_session
+
+def work(batches, begun=sys.argv[1]):
+    Path(begun).touch()
+    time.sleep(50)
+    yield from batches
+
+with termination_interrupts(), spark_session("local[1]") as session:
+    interruptible(session, session.range(0, 1, 1, 1).mapInArrow(work, "id long").toArrow)
 """
 
 
@@ -101,12 +118,30 @@ def test_whatever_a_dead_java_causes_is_told_as_its_death(error: Exception, monk
 
 @pytest.mark.slow
 def test_a_java_that_is_killed_is_named_and_the_next_session_starts_another(tmp_path: Path) -> None:
-    """Without a traceback, and nothing is left in the folder for temporary files."""
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    """Without a traceback, and nothing is left in the folder for temporary files, whatever its name is."""
+    temporary = tmp_path / "with a \"blank\" and 'quotes'"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
     done = subprocess.run(
         [sys.executable, "-c", AGGREGATION], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[0].startswith(f"Spark is gone: its Java was killed by {signal.SIGKILL.name}")
     assert done.stdout.splitlines()[-1] == "10"
     assert done.stderr == ""
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_does_not_wait_for_a_task_that_takes_long(tmp_path: Path, number: int) -> None:
+    """PySpark would wait until the task has ended."""
+    begun, folder = tmp_path / "begun", tmp_path / "tmp"
+    folder.mkdir()
+    running = subprocess.Popen(
+        [sys.executable, "-c", LONG_TASK, str(begun)], env={**os.environ, "TMPDIR": str(folder)}, stderr=subprocess.PIPE
+    )
+    until(begun.exists)
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=25)
+    assert b"KeyboardInterrupt" in errors
+    assert list(folder.iterdir()) == []

@@ -163,6 +163,7 @@ def test_two_metrics_of_one_name_are_refused(own: Path) -> None:
             r"last_s \(.*mine.py:6\) fails: ZeroDivisionError: .* \(.*mine.py:9\)",
         ),
         ("helper.last(run.deliveries)", "'much'", "last_s .* returns a str, which is not a number"),
+        ("helper.last(run.deliveries)", "float('inf')", "last_s .* returns inf: return NaN where there is nothing"),
     ],
 )
 def test_a_metric_that_fails_is_named(results: Path, own: Path, old: str, new: str, problem: str) -> None:

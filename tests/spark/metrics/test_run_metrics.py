@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
+from roambus.bridge.limits import TRACE_LISTED
 from roambus.spark.aggregation.aggregate import compute_metrics
-from roambus.spark.aggregation.computation import SENT, measure
+from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
 from roambus.spark.aggregation.traces import run_name
 from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics import run
 from roambus.spark.metrics.extra import NOTHING
 from tests.spark.synthetic import (
     Row,
@@ -337,3 +340,18 @@ def test_bytes_on_the_air_have_headers(metrics: Metrics) -> None:
 def test_same_as_in_sql(rows: dict[str, dict[str, Any]], in_sql: dict[str, dict[str, Any]], name: str) -> None:
     """To the last bit, but for percentiles between two values, whose interpolation rounds in another order."""
     assert_same(rows[name], in_sql[name])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[publish(1.0, 0, "0.0", [1, 2, 3])], [receive(1.0, 1) | {"notification_id": "0.0 0.1 0.2"}]],
+    ids=["nodes", "notifications"],
+)
+def test_lists_that_are_longer_than_a_trace_may_be_are_refused(
+    rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One long list in many rows takes few bytes of a file, and each thing that it lists a row in memory."""
+    file = write_trace(tmp_path, "agent=any/seed=0", rows)
+    assert measure(file, 1.0, NOTHING).get(PROBLEM) is None
+    monkeypatch.setattr(run, "TRACE_LISTED", replace(TRACE_LISTED, usual=2))
+    assert "3, above the limit of 2 nodes and notifications" in measure(file, 1.0, NOTHING)[PROBLEM]

@@ -3,6 +3,9 @@
 import shutil
 from pathlib import Path
 
+import pytest
+from numba.core.caching import CacheImpl
+
 from roambus.bridge.backends.radio.engine import FINGERPRINT_LENGTH, PACKAGE, entry_point, fingerprint
 
 
@@ -23,3 +26,13 @@ def test_the_cache_is_named_after_the_sources() -> None:
         return until
 
     assert entry_point(loop).__qualname__.endswith(fingerprint()[:FINGERPRINT_LENGTH])
+
+
+def test_where_nothing_can_be_kept_each_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without a home folder, who may not write where roambus is installed, has the radio, too."""
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+
+    def plus_one(number: int) -> int:
+        return number + 1
+
+    assert entry_point(plus_one)(1) == 2
