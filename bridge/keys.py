@@ -85,7 +85,7 @@ def path_of(owner: type[Any], field: str) -> str:
 
 
 class Uniform(NamedTuple):
-    """A number drawn anew for each node between `low` and `high`."""
+    """A number drawn for each node between `low` and `high`."""
 
     low: float
     high: float
@@ -172,7 +172,7 @@ def power(text: str) -> float | None:
 
 
 def roles(text: str) -> Role:
-    """Reads "publisher broker"."""
+    """Reads roles such as "publisher broker"; raises ValueError for another word."""
     return parse_roles(string(text))
 
 

@@ -7,7 +7,7 @@ study's folder. Each function has a generator of its own, which it seeds with it
 one draws does not depend on what else a template draws before.
 
 *Interest* is drawn for topics or for subscribers. Either each topic is wanted by the same share of the subscribers,
-drawn anew for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
+drawn for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
 wanted by most.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take

@@ -384,7 +384,7 @@ class Prophet(Carrier):
         return receiver == neighbour or told.get(receiver, 0.0) > self._chances.get(receiver, 0.0)
 
     def _age(self, now: SimTime) -> None:
-        """Equation 2."""
+        """Ages all delivery predictabilities to `now` (RFC 6693, equation 2)."""
         units, self._aged = (now - self._aged) / self.parameters.time_unit, now
         factor = self.parameters.gamma**units
         self._chances = {node: value * factor for node, value in self._chances.items()}

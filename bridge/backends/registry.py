@@ -54,7 +54,7 @@ def make_factory(name: str, **options: Any) -> BackendFactory:
 
 
 def _brought() -> dict[str, EntryPoint]:
-    """The entry points of other packages; one that takes a name of ours is passed over."""
+    """The entry points of other packages; one that takes one of our names is passed over."""
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
 
 

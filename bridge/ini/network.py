@@ -6,7 +6,7 @@
 2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
    of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
 3. Only one thing can say what the graph is: a tree, sites, links that are listed, or a range. What is given beside it
-   would be ignored, and a user would look for its effect in vain; so it is refused, too.
+   would be ignored, and a user would wait for its effect without reason; so it is refused, too.
 4. Each part is checked for itself when its key is read (`roambus.bridge.scenario.plans`), and with the others here,
    where it is known which nodes there are and what their roles are.
 5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is

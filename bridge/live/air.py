@@ -71,7 +71,7 @@ class Sockets:
     group: socket.socket | None = None
 
     def close(self) -> None:
-        """Closes both."""
+        """Closes the node's own socket, and that of the group if there is one."""
         for one in (self.own, self.group):
             if one is not None:
                 one.close()

@@ -70,7 +70,7 @@ class AllLinks:
     """The network's own links, about which nothing is known here."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """At once."""
+        """The datagram is handled as soon as it arrives: `sent` itself."""
         return sent
 
     def refusal(self, size: int) -> None:

@@ -191,7 +191,7 @@ def group_here(machines: Machines) -> Address | None:
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
     """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast.
 
-    They are bound anew for each run: what was sent in an earlier one is not there any more.
+    They are bound again for each run: what was sent in an earlier one is not there any more.
     """
     with ExitStack() as stack:
         try:

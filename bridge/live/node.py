@@ -180,7 +180,7 @@ class LiveNode(Attend):
             self.close()
 
     def close(self) -> None:
-        """Frees its addresses."""
+        """Leaves the air if it is on it, and frees the addresses of node and conductor."""
         self._drop()
         self._listener.close()
 

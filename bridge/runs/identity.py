@@ -78,7 +78,7 @@ def _hash_of_ours(starts: frozenset[Path]) -> bytes:
 
 
 def reachable(starts: Iterable[Path]) -> set[Path]:
-    """These files of ours, and those to which their imports lead."""
+    """These files, and those to which their imports lead."""
     found: set[Path] = set()
     waiting = list(starts)
     while waiting:

@@ -169,7 +169,7 @@ def writing(place: Path) -> Iterator[None]:
 
 
 def unlinked(folder: Path) -> Path:
-    """The folder of ours in a results folder, which need not be there yet; raises UserError if it is a link.
+    """Our folder in a results folder, which need not be there yet; raises UserError if it is a link.
 
     Results can come from a stranger, whose link could lead to any folder of the user's.
     """

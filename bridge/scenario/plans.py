@@ -114,7 +114,7 @@ _KINDS = {kind.value: kind for kind in FaultKind}
 
 
 def links(text: str) -> tuple[Pair, ...]:
-    """Reads "0-1 1-2"."""
+    """Reads a list of links such as "0-1 1-2"; raises ValueError."""
     return tuple(map(_pair, keys.string(text).split()))
 
 

@@ -78,7 +78,7 @@ def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     """What each node is told of its place at 0, and whenever that changes; without a given tree there is nothing.
 
-    A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
+    A crashed node is nobody's parent and nobody's child until it recovers, and is then told again.
     """
     if not scenario.tree:
         return

@@ -97,7 +97,7 @@ class ScriptedChance(Random):
         return self.pick(few if len(few) <= FEW else self._ends(values[0], values[-1]))
 
     def randint(self, a: int, b: int) -> int:
-        """What `randrange` takes."""
+        """A pick by `randrange`, as Python's own `randint` does it: both ends are included."""
         return self.randrange(a, b + 1)
 
     def choice(self, seq: Any) -> Any:
@@ -155,7 +155,7 @@ def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Tim
     others: list[Action] = []
     for action in actions:
         if isinstance(action, SetTimer | CancelTimer):
-            due.pop(action.key, None)  # one that is set anew comes after those set before
+            due.pop(action.key, None)  # one that is set again comes after those set before
         if isinstance(action, SetTimer):
             due[action.key] = int(now) + action.after
         elif isinstance(action, Send) and action.after:

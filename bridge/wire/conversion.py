@@ -285,7 +285,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
 
 def write_step(step: Step) -> pb.FromSimulator:
     """The bytes of a Step, which `StepReader.read` reads."""
-    # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted anew.
+    # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted again.
     packets = {(delivery.sender, id(delivery.message)) for delivery in step.deliveries}
     together = [step.deliveries] if len(packets) == 1 else [[delivery] for delivery in step.deliveries]
     arrivals = [_write_arrival(step.now, deliveries) for deliveries in together]

@@ -86,7 +86,7 @@ class Broker(Forwarding):
 
     @on(Sub)  # lines 1 to 6
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes."""
+        """A SUB that is newer than what is known enters its filter and floods on."""
         if not self._is_next(z, sub):
             return
         misled = self._misled(z, sub)
@@ -97,7 +97,7 @@ class Broker(Forwarding):
 
     @on(Uns)  # lines 7 to 12
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A subscriber unsubscribes."""
+        """A UNS that is newer than what is known removes its filter and floods on."""
         if not self._is_next(z, uns):
             return
         misled = self._misled(z, uns)

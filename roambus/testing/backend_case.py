@@ -103,7 +103,7 @@ class Conforming:
     _heard: Counter[tuple[NodeId, Packet]] = field(default_factory=Counter)
 
     def open(self) -> Hello:
-        """First, and once."""
+        """Opens the back-end; the host calls this first, and once."""
         assert self.calls == []
         self.calls.append("open")
         self._hello = self.backend.open()
@@ -128,7 +128,7 @@ class Conforming:
         self.backend.fail(error)
 
     def close(self) -> Totals:
-        """Last, and once."""
+        """Closes the back-end; the host calls this last, and once."""
         assert "close" not in self.calls
         self.calls.append("close")
         totals = self.backend.close()

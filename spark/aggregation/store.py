@@ -68,7 +68,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """A digest of the code that metrics come from, and of their setting; if it changes, everything is computed anew."""
+    """A digest of the code that metrics come from, and their setting; if it changes, everything is computed again."""
     libraries = " ".join(library.__version__ for library in (np, pa, pd))
     return digest_of([computation.__name__], f"{libraries} {extra} {computation.deadline_s()}")[:16]
 

@@ -6,7 +6,7 @@ compared. The ablations show what each change of a tuned profile does alone, and
 alone and is not missed when it is left out stands in for another. A change that does nothing alone and is missed when
 it is left out needs another one to work, which neither column shows by itself.
 
-The static sweep is there because a profile can be tuned to movement by doing everything anew all the time: where
+The static sweep is there because a profile can be tuned to movement by constantly starting again: where
 nothing moves, a tree that is found should stay.
 """
 
