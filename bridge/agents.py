@@ -1,4 +1,4 @@
-"""How the class of an agent is found by the name that a user gives, and seen to be fit for a run.
+"""Finds the class of an agent by the name that a user gives, and checks that it can run.
 
 An agent is named by its entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`. An
 installed one is never looked for in the working folder, which may be a stranger's. Whatever goes wrong while code of

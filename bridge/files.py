@@ -1,4 +1,4 @@
-"""Files: what users give is read within limits, and results are whole or not there at all.
+"""Files: input is read within limits, and results are complete or absent.
 
 A text is read whole, if it is not too large; what can be gzipped is read as it is unpacked.
 

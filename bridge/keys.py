@@ -1,4 +1,4 @@
-"""Keys of the ini: how each is declared, which kinds of values there are, and how their texts are read.
+"""Keys of the ini: their declarations, their kinds of values, and how texts are read.
 
 A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
 which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the

@@ -1,4 +1,4 @@
-"""What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
+"""Random parts of scenarios that several studies share, drawn from the seed before the run: the same for every agent.
 
 Here are where nodes are and where they go in the steady state of random waypoint movement, random trees of brokers in
 which brokers or clients migrate, and who wants which topics. A template calls these functions

@@ -1,4 +1,4 @@
-"""Back-ends by name: those that come with roambus, and those that other packages bring by an entry point.
+"""Back-ends by name: those of roambus, and those that other packages declare by an entry point.
 
 A package brings a back-end as it brings an agent, by an entry point of the group `roambus.backends`:
 

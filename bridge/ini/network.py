@@ -1,4 +1,4 @@
-"""The nodes of a scenario, where each starts and how it moves, and the graph: who is linked to whom, and who is up.
+"""The nodes of a scenario with their places and movement, and the graph: links, and which nodes are up.
 
 1. SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". Of several parts that
    name a node the first counts. A node that none names starts at its own coordinates, and one that goes

@@ -85,7 +85,7 @@ class Neighbours:
     group: Address | None = None
 
     def reached(self, destination: NodeId, sender: NodeId) -> Sequence[Address]:
-        """The addresses to which a datagram goes, so that it comes to its destination."""
+        """The addresses to which a datagram must be sent to reach its destination."""
         if destination != BROADCAST:
             return (self.addresses[destination],)
         if self.group is not None:

@@ -181,7 +181,7 @@ class UnreachableError(BackendError):
 class Peers:
     """All nodes of a run; as a context manager it leaves no connection behind.
 
-    It only asks and hears. What is made of the answers is the conductor's, who keeps it in each `Peer`.
+    It only asks and listens. The conductor interprets the answers, and keeps the state in each `Peer`.
     """
 
     def __init__(self, endpoints: Sequence[str], keys: CurveKeys) -> None:

@@ -1,4 +1,4 @@
-"""Links of live nodes: which frames a node takes although it has received the datagrams of all.
+"""Links of live nodes: which frames a node accepts of all the datagrams that it receives.
 
 On one machine every datagram arrives, and at once. So the receiving node looks up what would have become of the frame
 on the air, and drops or delays it accordingly. Movement, tree and graph are known for the whole run before it starts,

@@ -1,4 +1,4 @@
-"""Agents that are worked by hand: their timers run out when they are told to, and their chance picks what it is told.
+"""Agents that are driven by hand: commands decide when their timers run out, and what they draw.
 
 A transcript with the line "by hand" says in which order messages arrive and timers run out. Its setup is carried out as
 usual. Then each node is told `HandsOn`, and from then on the host never sees a timer of it. What is sent after a while

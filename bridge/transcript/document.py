@@ -1,4 +1,4 @@
-"""A transcript as lines of text, of which its author writes some, and the tool the others.
+"""A transcript as lines of text: the author writes some, and roambus writes the others.
 
 Everything before the first line that begins with `>` is the head. From there on commands, comments and blank lines are
 the author's, and are kept as they stand. All other lines are outputs: they are forgotten when a file is read, and stand

@@ -1,4 +1,4 @@
-"""Captures: what was on the air in a run, as Wireshark reads it.
+"""Captures: the frames of a run, in a format for Wireshark.
 
 - The record of a run holds the bytes of every message that agents handed over, and of every one that arrived. So no
   agent is run, and none has to be installed.

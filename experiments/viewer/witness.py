@@ -1,4 +1,4 @@
-"""Finds what a trace does not hold: the run's agents run once more, and what they send, hear and know is kept.
+"""Recovers what a trace lacks: the run's agents run once more, and their messages and state are kept.
 
 A trace says that a message of some type was sent, and not what was in it; nor does it hold routing tables. Agents are
 deterministic, so that they can be asked again.

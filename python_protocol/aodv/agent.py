@@ -413,7 +413,7 @@ class Aodv(Agent):
 
     @on_timer(REBOOT_TIMER)
     def end_silence(self, _: object, now: SimTime) -> None:
-        """Searches what was asked for while the node kept silent."""
+        """Starts the searches that were requested while the node kept silent."""
         self.discovery.silent_until = now
         for destination in self.discovery.queue.destinations():
             self.discovery.search(destination, now)

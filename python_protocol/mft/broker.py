@@ -106,7 +106,7 @@ class Broker(Forwarding):
 
     @on(Mig)  # lines 13 to 26
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has come to a new broker; its old one is told along the old next hops."""
+        """A subscriber has moved to a new broker; the MIG follows the old next hops to its old one."""
         if not self._is_next(z, mig):
             return
         old, misled = self.table.next_hop(mig.subscriber), self._misled(z, mig)

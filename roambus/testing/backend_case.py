@@ -1,4 +1,4 @@
-"""The cases and the watch of the conformance suite: four nodes in reach of each other, and what the interface promises.
+"""The cases of the conformance suite: four nodes in reach of each other, and checks of the interface's promises.
 
 A back-end under test makes a `Backend` of a `Case`. `Conforming` stands between it and whoever calls it, passes
 everything on, and asserts at each call what `roambus.bridge.backends.interface` promises of it: the order of calls, the

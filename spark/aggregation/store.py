@@ -1,4 +1,4 @@
-"""What earlier aggregations found: the metrics of each run, kept until its trace or the metrics' own code changes.
+"""The results of earlier aggregations: the metrics of each run, kept until its trace or the metrics' code changes.
 
 DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
 right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.

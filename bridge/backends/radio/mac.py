@@ -1,4 +1,4 @@
-"""The MAC: Castalia's TunableMAC, which is CSMA without acknowledgements, as docs/radio.md, "The MAC", tells it.
+"""The MAC: Castalia's TunableMAC, which is CSMA without acknowledgements, as in docs/radio.md, "The MAC".
 
 1. A MAC has a bounded queue, one timer, and a state that says what the timer is for. An idle MAC that gets a frame
    contends for the channel: it senses, backs off while the channel is busy, and then drains its queue, handing the
@@ -18,7 +18,7 @@ Two of TunableMAC's ways are kept that lose packets, for the reference has them:
 misses others that follow the same preambles; and what comes from above while a MAC waits for a packet may be dropped.
 
 The order of draws is part of what a seed means: for the chance of a try (only below 1), the wait before it, the bound
-of a back-off, and the persistence. A draw that would come to 0 is made all the same where another value of a key would
+of a back-off, and the persistence. A draw whose result is always 0 is still made where another value of a key would
 make it, so that runs which differ in one key share what they can.
 """
 
@@ -244,7 +244,7 @@ def _drain(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_preamble(s: State, sender: int, now: int) -> None:
-    """Passes a preamble to the radio. They are all alike, so each node has one frame for them, which nobody is told of.
+    """Passes a preamble to the radio. They are all alike, so each node has one frame for them, and no agent gets it.
 
     Turning the radio round may find the battery empty: then the MAC is dead, and sets no timer.
     """

@@ -1,4 +1,4 @@
-"""The study of what holds on a slow channel: delivery, delay and messages over size and speed, and the ablations.
+"""The study of protocols on a slow channel: delivery, delay and messages over size and speed, and the ablations.
 
 What the tuned profiles are to achieve has one precise reading each, which was fixed before the whole runs. Delivery is
 that of all pairs that were wanted, which is the same denominator for every protocol, and only runs of equal seeds are

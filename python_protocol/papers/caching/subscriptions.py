@@ -247,7 +247,7 @@ class Request(Message, tag=4):
 
 
 class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
-    """An old message on its way back to who asked for it; `kept`: it was kept for a client in movement."""
+    """An old message on its way back to the requesting client; `kept`: it was kept for a client in movement."""
 
     number: Number
     """That of the request."""
