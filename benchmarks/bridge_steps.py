@@ -116,7 +116,7 @@ class Fed:
         return connection
 
     def start(self, address: str, token: str) -> None:
-        """Starts the peer."""
+        """Starts the process that plays the simulator."""
         spawn = multiprocessing.get_context("spawn")
         self._told, tells = spawn.Pipe(duplex=False)
         self._process = spawn.Process(target=self._peer, args=(address, token, self._batch, tells))
@@ -186,7 +186,7 @@ def _echo_local(endpoint: Endpoint) -> Iterator[Callable[[], object]]:
 
 
 def measure_steps() -> None:
-    """Prints the table."""
+    """Prints the table of times by the number of deliveries in a Step."""
     print("| deliveries in a Step | bare round trip, us: ZeroMQ | local | Step, us: ZeroMQ | local | their ratio |")
     print("|---|---|---|---|---|---|")
     for batch in BATCHES:

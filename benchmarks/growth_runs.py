@@ -86,7 +86,7 @@ class Cost(NamedTuple):
 
 
 class CountingBackend(RadioBackend):
-    """Counts its steps."""
+    """The embedded radio, which also counts its Steps."""
 
     steps = 0
 

@@ -9,7 +9,7 @@ Broken are the methods in the handler tables and all that they are made of, in e
 exit code is 1 if one is not noticed, unless `equivalent.toml` says why it cannot be; and 2 if nothing can be concluded.
 
 There are libraries for this. mutmut's operators are fixed: none empties a method or knows hops. cosmic-ray takes
-operators of one's own, but starts pytest anew for each mutant, whose imports take several times as long as the tests
+operators of one's own, but starts pytest again for each mutant, whose imports take several times as long as the tests
 that notice most of them.
 """
 

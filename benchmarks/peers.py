@@ -273,7 +273,7 @@ def report(peers: Sequence[Peer], results: Sequence[Result], load: Load) -> None
 CAVEATS = """\
 A unit disk has no collisions, no carrier sense, no bit errors and no shadowing: every beacon reaches every node in
 range and none beyond. A radio loses some within that range and carries others beyond it. Compare deliveries per second
-between rows of one channel only. Each simulator draws its beacons and its shadowing anew, so deliveries of one channel
+between rows of one channel only. Each simulator draws its own beacons and shadowing, so deliveries of one channel
 agree within chance. GrADyS and Castalia's C++ keep no trace; rows with our agents keep one in memory."""
 
 

@@ -27,7 +27,7 @@ from roambus.python_protocol.aodv import Aodv
 ROUTING = tuple(case for case in CASES if case.name.startswith(("C16", "C32")))
 HEAD = ("scenario", "simulator", "what it simulates", "delivered", "hops", "CPU s", "simulated s per CPU s")
 CSMA, WIFI = (
-    "CC2420 at 250 kbit/s, CSMA without retransmissions, links of ours",
+    "CC2420 at 250 kbit/s, CSMA without retransmissions, our links",
     "802.11b at 1 Mbit/s, MAC acknowledges",
 )
 CAVEATS = """\

@@ -6,7 +6,7 @@ Values are drawn from populations whose mean is known, as seeds would give them.
 for a half width; then it is counted how often mean plus or minus that half width covers the true mean, and how often
 the usual interval of all values does, which the tables of results show. Beside it is what `--precision` does not do: to
 add seed after seed until the usual interval is narrow enough. For claims it is counted how often the interval by which
-a claim was settled, or its last look, covers the truth. Prints Markdown; the exit code is 1 if a rule of ours covers
+a claim was settled, or its last look, covers the truth. Prints Markdown; the exit code is 1 if our rule covers
 less than 94 % of normal values.
 """
 
@@ -127,7 +127,7 @@ CLAIM_TABLE = (
 
 
 def report(trials: int) -> Iterator[tuple[str, float]]:
-    """The lines of the tables; with each what a rule of ours covers of normal values, or 1."""
+    """The lines of the tables; with each what our rule covers of normal values, or 1."""
     yield WIDTH_TABLE, 1
     for name, population in POPULATIONS.items():
         for width in WIDTHS:

@@ -67,7 +67,7 @@ Function = tuple[str, int, str]
 
 
 class CountingBackend(RadioBackend):
-    """Counts its steps."""
+    """The embedded radio, which also counts its Steps."""
 
     steps = 0
 

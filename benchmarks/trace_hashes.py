@@ -1,4 +1,4 @@
-"""Whether a change of the code has changed what agents do: hashes of the traces and frames of every agent of ours.
+"""Whether a change of the code has changed what agents do: hashes of the traces and frames of all our agents.
 
     python -m benchmarks.trace_hashes write FILE.json    runs every agent and writes the hashes
     python -m benchmarks.trace_hashes check FILE.json    runs them again, and prints each hash that differs

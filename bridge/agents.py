@@ -1,4 +1,4 @@
-"""How the class of an agent is found by the name that a user gives, and seen to be fit for a run.
+"""Finds the class of an agent by the name that a user gives, and checks that it can run.
 
 An agent is named by its entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`. An
 installed one is never looked for in the working folder, which may be a stranger's. Whatever goes wrong while code of
@@ -287,7 +287,7 @@ def _look_in_working_folder() -> None:
 
 
 def _place(error: BaseException) -> str:
-    """File and line of the user's that are to blame, also where the error is raised by code of ours that they call."""
+    """File and line of the user's that are to blame, also where the error is raised by our code that they call."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
     blamed = list(takewhile(_is_theirs, dropwhile(lambda frame: not _is_theirs(frame), frames))) or frames
     return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
@@ -418,6 +418,6 @@ def _find_code(names: Sequence[str]) -> ModuleSpec | None:
 
 
 def name_of(agent_class: type[Agent]) -> str:
-    """The name of the author's class, of which a subclass of ours may watch what it does."""
+    """The name of the author's class, of which our subclass may watch what it does."""
     ours = ("roambus.bridge.", "roambus.experiments.")
     return next(cls.__name__ for cls in agent_class.__mro__ if not cls.__module__.startswith(ours))

@@ -1,4 +1,4 @@
-"""Contacts that others have written down: who could hear whom, and when. They make ideal links that come and go.
+"""Files of contacts, the times at which nodes could hear each other. They become ideal links that go up and down.
 
 Two forms are read, plain or gzipped, and a file has one of them:
 

@@ -87,7 +87,7 @@ class InterruptionError(RoambusError):
 _SHELL = 128
 """A shell, and Java, end with this more than the number of the signal that ended them."""
 _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
-_FOR_WANT_OF_MEMORY = (
+_FOR_LACK_OF_MEMORY = (
     ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
 )
 _BY_SOMEBODY = ", and the kernel reports no lack of memory: a person, or a limit of this machine, sent it"
@@ -105,7 +105,7 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
         return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
     if kills_before is None:
         return f"was killed by {name}"
-    return f"was killed by {name}{_FOR_WANT_OF_MEMORY if memory_kills() > kills_before else _BY_SOMEBODY}"
+    return f"was killed by {name}{_FOR_LACK_OF_MEMORY if memory_kills() > kills_before else _BY_SOMEBODY}"
 
 
 def memory_kills() -> int:

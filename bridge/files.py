@@ -1,4 +1,4 @@
-"""Files: what users give is read within limits, and results are whole or not there at all.
+"""Files: input is read within limits, and results are complete or absent.
 
 A text is read whole, if it is not too large; what can be gzipped is read as it is unpacked.
 
@@ -7,7 +7,7 @@ get its own name, which happens in one step. A run that is killed leaves the hid
 unless the process whose number stands in its name is alive, or one of another machine still holds its lock, for a
 results folder can lie on a disk that several machines share.
 
-A results folder can come from a stranger, who has put something else where a file of ours is to be. A link under the
+A results folder can come from a stranger, who has put something else in the place of one of our files. A link under the
 hidden name is removed and never followed. What is no regular file, such as a device or a folder, is never replaced.
 
 The hidden name has the number of the process, and not a random one: so a process finds its own file of an earlier

@@ -1,4 +1,4 @@
-"""Keys of the ini: how each is declared, which kinds of values there are, and how their texts are read.
+"""Keys of the ini: their declarations, their kinds of values, and how texts are read.
 
 A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
 which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the
@@ -85,7 +85,7 @@ def path_of(owner: type[Any], field: str) -> str:
 
 
 class Uniform(NamedTuple):
-    """A number drawn anew for each node between `low` and `high`."""
+    """A number drawn for each node between `low` and `high`."""
 
     low: float
     high: float
@@ -172,7 +172,7 @@ def power(text: str) -> float | None:
 
 
 def roles(text: str) -> Role:
-    """Reads "publisher broker"."""
+    """Reads roles such as "publisher broker"; raises ValueError for another word."""
     return parse_roles(string(text))
 
 

@@ -1,6 +1,6 @@
-"""All limits on what users may ask for, each with its reason and with how it is raised.
+"""All limits on input, each with its reason and the way to raise it.
 
-A value beyond a limit is refused before anything is made of it, by a message that says the limit and how to raise it.
+A value beyond a limit is refused before it is used, by a message that states the limit and how to raise it.
 Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
 hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
 and for templates and sweeps that come from somebody else. Sizes of files and messages have their limits where they are

@@ -11,7 +11,7 @@ same places for the same seed, whatever the agents do.
    to and fro between two points; a movement file gives the points (`movement_files`).
 4. Placement and each node's ways have generators of their own, spawned from the run's seed.
 
-A way is interpolated when it is asked for, so that memory is for way-points and not for places over time: at 8 m/s a
+A way is interpolated when it is needed, so that memory is for way-points and not for places over time: at 8 m/s a
 node of the thesis has some hundred way-points in 700 s, and 7,000 looks of the channel.
 
 Random waypoint has a known flaw: nodes gather in the middle as time goes by, and speeds sink if they are drawn. Speed

@@ -1,4 +1,4 @@
-"""Movement that others have written down: native traces of BonnMotion, and the files of ns-2's `setdest`.
+"""Files of movement: native traces of BonnMotion, and the files of ns-2's `setdest`.
 
 1. A movement file says where each node is at the start, and where it goes when. Both formats come out as way-points per
    node: the first at time 0, each later than the one before it; a node rests at its last one.

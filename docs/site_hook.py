@@ -101,7 +101,7 @@ def _path(uri: str) -> str:
 
 
 def _uri(path: str) -> str:
-    """Inverse of `_path`."""
+    """The URI of a page by its path: the inverse of `_path`."""
     if path.startswith(DOCS):
         return path.removeprefix(DOCS)
     return FILES + (path if path.endswith(".md") else f"{path}.md")

@@ -205,7 +205,7 @@ def at_each(
 
 
 def value(metric: str, **place: str) -> Quantity:
-    """The metric itself."""
+    """The quantity that is the metric at a place, one value a seed."""
     return lambda measured, at: by_seed(measured, metric, **place, **at)
 
 

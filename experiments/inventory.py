@@ -1,4 +1,4 @@
-"""What comes with roambus and what is installed beside it: agents, templates, sweeps, studies and metrics.
+"""Agents, templates, sweeps, studies and metrics: those of roambus and those of installed packages.
 
 A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
 command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the

@@ -1,4 +1,4 @@
-"""What there is, a name and a sentence each, without importing any of it.
+"""Names and summaries of agents, templates, sweeps, studies and metrics, without importing any of them.
 
 A list has to be there at once, also for a shell that completes a name. Agents, studies and their metrics are Python
 modules that bring NumPy, SciPy or Spark with them, which takes seconds. So their docstrings and declarations are read

@@ -1,4 +1,4 @@
-"""What a sweep measured, as tables that figures, claims, reports and comparisons share.
+"""Measurements of a sweep, as tables that figures, claims, reports and comparisons share.
 
 `Measurements` holds the tables that an aggregation wrote, all of a sweep or a part of it. It knows nothing of studies:
 whoever reads results of a study says what that study measures beside the metrics of every sweep. A point is an agent at
@@ -38,7 +38,7 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 class Measurements:
     """The tables of a sweep: `runs` has a row for each run, `points` one for each metric of each point.
 
-    `sweep` is what was asked for, as the results say it.
+    `sweep` is the request, as in the results.
     """
 
     runs: pd.DataFrame
@@ -118,7 +118,7 @@ class Measurements:
         return "".join(map(format_mean, point[MEAN], point[HALF_WIDTH]))
 
     def runs_there(self) -> str:
-        """How many runs there are, and how many are missing of those asked for."""
+        """How many runs there are, and how many of the requested ones are missing."""
         there = len(self.runs)
         asked = count_runs(self.sweep)
         if asked is None:

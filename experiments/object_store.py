@@ -1,4 +1,4 @@
-"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and what keeps both alike.
+"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and how both are synchronised.
 
 An object store can neither rename nor append: an object is put there whole, or not at all. So runs are made, and
 results are read, in a mirror, which is a folder on this machine. The rules:
@@ -93,7 +93,7 @@ class Address:
 
 
 class StorageError(RoambusError):
-    """The store cannot be reached, or refuses what it is asked for."""
+    """The store cannot be reached, or refuses a request."""
 
 
 @dataclass(frozen=True, slots=True)

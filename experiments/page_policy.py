@@ -1,4 +1,4 @@
-"""What the content security policies of our pages share: only a script or style whose hash is named is obeyed."""
+"""The common part of our pages' content security policies: only a script or style with a listed hash may run."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def seeds_needed(first: Sequence[float], width: Width) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What is asked for: how narrow, and of seeds at least `first` and at most `most` a point."""
+    """The requested precision: the width, and at least `first` and at most `most` seeds a point."""
 
     width: Width
     first: int

@@ -1,4 +1,4 @@
-"""What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
+"""Random parts of scenarios that several studies share, drawn from the seed before the run: the same for every agent.
 
 Here are where nodes are and where they go in the steady state of random waypoint movement, random trees of brokers in
 which brokers or clients migrate, and who wants which topics. A template calls these functions
@@ -7,7 +7,7 @@ study's folder. Each function has a generator of its own, which it seeds with it
 one draws does not depend on what else a template draws before.
 
 *Interest* is drawn for topics or for subscribers. Either each topic is wanted by the same share of the subscribers,
-drawn anew for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
+drawn for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
 wanted by most.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take

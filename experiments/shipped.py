@@ -1,4 +1,4 @@
-"""The templates, sweeps and studies that come with roambus, found by where they lie, and what a name stands for.
+"""Finds the templates, sweeps and studies of roambus by their folders, and resolves names.
 
 Each study has a folder of its own in `studies`, called like the study with underscores for hyphens. In it lie its
 sweeps and templates. The templates and sweeps that belong to no study lie in `templates`.

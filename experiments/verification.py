@@ -110,7 +110,7 @@ class Verifier:
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
         """The plan with its level, and the back-end, of which a run has this key."""
-        # The key is a hash: what it was made of is found by trying all that it can be.
+        # The key is a hash: its origin is found by trying all candidates.
         tried = ((replace(plan, level=level), factory) for factory in self.factories for level in TraceLevel)
         return next((made for made in tried if run_key(*made) == key), None)
 

@@ -1,4 +1,4 @@
-"""What an agent can do: a class for each kind of action, and the names of the rows that it notes in the trace.
+"""The actions of an agent: a class for each kind, and the names of the rows that it notes in the trace.
 
 An agent does nothing itself. It asks for actions, and the host of the run carries them out in their order. The rules:
 
@@ -240,7 +240,7 @@ CACHE = "cache"
 FORGET = "forget"
 """A notification leaves a broker's cache, and `detail` says why."""
 ANSWER = "answer"
-"""A notification reaches a node that asked for what was published before; `detail` is the number of the request."""
+"""A notification reaches a node that requested old publications; `detail` is the number of the request."""
 OVERLAY = "overlay"
 """The node's neighbours in an overlay network are others; `detail` is the `OverlayState` that it is in now."""
 SERVE = "serve"

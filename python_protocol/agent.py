@@ -1,4 +1,4 @@
-"""Agents: the process of one node, which is what a protocol is written as.
+"""Agents: a protocol is written as the process of one node.
 
 A process is what a paper calls one: it is told something, changes its state, and says what is to be done. Its handlers
 are methods under `@on` and `@on_timer`, named by what they take, and read like the algorithm of the paper:
@@ -17,7 +17,7 @@ The rules:
 - What a handler returns is lost, so actions that are returned are refused, and so are handlers that are generators or
   coroutines, which nobody would run.
 - A part of a node, such as the broker beside the client, is a process of its own. Parts that are made with `of` collect
-  in the list of the process that they are a part of, so that all actions stay in the order in which they are asked for.
+  in the list of the process that they are a part of, so that all actions stay in the order of the requests.
 
 `Agent` is the process of a whole node, and `Agent.handle` the boundary to whoever runs it. Nearly all events are
 frames, so `handle` finds their handlers itself, in one step less than `tell` takes.
@@ -154,7 +154,7 @@ class Process:
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
-        """Adds actions that a part of this process has asked for."""
+        """Adds actions that a part of this process has requested."""
         self._actions += actions
 
     def take(self) -> list[Action]:

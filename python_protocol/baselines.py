@@ -1,4 +1,4 @@
-"""Baselines: the protocols that everybody knows, to compare others with, and the traffic of the radio's measurements.
+"""Baselines: well-known protocols to compare others with, and the traffic of the radio's measurements.
 
 *Flooding*: every node repeats the first copy of a notification once, after a jitter, because others repeat it, too. It
 needs neither routes nor subscriptions on the way, and pays for that with a message for each node and notification.

@@ -1,4 +1,4 @@
-"""What an agent is told by the radio, by its timers, by the scenario and by the application.
+"""The events of an agent: from the radio, its timers, the scenario and the application.
 
 There is a class for each kind of event. Nearly all are frozen; the two of which a run makes millions are not, because a
 frozen object takes four times as long to make, and each is made for one agent alone.

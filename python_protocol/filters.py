@@ -123,7 +123,7 @@ class Notification:
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
     _bytes: bytes | None = field(default=None, init=False, repr=False, compare=False)
-    """Its bytes, once somebody has asked for them: many nodes send the same notification, which never changes."""
+    """Its bytes, cached after the first use: many nodes send the same notification, which never changes."""
     shape: ClassVar[Shape] = fields(
         id=NotificationId.shape, attribute=Repeated(fields(name=Text(), value=VALUE)), payload=Padding()
     )

@@ -1,4 +1,4 @@
-"""Opportunistic routing: for networks that are mostly apart, where nodes carry what others will want and hand it over.
+"""Opportunistic routing, for networks that are mostly disconnected: nodes carry notifications and hand them over.
 
 Three protocols that others are compared with, each as its source has it:
 
@@ -19,8 +19,8 @@ How they are carried over to publish/subscribe and broadcast:
   the latter, who waits hands a notification over if the filters that come with a request match it. PRoPHET addresses
   receivers: *the scenario tells the publisher who the subscribers are*, as it does for AODV. It has to be said wherever
   these are compared.
-- Nothing is acknowledged: what is lost is asked for again after the next hello. Half of the copies of a spray that is
-  lost are lost with it.
+- Nothing is acknowledged: a node requests lost notifications again after the next hello. Half of the copies of a
+  spray that is lost are lost with it.
 """
 
 from __future__ import annotations
@@ -384,7 +384,7 @@ class Prophet(Carrier):
         return receiver == neighbour or told.get(receiver, 0.0) > self._chances.get(receiver, 0.0)
 
     def _age(self, now: SimTime) -> None:
-        """Equation 2."""
+        """Ages all delivery predictabilities to `now` (RFC 6693, equation 2)."""
         units, self._aged = (now - self._aged) / self.parameters.time_unit, now
         factor = self.parameters.gamma**units
         self._chances = {node: value * factor for node, value in self._chances.items()}

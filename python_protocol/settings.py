@@ -1,4 +1,4 @@
-"""Settings: what can be set, in the one language in which all of it is declared.
+"""Settings: one way to declare parameters, keys and variables.
 
 A setting is declared once, and everything else about it is made from that declaration: what reads it, what checks it,
 what documents and completes it, and what sweeps it. Parameters of agents, keys of the ini and variables of templates
@@ -182,7 +182,7 @@ def setting_field(setting: Setting, **default: Any) -> Any:
 
 
 _KNOWN: dict[Any, Mapping[str, Setting]] = {}
-"""What has been asked for before, because the settings of a node are made for each of many nodes."""
+"""Earlier results, because the settings of a node are made for each of many nodes."""
 
 
 def settings_of(owner: type[Any]) -> Mapping[str, Setting]:

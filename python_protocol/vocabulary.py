@@ -1,4 +1,4 @@
-"""The words of all chapters: nodes and their roles, and time.
+"""Words that all chapters share: nodes, their roles, and time.
 
 A *node* is a number, which also is its address on the network. It can take any combination of *roles* (the thesis,
 section 2.2), and has a process for each. A message tells which of them it speaks of by the type of its field, so that a

@@ -19,7 +19,7 @@ Runs are made with `run` and `sweep`, which take an agent by its name, its file 
 
 What reads results needs pandas and SciPy, whose import takes more than a second, and the errors that end a command are
 the business of who runs agents. So these names are imported when they are first used, and an agent's `import roambus`
-takes nothing but what agents are made of.
+imports only the parts of agents.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def __getattr__(name: str) -> Any:
         value = version("roambus")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value  # so that it is not asked for again
+    globals()[name] = value  # so that it is looked up once
     return value
 
 

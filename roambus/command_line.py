@@ -145,7 +145,7 @@ def _describe(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """The commands, each of which is imported when it is asked for; one that has moved says where to."""
+    """The commands, each of which is imported when it is used; one that has moved says where to."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's
         """The names of all commands."""

@@ -65,7 +65,7 @@ class Receiver(NamedTuple):
     spread_db: float = 1.0
 
     def delivery(self, dbm: NDArray[Any]) -> NDArray[np.float64]:
-        """At each strength."""
+        """The share of frames delivered at each signal strength."""
         errors = 0.5 * erfc(np.sqrt(10 ** ((dbm - self.noise_dbm) / 10)))
         disturbed = self.busy * ndtr((self.interferer_dbm - dbm) / self.spread_db)
         share: NDArray[np.float64] = (1 - disturbed) * (1 - errors) ** FRAME_BITS

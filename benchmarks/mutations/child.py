@@ -60,7 +60,7 @@ class LimitsOfTests:
         self._took_s = took_s
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A test begins."""
+        """Remembers the test that begins, in case it kills the process."""
         limit_s = LEAST_FOR_A_TEST_S + round(PATIENCE * self._took_s[nodeid])
         limit_time(limit_s, math.ceil(time.process_time()) + limit_s)
 

@@ -20,11 +20,11 @@ class Key(NamedTuple):
 
 
 def key(mutant: Mutant) -> Key:
-    """A mutant's."""
+    """The key of a mutant in the list of equivalent ones."""
     return Key(mutant.module, mutant.method, mutant.what)
 
 
 def read_equivalents(file: Path = FILE) -> dict[Key, str]:
-    """Their reasons."""
+    """Why each listed mutant is equivalent to the original, by its key."""
     entries = tomllib.loads(file.read_text()).get("equivalent", [])
     return {Key(one["module"], one["method"], one["what"]): one["reason"] for one in entries}

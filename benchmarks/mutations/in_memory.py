@@ -2,7 +2,7 @@
 
 The process runs all tests of a protocol once, with nothing broken, and notes which functions each test calls. For a
 mutant it forks a child, gives the broken function the code of the mutant, and runs the tests that call it. Nothing is
-imported anew, and most mutants are noticed by a test that takes milliseconds. What nothing notices here proves
+imported again, and most mutants are noticed by a test that takes milliseconds. What nothing notices here proves
 nothing: a fixture that several tests share is noted for the first of them only, and code that runs at import is not
 run again. `benchmarks.mutations.trial` then looks at it with all tests.
 """

@@ -1,6 +1,6 @@
 """Runs the tests of broken modules, in a copy of the tree: the working tree itself is only read.
 
-A worker imports the libraries once, and runs each trial in a child that it forks: to start Python and import them anew
+A worker imports the libraries once, and runs each trial in a child that it forks: to start Python and import them again
 would take longer than most tests that notice something. No module of the project is imported before the fork.
 """
 

@@ -36,7 +36,7 @@ def damage(content: bytes, random: Random) -> bytes:
 
 
 def flip(content: bytearray, random: Random) -> bytearray:
-    """Some bits."""
+    """Flips some random bits of the file."""
     for _ in range(random.randint(1, 8)):
         if content:
             content[random.randrange(len(content))] ^= 1 << random.randrange(8)
@@ -51,7 +51,7 @@ def _flip_end(content: bytearray, random: Random) -> bytearray:
 
 
 def cut(content: bytearray, random: Random) -> bytearray:
-    """The beginning."""
+    """Keeps only a beginning of the file, of random length."""
     return content[: random.choice((0, 1, 4, len(content) // 2, max(0, len(content) - random.randint(1, 40))))]
 
 

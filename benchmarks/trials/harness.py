@@ -110,7 +110,7 @@ class Tally:
     slowest_s: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
-        """One more."""
+        """Counts one more outcome."""
         row = outcome.subject, outcome.harm
         self.felt[outcome.harm] += outcome.times * outcome.felt
         self.slowest_s[row] = max(self.slowest_s[row], outcome.took_s)  # type: ignore[assignment]  # seconds

@@ -151,7 +151,7 @@ class Visits:
         self._idle: deque[socket.socket] = deque()
 
     def visit(self) -> Outcome:
-        """One request."""
+        """Sends one random request and checks the answer."""
         outcome = self.ask((known if self._random.random() < KNOWN_SHARE else unknown)(self._url, self._random))
         self._sit()
         return outcome

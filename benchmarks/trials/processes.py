@@ -159,7 +159,7 @@ def marked(mark: str) -> list[int]:
 
 
 def describe(process: int) -> str:
-    """What it runs."""
+    """The command line of a process."""
     try:
         words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
     except OSError:

@@ -135,7 +135,7 @@ def curve(random: Random) -> Saying:
 
 
 def noise(random: Random) -> Saying:
-    """Bytes."""
+    """Random bytes that are no message."""
     yield random.choice(
         (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00", random.randbytes(random.randrange(2000)))
     )

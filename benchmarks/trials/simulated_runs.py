@@ -73,7 +73,7 @@ class Stage:
         return ["run", TEMPLATE, "--agent", AGENT, "--seed", str(seed), *settings, *options]
 
     def surroundings(self, mark: str) -> dict[str, str]:
-        """The environment of a process of ours, and of its children."""
+        """The environment of our process, and of its children."""
         return surroundings(mark, self.temporary, self.environment)
 
 

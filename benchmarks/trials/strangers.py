@@ -153,7 +153,7 @@ class Storm:
     _context: zmq.Context[zmq.Socket[bytes]] = field(default_factory=zmq.Context)
 
     def visit(self) -> None:
-        """One stranger comes."""
+        """Connects one stranger and lets it do its harm."""
         if self.server_key is not None and self.random.random() < SHARE_OF_CLIENTS:
             self._come_as_client(self.server_key)
             return

@@ -1,4 +1,4 @@
-"""Back-ends by name: those that come with roambus, and those that other packages bring by an entry point.
+"""Back-ends by name: those of roambus, and those that other packages declare by an entry point.
 
 A package brings a back-end as it brings an agent, by an entry point of the group `roambus.backends`:
 
@@ -54,7 +54,7 @@ def make_factory(name: str, **options: Any) -> BackendFactory:
 
 
 def _brought() -> dict[str, EntryPoint]:
-    """The entry points of other packages; one that takes a name of ours is passed over."""
+    """The entry points of other packages; one that takes one of our names is passed over."""
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
 
 

@@ -1,4 +1,4 @@
-"""The host: it drives the agents of one run over any back-end, and writes down what happens.
+"""The host drives the agents of one run over any back-end, and writes the trace.
 
 - `event_loop`: what the back-end reports of one instant is handled, and what agents answer is carried out.
 - `agenda`: what is due, and when: boots, commands, timers, faults.

@@ -1,4 +1,4 @@
-"""The agenda of a run: commands made into events, boots, timers and faults, and what of these is due where and when.
+"""The agenda of a run: the events of commands, boots, timers and faults, with their nodes and times.
 
 Things due at one instant are in the order of their nodes, and of one node in the order in which they were scheduled. A
 timer that is replaced or cancelled stays in the heap, and its number goes to a set of dead ones: to look for it in the
@@ -78,7 +78,7 @@ class Agenda:
         return self._last
 
     def schedule(self, time: SimTime, node: NodeId, event: Event) -> int:
-        """Has the event come to the node at that time; returns its number."""
+        """Schedules the event for the node at that time; returns its number."""
         self._last += 1
         heappush(self._due, (time, node, self._last, event))
         return self._last
@@ -258,7 +258,7 @@ TOLD_OF: dict[FaultKind, Event] = {
     FaultKind.FREEZE: Stopped(),
     FaultKind.RECOVER: Recovered(),
 }
-"""What an agent is told of each fault: before the links of its node lose anything, and before all else of the instant.
+"""The event by which an agent learns of each fault: before its node's links lose frames, and first at the instant.
 
 Then come deliveries, what links have lost, and what is due: places in a given tree, commands, and timers.
 """

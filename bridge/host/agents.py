@@ -1,7 +1,7 @@
-"""The agents of a run: how they are made and called, and what their author is told when one raises.
+"""The agents of a run: how they are made and called, and the error message for their author when one raises.
 
 To blame for an error is the last line in its traceback that is the agent's: neither the machinery's, nor Python's own
-libraries'. Of a user's agent no line of ours is to blame, whatever it builds on. An error that comes up only when
+libraries'. Of a user's agent our lines are not to blame, whatever it builds on. An error that comes up only when
 actions are carried out has no line of the agent's in its traceback. Then it is the line at which an agent that yields
 its actions has stopped, or else the handler as a whole.
 
@@ -62,7 +62,7 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
         raise UserError(
-            f"agent {name}: it cannot be made of (node, roles, parameters, random): "
+            f"agent {name}: it cannot be made from (node, roles, parameters, random): "
             f"{_name(error)}{raised_at(error, agent_class)}"
         ) from error
 
@@ -116,7 +116,7 @@ def checked(handle: Handle, codec: CodecCheck) -> Handle:
         data = message.encode()
         actions = handle(event, now)
         if not isinstance(actions, list | tuple):
-            actions = list(actions)  # an agent that yields its actions handles nothing before it is asked for them
+            actions = list(actions)  # an agent that yields its actions handles nothing until they are read
         codec.look(message, data)
         return actions
 
@@ -158,7 +158,7 @@ def _name(error: BaseException) -> str:
 _PACKAGE = Path(__file__).parents[2]
 _AGENTS = _PACKAGE / "python_protocol"
 _MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
-"""What all agents of ours are driven by: errors in it are their callers'."""
+"""What all our agents are driven by: errors in it are their callers'."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")
 

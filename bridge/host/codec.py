@@ -1,4 +1,4 @@
-"""Checks that messages are their bytes: what is handed over as an object is what a socket would have carried.
+"""Checks that a message that is passed as an object equals what its bytes would give on a socket.
 
 The embedded back-ends hand the message over that the agent has made. A `write` that forgets a field, a `read` that
 mixes two up, or a message that is missing from the agent's set would so go unnoticed, with wrong sizes on the air. So

@@ -1,4 +1,4 @@
-"""The event loop of a run: it drives the agents over any back-end, and writes down what happens.
+"""The event loop of a run: it drives the agents over any back-end, and writes the trace.
 
 The back-end owns the clock. The host tells it when the next thing is due, and gets a step then, or before if something
 arrives. Order at one instant: faults, deliveries by (receiving node, arrival order), failures, then what is due by

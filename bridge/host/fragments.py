@@ -1,4 +1,4 @@
-"""Messages that are longer than a frame: they go in fragments, and their receivers join them (RFC 4944, section 5.3).
+"""Messages that are longer than a frame: senders split them, and receivers join the fragments (RFC 4944, section 5.3).
 
 Agents hand over whole messages and get whole messages, whatever a frame has room for. A scenario that sets
 Application.fragments has the host stand between agents and back-end as an adaptation layer does; otherwise the MAC or
@@ -117,7 +117,7 @@ class Fragments:
         )
 
     def failed(self, failure: Failure) -> Failure | None:
-        """What the agent is told of a failure: the whole message, the first time that a piece of it fails."""
+        """The failure that the agent gets: the whole message, when the first fragment of it fails."""
         if not isinstance(failure.message, Fragment):
             return failure
         message = self._sent.pop((failure.node, failure.message.datagram), None)

@@ -1,4 +1,4 @@
-"""Looks keys up in an ini: which keys there are, and what the ini says of them.
+"""Looks keys up in an ini: which keys exist, and their values in the ini.
 
 The modules of the scenario declare the keys; here they are gathered. Every key that is in no table here, and is no
 option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A back-end may know more

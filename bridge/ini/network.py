@@ -1,4 +1,4 @@
-"""The nodes of a scenario, where each starts and how it moves, and the graph: who is linked to whom, and who is up.
+"""The nodes of a scenario with their places and movement, and the graph: links, and which nodes are up.
 
 1. SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". Of several parts that
    name a node the first counts. A node that none names starts at its own coordinates, and one that goes
@@ -6,7 +6,7 @@
 2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
    of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
 3. Only one thing can say what the graph is: a tree, sites, links that are listed, or a range. What is given beside it
-   would be ignored, and a user would look for its effect in vain; so it is refused, too.
+   would be ignored, and a user would wait for its effect without reason; so it is refused, too.
 4. Each part is checked for itself when its key is read (`roambus.bridge.scenario.plans`), and with the others here,
    where it is known which nodes there are and what their roles are.
 5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is

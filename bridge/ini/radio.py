@@ -1,4 +1,4 @@
-"""The radio and the MAC of a scenario: their keys, and what the radio parameters file says of the radio's mode.
+"""The radio and the MAC of a scenario: their keys, and the radio's mode from the radio parameters file.
 
 The file is in Castalia's format and has these sections, each with a heading of its own: RX MODES (name, data rate in
 kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm,
@@ -8,7 +8,7 @@ SLEEP LEVELS (name, mW, ...). # begins a comment.
 The file is refused unless each section is there whole and each line of it can be read. A radio with zeros in place of
 what is missing would run all the same, and its results would look like results.
 
-What the MAC is told of its radio (`phyDataRate`, `phyFrameOverhead`) must be what the radio is. They are keys of two
+The MAC's keys on its radio (`phyDataRate`, `phyFrameOverhead`) must agree with the radio. They are keys of two
 modules, so that an ini can contradict itself, and a MAC that is wrong about its radio would wait for the wrong times.
 
 Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep

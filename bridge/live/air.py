@@ -71,7 +71,7 @@ class Sockets:
     group: socket.socket | None = None
 
     def close(self) -> None:
-        """Closes both."""
+        """Closes the node's own socket, and that of the group if there is one."""
         for one in (self.own, self.group):
             if one is not None:
                 one.close()
@@ -85,7 +85,7 @@ class Neighbours:
     group: Address | None = None
 
     def reached(self, destination: NodeId, sender: NodeId) -> Sequence[Address]:
-        """The addresses to which a datagram goes, so that it comes to its destination."""
+        """The addresses to which a datagram must be sent to reach its destination."""
         if destination != BROADCAST:
             return (self.addresses[destination],)
         if self.group is not None:

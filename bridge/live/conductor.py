@@ -1,11 +1,11 @@
-"""The conductor of a live run: it has all nodes start at one moment, watches them, and makes one trace of it all.
+"""The conductor of a live run: it starts all nodes at one moment, watches them, and collects one trace.
 
 1. Every node is told the run: its files, its agent, the kind of its links. A node that cannot have it says why, and one
    that does not answer is named. A node whose code differs is refused, for a trace says of what code it is a trace.
 2. Clocks are compared (`connection`), and the start is told to each node as a moment on its own clock. At the end they
    are compared once more: by what the comparisons differ the clock has drifted. Rows have the times of their own node's
    clock. So drift is what the times of two nodes can be off by, beside what the first comparison was wrong by.
-3. While the run goes on every node is asked for its state. A process that dies is a crash, and one that comes in its
+3. During the run the conductor asks every node for its state. A process that dies is a crash, and one that comes in its
    place is a recovery: it is told the run again, and starts with the number of its incarnation, by which its frames are
    told from those of the process before it. What its agent knew is gone, also what a crash that is simulated leaves in
    stable storage: the process had no other memory.
@@ -117,7 +117,7 @@ class Conductor:
         self._faults: list[tuple[SimTime, NodeId, str]] = []
         """What happened to nodes, with the names of the rows."""
         self._told: tuple[dict[str, Any], list[bytes]] = {}, []
-        """What nodes are told of the run, also those that come back: the fields, and the contents of its files."""
+        """The description of the run for nodes, also restarted ones: the fields, and the contents of its files."""
 
     def conduct(
         self, plan: RunPlan, scenario: Scenario, agent: type[Agent], links: str, advance: Callable[[], None]

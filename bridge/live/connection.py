@@ -13,11 +13,10 @@ one key that is welcome, by the protocol ZAP, as the host does that waits for a 
 no connection at all, and so no answer. A conductor whose nodes have other keys therefore sees a connection on which
 nothing ever comes, and one whose node is not there sees no connection. That is how it knows what to say.
 
-Clocks are compared by the same questions. A node's monotonic clock counts from some moment that nobody else knows. So
-the node is asked for its time again and again, and of the answers the one counts that came fastest: the node had looked
-at its clock somewhere between question and answer, so half of that time is what the comparison can be wrong by
-(Cristian, "Probabilistic clock synchronization", 1989). No clock is set: the start of a run is told to each node as a
-moment on its own clock.
+Clocks are compared by the same questions. A node's monotonic clock counts from a moment that only the node knows. So
+the conductor asks the node for its time several times, and uses the fastest answer: the node read its clock between
+question and answer, so the error of the comparison is at most half of that time (Cristian, "Probabilistic clock
+synchronization", 1989). No clock is set: each node gets the start of a run as a moment on its own clock.
 """
 
 from __future__ import annotations
@@ -182,7 +181,7 @@ class UnreachableError(BackendError):
 class Peers:
     """All nodes of a run; as a context manager it leaves no connection behind.
 
-    It only asks and hears. What is made of the answers is the conductor's, who keeps it in each `Peer`.
+    It only asks and listens. The conductor interprets the answers, and keeps the state in each `Peer`.
     """
 
     def __init__(self, endpoints: Sequence[str], keys: CurveKeys) -> None:
@@ -237,7 +236,7 @@ class Peers:
     ) -> dict[NodeId, Answer]:
         """The answers of these nodes, who are all asked at once; raises UnreachableError for who gives none in time.
 
-        All others are asked for their state meanwhile, lest they take the conductor for dead.
+        Meanwhile it asks all others for their state, so that they do not assume that the conductor is dead.
         """
         waiting = {peer.node: (peer, self.ask(peer, what, fields(peer), blobs)) for peer in peers}
         answers: dict[NodeId, Answer] = {}

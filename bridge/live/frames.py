@@ -17,7 +17,7 @@ and if it was sent since the receiver was started. All else is counted and dropp
 
 A replay is told by its sequence number, of which a window of the last ones is remembered for each node, as IPsec does
 it (RFC 4303, section 3.4.3): datagrams may overtake each other, and what is older than the window is taken for a
-replay. A receiver that was started anew has an empty window. So it takes nothing that was sent before its own start.
+replay. A receiver that was started again has an empty window. So it takes nothing that was sent before its own start.
 
 Frames are authentic and not secret: whoever is on the way can read them, as anybody can read a frame on the radio.
 """

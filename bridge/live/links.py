@@ -1,4 +1,4 @@
-"""Links of live nodes: which frames a node takes although it has received the datagrams of all.
+"""Links of live nodes: which frames a node accepts of all the datagrams that it receives.
 
 On one machine every datagram arrives, and at once. So the receiving node looks up what would have become of the frame
 on the air, and drops or delays it accordingly. Movement, tree and graph are known for the whole run before it starts,
@@ -70,7 +70,7 @@ class AllLinks:
     """The network's own links, about which nothing is known here."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """At once."""
+        """The datagram is handled as soon as it arrives: `sent` itself."""
         return sent
 
     def refusal(self, size: int) -> None:

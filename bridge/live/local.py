@@ -77,7 +77,7 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
         journals = plan.folder / NODES_FOLDER
         if realtime:
             apart(may_take_precedence)  # so that it is told at once if the user may not
-        code_of(agent)  # the nodes, which are asked for it, have it from here
+        code_of(agent)  # the nodes, which need it, have it from here
         with (
             local_ensemble(len(scenario.nodes), journals, realtime) as ensemble,
             Peers(ensemble.endpoints, ensemble.keys) as peers,

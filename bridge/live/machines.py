@@ -22,7 +22,7 @@ The port for the conductor and that for frames have the same number, which is no
 UDP's. A firewall must let both pass. Nodes that share a machine have ports of their own.
 
 Nodes and conductor need no common clock and no common file system. What is needed beside the file is the same version
-of roambus, and of the agent: both come by whatever way software comes to these machines.
+of roambus, and of the agent: the user installs both on these machines.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def group_here(machines: Machines) -> Address | None:
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
     """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast.
 
-    They are bound anew for each run: what was sent in an earlier one is not there any more.
+    They are bound again for each run: what was sent in an earlier one is not there any more.
     """
     with ExitStack() as stack:
         try:

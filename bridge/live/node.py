@@ -1,4 +1,4 @@
-"""The process of a live node: it does what a conductor asks, runs an agent on the air, and keeps what happened.
+"""The process of a live node: it obeys a conductor, runs an agent, and keeps the trace.
 
 | asked   | does                                                                      | in state        |
 |---------|---------------------------------------------------------------------------|-----------------|
@@ -11,8 +11,8 @@
 
 - A session is a number that a process draws when it begins. By it the conductor knows a node that was started again.
 - A node has one conductor at a time. Another one is refused until the first is gone: two would each think that the node
-  does what they have asked for.
-- A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file made of it, which
+  performs them.
+- A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file of its rows, which
   every program reads that reads traces. It is idle then, or ends if it was started for one run.
 - What its agent may not do is refused in this process as in that of every run (`roambus.bridge.runs.guard`).
 - A question is answered in the state that the node is in, and changes it at most by one step. A node that does not
@@ -153,10 +153,10 @@ class LiveNode(Attend):
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
         self._ended_with: dict[str, Any] = {}
-        """What is told of a run that has ended: what was counted, or the error."""
+        """The report of a run that has ended: the counts, or the error."""
         self._prepared: Prepared | None = None
         self._asked: dict[str, Any] | None = None
-        """What the start was asked for with, until the node is on the air."""
+        """The arguments of the start, until the node is on the air."""
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
         self._lost = ""
@@ -180,7 +180,7 @@ class LiveNode(Attend):
             self.close()
 
     def close(self) -> None:
-        """Frees its addresses."""
+        """Leaves the air if it is on it, and frees the addresses of node and conductor."""
         self._drop()
         self._listener.close()
 

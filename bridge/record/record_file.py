@@ -1,4 +1,4 @@
-"""The record of a run, `frames.roambus`: everything that a simulator and the host said to each other.
+"""The record of a run, `frames.roambus`: the complete exchange between simulator and host.
 
 The file is the line MAGIC and then entries: a byte that says what it is, the length and the CRC-32 of the rest (both 4
 bytes, network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message

@@ -1,4 +1,4 @@
-"""A record is played again: agents run on what its simulator said, without any simulator, and in a debugger if need be.
+"""Replays a record: agents run on the messages of its simulator, without a simulator, also in a debugger.
 
 The back-end here says what the record's simulator said, and compares what the host answers with what it answered then,
 frame by frame. The first answer that differs ends the run, for after it the simulator would have said other things. A
@@ -104,7 +104,7 @@ def debug(
     """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs.
 
     With `stop_at` it is opened at that time first. The record is played a second time for a difference. That is safe,
-    since agents are deterministic: they come to the same place, or `roambus vet` has something to say about them.
+    since agents are deterministic: they reach the same place, or `roambus vet` finds their mistake.
     """
     try:
         return rerun(path, agent, stop=Stop(time=stop_at), announce=announce)

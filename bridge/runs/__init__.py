@@ -1,4 +1,4 @@
-"""Whole runs: what one is made of, how it is told from others, and what it leaves in its folder.
+"""Complete runs: how one is made, how it is identified, and what it leaves in its folder.
 
 - `run`: makes a run, and says what there is of one.
 - `identity`: a run before it is made (`RunPlan`), and the key by which a finished run is known.

@@ -1,4 +1,4 @@
-"""What guards a run's process: it is apart, agents are refused what they may not do in it, and what they did is seen.
+"""Guards a run's process: each run has its own, and an agent's forbidden actions are refused or detected.
 
 None of this is needed for a run to come out. It is for mistakes that people make in agents, and `run` reads without it.
 It is no protection against somebody who means harm: an agent is code of the user's own choice, and Python cannot hold

@@ -1,4 +1,4 @@
-"""A run's identity: its key is a hash of what can change its trace, and of nothing else.
+"""A run's identity: its key is a hash of everything that can change its trace, and of nothing else.
 
 By the key a finished run is known. A key that covered too little would pass off an old trace as that of a changed
 agent, and one that covered too much would have finished sweeps made again for nothing.
@@ -78,7 +78,7 @@ def _hash_of_ours(starts: frozenset[Path]) -> bytes:
 
 
 def reachable(starts: Iterable[Path]) -> set[Path]:
-    """These files of ours, and those to which their imports lead."""
+    """These files, and those to which their imports lead."""
     found: set[Path] = set()
     waiting = list(starts)
     while waiting:

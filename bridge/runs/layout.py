@@ -53,7 +53,7 @@ AGENTS_FOLDER = "agents"
 """The files of agents that were given as classes."""
 REPORT_FILE = "report.html"
 
-# What was asked for
+# The request
 
 STUDY, SWEEP = "study", "sweep"
 """The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
@@ -98,7 +98,7 @@ def read_asked(results: Path) -> dict[str, Any]:
 
 
 def count_runs(asked: Mapping[str, Any]) -> int | None:
-    """How many runs the sweep was asked for; None if an earlier version did not write that down."""
+    """The number of runs that the sweep requested; None if an earlier version did not write it down."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere = sum(math.prod(map(len, axes_of(asked, agent).values())) for agent in asked[AGENTS]) * len(asked[SEEDS])
@@ -170,7 +170,7 @@ def writing(place: Path) -> Iterator[None]:
 
 
 def unlinked(folder: Path) -> Path:
-    """The folder of ours in a results folder, which need not be there yet; raises UserError if it is a link.
+    """Our folder in a results folder, which need not be there yet; raises UserError if it is a link.
 
     Results can come from a stranger, whose link could lead to any folder of the user's.
     """

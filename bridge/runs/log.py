@@ -1,4 +1,4 @@
-"""A run's log: what it took, what made it, and what a user should know of a run that went well.
+"""A run's log: its time and memory, the versions that made it, and remarks for the user.
 
 What a run was made with is the version of roambus, where that was checked out, when, and on what kind of machine. It is
 no part of the run's identity, and the machine's name is left out. Remarks are about a recording that does not say how

@@ -1,4 +1,4 @@
-"""What a run is about: everything that a rendered ini says, as typed classes that declare their keys.
+"""The scenario of a run: everything that a rendered ini says, as typed classes that declare their keys.
 
 - `definition`: the scenario as a whole, and the workload.
 - `network`, `radio`, `nodes` and `ideal`: the parts that mirror modules of Castalia or stand in for them, with the keys

@@ -109,9 +109,9 @@ class Scenario:
     other_parameters: Mapping[NodeId, Mapping[str, str]] = field(default_factory=dict)
     """Those of the nodes that have others than node 0."""
     tree: tuple[ParentChange, ...] = ()
-    """The changes are in the order of time. Agents whose parameter `tree` is "given" are told of it."""
+    """The changes are in the order of time. Agents whose parameter `tree` is "given" get them as events."""
     sites: Sites | None = None
-    """Agents that want sites are told of them; over ideal links they say who is linked to whom."""
+    """Agents that need sites get them; over ideal links they determine the links."""
     faults: tuple[Fault, ...] = ()
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()

@@ -1,4 +1,4 @@
-"""Links that no model of a channel draws: ideal ones, and those that a testbed has measured.
+"""Links without a channel model: ideal links, and links that a testbed has measured.
 
 Ideal links are those of the ideal back-end. What papers say of their protocols they often say of such links, and a
 transcript runs over them. Measured links stand in for the channel's model in the embedded radio: a recorded testbed

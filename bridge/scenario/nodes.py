@@ -1,8 +1,8 @@
 """Nodes: what can differ from one to the next, how they move, and what the application on each of them does.
 
 1. Nodes rest, go to and fro on a line, by random waypoint, or as a movement file says. A mobility manager of Castalia
-   stands behind each; random waypoint and given ways are modules of ours.
-2. The application of every node is the module of ours that hands the node over to its agent. What it does is read by
+   stands behind each; random waypoint and given ways are our modules.
+2. The application of every node is our module that hands the node over to its agent. What it does is read by
    the host, from the ini itself, and not by Castalia.
 3. An agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`) is told so as if it were a
    command of its application. So that is declared here, too, though no ini can say it.

@@ -1,4 +1,4 @@
-"""Plans: what a scenario lets happen when to links, to places in a given tree, and to nodes, and how that is written.
+"""Plans: timed changes of links, of places in a given tree, and of nodes in a scenario, and their notation.
 
 A plan is a list of items between commas. An item begins with its time ("12s"), and times never fall: somebody who reads
 a plan sees the order of what happens, and a time that is mistyped is found. Items of one time happen in their order.
@@ -114,7 +114,7 @@ _KINDS = {kind.value: kind for kind in FaultKind}
 
 
 def links(text: str) -> tuple[Pair, ...]:
-    """Reads "0-1 1-2"."""
+    """Reads a list of links such as "0-1 1-2"; raises ValueError."""
     return tuple(map(_pair, keys.string(text).split()))
 
 

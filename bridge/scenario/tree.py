@@ -76,9 +76,9 @@ def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> 
 
 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
-    """What each node is told of its place at 0, and whenever that changes; without a given tree there is nothing.
+    """The place of each node at 0, and after each change, as events; without a given tree there are none.
 
-    A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
+    A crashed node is nobody's parent and nobody's child until it recovers, and is then told again.
     """
     if not scenario.tree:
         return
@@ -100,7 +100,7 @@ class Places:
     def __init__(
         self, parents: Mapping[NodeId, NodeId | None], brokers: frozenset[NodeId], down: Iterable[NodeId] | None = None
     ) -> None:
-        """Nobody was told of its place yet; with `down`, everybody was who is not among these."""
+        """No node knows its place yet; with `down`, all nodes except these do."""
         self._brokers = brokers
         self._parents = dict(parents)
         self._children: dict[NodeId, set[NodeId]] = {node: set() for node in parents}

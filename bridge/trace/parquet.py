@@ -1,4 +1,4 @@
-"""The file of a trace: Parquet with the columns of the schema, written whole or not at all, and read with suspicion.
+"""The file of a trace: Parquet with the columns of the schema, complete or absent, and checked when it is read.
 
 A trace is the only thing that its analysis has of a run, and it can be damaged, or a stranger's. Each page has a
 checksum, and what a row holds is checked, too. So damage never passes for data, and whoever reads a trace by this
@@ -214,7 +214,7 @@ def _check_footer(file: Path, footer: pq.FileMetaData) -> None:
 def _parquet(file: Path, opened: BinaryIO) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(opened, page_checksum_verification=True, read_dictionary=TEXTS)
-    except KeyError:  # a column whose texts are asked for is not there
+    except KeyError:  # a column whose texts are needed is missing
         raise DamagedTraceError(file, "its columns are not those of a trace") from None
 
 

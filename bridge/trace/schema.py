@@ -1,4 +1,4 @@
-"""The schema of a trace, which is one Parquet file for a run, with one row for each thing that happens.
+"""The schema of a trace, which is one Parquet file for a run, with one row for each event.
 
 Everything that metrics are computed from is here; nothing else is shared between runs and their analysis. So a metric
 that somebody thinks of later can be computed from traces that are there, without running anything again.

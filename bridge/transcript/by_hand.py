@@ -1,4 +1,4 @@
-"""Agents that are worked by hand: their timers run out when they are told to, and their chance picks what it is told.
+"""Agents that are driven by hand: commands decide when their timers run out, and what they draw.
 
 A transcript with the line "by hand" says in which order messages arrive and timers run out. Its setup is carried out as
 usual. Then each node is told `HandsOn`, and from then on the host never sees a timer of it. What is sent after a while
@@ -105,7 +105,7 @@ class ScriptedChance(Random):
         return values[0] + round((values[-1] - values[0]) // step * self._share(self._values)) * step
 
     def randint(self, a: int, b: int) -> int:
-        """What `randrange` takes."""
+        """A pick by `randrange`, as Python's own `randint` does it: both ends are included."""
         return self.randrange(a, b + 1)
 
     def choice(self, seq: Any) -> Any:
@@ -172,7 +172,7 @@ def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Tim
     others: list[Action] = []
     for action in actions:
         if isinstance(action, SetTimer | CancelTimer):
-            due.pop(action.key, None)  # one that is set anew comes after those set before
+            due.pop(action.key, None)  # one that is set again comes after those set before
         if isinstance(action, SetTimer):
             due[action.key] = int(now) + action.after
         elif isinstance(action, Send) and action.after:

@@ -1,4 +1,4 @@
-"""The commands of a transcript: what each says, and the sentences in which it is written.
+"""The commands of a transcript: their meaning, and the sentences in which they are written.
 
 A sentence is a regular expression beside what makes a command of its words. Reading knows the network only as it is
 drawn: whether there is such a node, whether it is a client, a broker, or a node of a tree. What depends on the commands

@@ -1,8 +1,8 @@
-"""A transcript as lines of text, of which its author writes some, and the tool the others.
+"""A transcript as lines of text: the author writes some, and roambus writes the others.
 
 Everything before the first line that begins with `>` is the head. From there on commands, comments and blank lines are
 the author's, and are kept as they stand. All other lines are outputs: they are forgotten when a file is read, and stand
-below their commands again when it is written. So a file can be made anew from itself, and a test compares the two.
+below their commands again when it is written. So a file can be made again from itself, and a test compares the two.
 
 Filters and events have names: f1 is `topic = 1`, e1 an event that only f1 matches, unless the head says otherwise.
 The papers' figures call them so, and a line of a figure can be compared with a line of the transcript.

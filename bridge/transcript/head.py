@@ -1,4 +1,4 @@
-"""The head of a transcript says which agent runs over which network, and what stands for what.
+"""The head of a transcript: the agent, the network, and the definitions of names.
 
 A line begins with its keyword. Below `tree`, `sites`, `field` and `setup` lines are indented: they belong to the
 keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,

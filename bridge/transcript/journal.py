@@ -1,4 +1,4 @@
-"""What the agents of a transcript are told and do, and the lines that say so below each command.
+"""The events and actions of a transcript's agents, and the lines that show them below each command.
 
 The agents keep the journal themselves, with whole messages and not with the rows of a trace, because a line shows what
 a message says. Each entry belongs to the slot in which it happens. Nobody knows from the outside when all is quiet; but

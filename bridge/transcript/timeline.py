@@ -1,4 +1,4 @@
-"""Commands become one scenario: each line of them gets a slot, a stretch of time in which what follows comes to an end.
+"""Commands become one scenario: each line gets a slot, a time in which its effects end.
 
 The scenario runs as any other. What makes a transcript readable is only that commands are far enough apart: a line
 comes when the slot of the line before is over, unless it says `after`, which cuts that slot short. A slot lasts as long

@@ -151,10 +151,10 @@ class StepReader:
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """A Step for each instant at which something happened, in order; none for a Step of nothing.
 
-        `wake_up` is what the host asked for last, `handled` the last instant that it has handled: if that is after the
-        last Step's, the simulator had said that nothing would happen until then. Wake-ups that come due between the
-        instants, or after them up to `message.now`, are for the caller to put in. Raises ProtocolError before any Step
-        is given out.
+        `wake_up` is the time that the host requested last, `handled` the last instant that it has handled: if that is
+        after the last Step's, the simulator had said that nothing would happen until then. The caller inserts wake-ups
+        that are due between the instants, or after them up to `message.now`. Raises ProtocolError before any Step is
+        returned.
         """
         now, more = message.now, message.more
         if now < self._now or (self._more and now > self._now):
@@ -285,7 +285,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
 
 def write_step(step: Step) -> pb.FromSimulator:
     """The bytes of a Step, which `StepReader.read` reads."""
-    # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted anew.
+    # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted again.
     packets = {(delivery.sender, id(delivery.message)) for delivery in step.deliveries}
     together = [step.deliveries] if len(packets) == 1 else [[delivery] for delivery in step.deliveries]
     arrivals = [_write_arrival(step.now, deliveries) for deliveries in together]

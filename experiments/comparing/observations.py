@@ -1,4 +1,4 @@
-"""What single notifications did: read from the traces of runs, for figures that show more than means.
+"""Observations of single notifications, read from traces, for figures that show more than means.
 
 One figure shows how delays are distributed, as a share of all deliveries that were to be made, so that a curve ends at
 the delivery rate and no protocol looks fast because it drops what would be late. The other shows how many deliveries

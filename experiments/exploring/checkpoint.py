@@ -1,7 +1,7 @@
 """Keeps a search in a file, from which it goes on in another process.
 
 The file has numbers only: a line of JSON with the figures, and then, four bytes each, the states, the steps that led to
-them, and what is yet to be worked off. What the numbers of nodes' states, messages and worlds stand for is not in it:
+them, and what is yet to be handled. What the numbers of nodes' states, messages and worlds stand for is not in it:
 the agents are run again for the states that taught something new, of which there are few, and that gives everything
 its number again. So nothing that is read is ever run, and a file that somebody hands over can at worst be wrong.
 

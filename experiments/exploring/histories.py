@@ -215,7 +215,7 @@ class _Character:
     is_fine: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Draws it."""
+        """Draws the probabilities of a history, so that histories differ in kind."""
         random = self.random
         self.quiet = random.choice((0.1, 0.3, 0.6, 0.9))
         self.far = random.choice((0.0, 0.1, 0.4))

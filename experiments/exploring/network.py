@@ -11,7 +11,7 @@ found no link. What each of these comes to is decided by the functions of such a
 What a command comes to is worked out once for each world, and what an answer comes to once for each of the ways in
 which links carry; so that a step is mostly a few numbers that are put into a tuple.
 
-Which arrivals have to be tried: orders that come to the same are explored once (persistent sets; Godefroid, 1996).
+Which arrivals have to be tried: orders with the same result are explored once (persistent sets; Godefroid, 1996).
 
 Two arrivals at different nodes commute: each changes its own node, takes the first message off its own link, and adds
 to the ends of others. So it is enough to try those at one node, if nothing that happens elsewhere can bring that node

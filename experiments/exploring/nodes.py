@@ -82,7 +82,7 @@ class Taken(NamedTuple):
 
 
 Seen = Notification | Taken
-"""What of an answer is a part of the history: what is given to the application, and what is taken on."""
+"""What of an answer is a part of the history: what is given to the application, and what is accepted."""
 
 
 class Outcome(NamedTuple):

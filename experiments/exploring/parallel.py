@@ -4,7 +4,7 @@ Conducts several processes that search together: hands round what they have for 
 
 See `sharing` for what they do. The process that conducts knows no states, and runs no agents.
 
-One of the processes that search together: it is told when to work off which depth, and tells what it found.
+One of the processes that search together: it is told when to handle which depth, and tells what it found.
 
 What processes tell each other is bytes: batches of digests and of answers, and figures as JSON. A message that begins
 with "!" says what went wrong.
@@ -176,7 +176,7 @@ class Sum:
     found: Found = field(default_factory=Found)
     violated: set[str] = field(default_factory=set)
     depth: int | None = None
-    """How deep the next states to be worked off are; None if there are none."""
+    """How deep the next states to be handled are; None if there are none."""
     wrong: list[Wrong] = field(default_factory=list)
 
 
@@ -244,7 +244,7 @@ class _Orchestra:
         return [json.loads(self._receive(line)) for line in self._lines]
 
     def play(self, depth: int) -> None:
-        """Has all work off a depth, and hands round the states that they have for each other."""
+        """Has all processes handle a depth, and hands round the states that they have for each other."""
         self._say({"depth": depth})
         batches = [[self._receive(line) for _ in self._lines] for line in self._lines]
         for process, line in enumerate(self._lines):

@@ -178,7 +178,7 @@ class SharedSearch(Search):
 
     @property
     def depth_of_next(self) -> int | None:
-        """How deep the next state to be worked off is; None if there is none."""
+        """How deep the next state to be handled is; None if there is none."""
         return None if self.is_over else self.store.depths[self.waiting[self.next]]
 
     def run_alone(self, bounds: Bounds, is_interrupted: Callable[[], bool], enough: int = ENOUGH_TO_SHARE) -> None:
@@ -196,7 +196,7 @@ class SharedSearch(Search):
         self.waiting = self.waiting[: self.next] + array(NUMBERS, mine)
 
     def work_off_round(self, depth: int, bounds: Bounds, is_interrupted: Callable[[], bool]) -> None:
-        """Works off the states of that depth, and takes those to which the others have come."""
+        """Handles the states of that depth, and takes those to which the others have come."""
         if self.depth_of_next == depth:
             self.work_off_depth(bounds, is_interrupted)
         batches = [b"".join(one) for one in self._batches]
@@ -247,7 +247,7 @@ class SharedSearch(Search):
         return steps
 
     def learn(self, lesson: Lesson, number: int) -> None:
-        """Meets anew what a state has taught."""
+        """Meets again what a state has taught."""
         if lesson is Lesson.FOLLOWED:
             self._follow(self.ways[number])
         else:

@@ -86,7 +86,7 @@ class Property:
     check: Check
     at_any_time: bool = False
     history: bool = False
-    """Whether it asks what was delivered and taken on, which is then a part of the state."""
+    """Whether it asks what was delivered and accepted, which is then a part of the state."""
     lasts: bool = False
     """Whether it depends on the history alone, and what is wrong once stays wrong: then it is asked in all states."""
     about: str = field(default="", compare=False)
@@ -178,12 +178,12 @@ def stored_by(agent: Any) -> set[NodeId]:
 
 
 def nothing_lost(view: View) -> str | None:
-    """What a node has taken on for a subscriber is delivered, or kept for it, unless it has unsubscribed."""
+    """What a node has accepted for a subscriber is delivered, or kept for it, unless it has unsubscribed."""
     kept = {subscriber for agent in view.agents.values() for subscriber in stored_by(agent)}
     for identifier, subscriber in sorted(view.world.taken):
         given = {str(one) for one in view.world.delivered[subscriber]}
         if identifier not in given and subscriber not in kept and _still_wants(view, identifier, subscriber):
-            return f"{view.called(identifier)} was taken on for {view.name(subscriber)}, and is lost"
+            return f"{view.called(identifier)} was accepted for {view.name(subscriber)}, and is lost"
     return None
 
 

@@ -81,7 +81,7 @@ class Rules:
     alike: tuple[Hashable, ...] = ()
     """What tells nodes apart but for their names, which do not matter then; empty if names do."""
     history: bool = False
-    """Whether the world keeps what was published, delivered and taken on."""
+    """Whether the world keeps what was published, delivered and accepted."""
     counts_messages: bool = False
     """Whether the world counts messages and commands."""
 

@@ -1,6 +1,6 @@
 """Searches all states of a network, the nearest first, so that what it finds wrong is found on a shortest way.
 
-States are worked off depth by depth. Numbers of what states are made of are given in the order in which it is met; the
+States are handled depth by depth. Numbers of what states are made of are given in the order in which it is met; the
 search writes down which states taught it something new, so that the numbers can be given again (`keeping`).
 
 The states that a search has found: each as bytes, with the state and the step before it.
@@ -193,7 +193,7 @@ class Manner:
     """How is searched. Searches that differ in this find other states."""
 
     reduce: bool
-    """Whether orders that come to the same are explored once."""
+    """Whether orders with the same result are explored once."""
     keep_on: bool = False
     """Whether it goes on when something is wrong, for the other properties."""
 
@@ -207,9 +207,9 @@ class Search:
         self.found = Found()
         self.store = Store(len(first))
         self.waiting = array(NUMBERS)
-        """The numbers of the states that are worked off, in this order."""
+        """The numbers of the states that are handled, in this order."""
         self.next = 0
-        """The place in `waiting` of the next state to be worked off."""
+        """The place in `waiting` of the next state to be handled."""
         self.teachers = array(NUMBERS)
         """Three times the number of each state that taught something new, plus the kind of the lesson."""
         self.ways: list[bytes] = []
@@ -227,7 +227,7 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to be worked off."""
+        """Whether nothing is left to be handled."""
         return self.next >= len(self.waiting)
 
     @property
@@ -266,7 +266,7 @@ class Search:
     def work_off_depth(
         self, bounds: Bounds, is_interrupted: Callable[[], bool], tell: Callable[[Found], None] = lambda _: None
     ) -> None:
-        """Works off all that is as deep as the next state, unless the search ends before."""
+        """Handles all that is as deep as the next state, unless the search ends before."""
         found, depths, depth = self.found, self.store.depths, self.store.depths[self.waiting[self.next]]
         if bounds.depth is not None and depth >= bounds.depth:
             found.ended_by = f"the bound of {bounds.depth} steps"
@@ -315,13 +315,13 @@ class Search:
             self.teachers.append(len(Lesson) * number + lesson)
 
     def learn_again(self) -> None:
-        """Meets anew what states have taught, in the same order, so that everything has its number again."""
+        """Meets again what states have taught, in the same order, so that everything has its number again."""
         for one in self.teachers:
             number, lesson = divmod(one, len(Lesson))
             self.learn(Lesson(lesson), number)
 
     def learn(self, lesson: Lesson, number: int) -> None:
-        """Meets anew what a state has taught."""
+        """Meets again what a state has taught."""
         if lesson is Lesson.ASKED:
             self.asking.wrong(self.state(number))
         else:
@@ -342,7 +342,7 @@ class Search:
         return state
 
     def numbers(self) -> Iterator[int]:
-        """The numbers of all states that were worked off."""
+        """The numbers of all states that were handled."""
         yield from self.waiting[: self.next]
 
     def successors(self, state: State) -> Iterable[Successor]:

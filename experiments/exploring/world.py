@@ -83,7 +83,7 @@ class World:
     delivered: tuple[tuple[NotificationId, ...], ...] = ()
     """What each node was given, in the order in which it was."""
     taken: frozenset[tuple[str, NodeId]] = frozenset()
-    """(notification, subscriber) that a node has taken on."""
+    """(notification, subscriber) that a node has accepted."""
     unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
     """What was given to a node that did not want it then, or that nobody had published."""
     messages: int = 0

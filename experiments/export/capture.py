@@ -1,4 +1,4 @@
-"""Captures: what was on the air in a run, as Wireshark reads it.
+"""Captures: the frames of a run, in a format for Wireshark.
 
 - The record of a run holds the bytes of every message that agents handed over, and of every one that arrived. So no
   agent is run, and none has to be installed.
@@ -66,7 +66,7 @@ _GREATEST_PAN = 0xFFFE
 def agent_name(reference: str) -> str:
     """What an agent is called in captures: its name, or that of its file or class, wherever it lies.
 
-    Capture and dissector take the name from references of different forms, and must come to the same.
+    Capture and dissector take the name from references of different forms, and must agree.
     """
     file, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
     if file.endswith(".py") and not class_name:

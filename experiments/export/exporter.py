@@ -16,7 +16,7 @@ need few words are here:
 - *GraphML*, which networkx, Gephi, igraph and yEd read: the network at one time. Nodes have their roles, their place,
   and whether they are up. An edge leads from a node to another one if that is its parent in the tree of brokers, or if
   the node has sent it unicast messages in the last seconds, which is the way that routes led. Routing tables are no
-  part of a trace, so that this is what any protocol can be asked for.
+  part of a trace, so that this works for any protocol.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"
 DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
 EXPORT_FOLDER = "export"
-"""The folder below the results, unless another one is asked for."""
+"""The default folder, below the results."""
 
 _LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
 """In bytes: file systems take 255, of which the hidden name of an unfinished file needs some.
@@ -83,7 +83,7 @@ _EVENTS = (
     schema.MIGRATE,
     schema.SEND,
 )
-"""What a graph is made of. All other rows, which are most of a trace, are left out as they are read."""
+"""The rows that a graph needs. All others, which are most of a trace, are skipped when it is read."""
 
 Content = Iterable[str] | Iterable[bytes]
 
@@ -156,7 +156,7 @@ def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path 
 def _streamed(
     traces: Sequence[Trace], folder: Path, kind: str, asked: Asked
 ) -> Iterator[tuple[Path | None, str | None]]:
-    """The files of a format that is made of one trace at a time.
+    """The files of a format that needs one trace at a time.
 
     A run can lack what the format needs, such as its record, before the first file of it is begun.
     """

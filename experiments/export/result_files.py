@@ -182,7 +182,7 @@ class _Readers:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """The kinds of rows that vectors are made of."""
+        """The kinds of rows that vectors need."""
         return tuple(self._by_event)
 
     def values(self, row: Row) -> Values:

@@ -1,4 +1,4 @@
-"""A run as a timeline of Perfetto: a group of tracks for each node, on which everything that happens there stands.
+"""A run as a timeline of Perfetto: a group of tracks for each node, with all events of the node.
 
 | track         | what is on it                                                                                |
 |---------------|----------------------------------------------------------------------------------------------|

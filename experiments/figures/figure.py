@@ -1,4 +1,4 @@
-"""What pictures show: lines of means with intervals, single observations, or maps, looked up and ready to be drawn.
+"""The data of figures: lines of means with intervals, single observations, or maps, ready to be drawn.
 
 A plan says what a figure is to show before any number is looked up: a metric, an axis and lines. A line is a place in
 the sweep: an agent and the values of the other axes. `look_up` finds the numbers of a plan in what was measured, which
@@ -232,7 +232,7 @@ class CurveFigure(Shown):
 
     @property
     def intervals(self) -> str:
-        """What the curves are made of."""
+        """The observations behind the curves."""
         kind = "means of" if self.is_time else "all deliveries of"
         return f"{kind} {self.seeds} seed{'s' if self.seeds > 1 else ''}"
 

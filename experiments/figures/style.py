@@ -59,7 +59,7 @@ class Look:
 
     @property
     def settings(self) -> dict[Any, Any]:
-        """Matplotlib's settings."""
+        """Matplotlib's rcParams for this size and style; they override those of the user."""
         return {**_BASE, **(_LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL)}
 
     @property

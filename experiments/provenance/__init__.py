@@ -1,4 +1,4 @@
-"""Provenance: results that can be cited, made again by strangers, and held against checklists.
+"""Provenance: results that others can cite, repeat and check against checklists.
 
 `crate` packs results with code, environment and checksums as an RO-Crate, and reads one that somebody else may have
 made.

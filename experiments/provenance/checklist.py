@@ -78,7 +78,7 @@ It takes the traces, and the shortest ways between all pairs of nodes at each mo
 
 @dataclass
 class Evidence:
-    """The results in a folder; what is costly to find out is found out when it is first asked for.
+    """The results in a folder; costly facts are computed when they are first needed.
 
     Each is found out once, because several items ask for the same. Only an ini that is damaged ends the audit with a
     UserError: from it nothing could be said, and a trace that is damaged is no run.
@@ -106,7 +106,7 @@ class Evidence:
 
     @cached_property
     def asked(self) -> list[dict[str, Any]]:
-        """What each sweep was asked for, if that is known."""
+        """The request of each sweep, if known."""
         return [asked for sweep in self.sweeps if (asked := read_asked(sweep))]
 
     @cached_property
@@ -135,7 +135,7 @@ class Evidence:
 
     @cached_property
     def runs_of_points(self) -> Counter[Path]:
-        """How many runs are there in the folder of each point: 0 of one that was asked for and has none."""
+        """The number of runs in the folder of each point: 0 for a requested point without runs."""
         counted = Counter(trace.parent.parent for trace in self.traces)
         for sweep in self.sweeps:
             asked = read_asked(sweep)
@@ -295,7 +295,7 @@ def _connectivity(found: Evidence) -> str:
 
 
 def _seeds(found: Evidence) -> str:
-    # A seed that is asked for twice would count one run as two independent ones, and make intervals too narrow.
+    # A seed that is listed twice would count one run as two independent ones, and make intervals too narrow.
     if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):

@@ -1,7 +1,7 @@
 """Draws the figures of results, and writes their files.
 
 They are those that the study of the results plans. Where it plans none, or there is no study, there is one for each of
-the main metrics and of the study's own, or of all if none of these was measured: more are drawn if asked for.
+the main metrics and of the study's own, or of all if none of these was measured; options choose more.
 
 Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
 come from anywhere: only elements and attributes that draw are taken over. What is not on the lists below is left out,

@@ -1,4 +1,4 @@
-"""`roambus new`: packages that work at once, to be made one's own.
+"""`roambus new`: packages of agents that work at once, for the user to change.
 
 `writer` checks the name of an agent and writes its package, from the templates in `package/`.
 """

@@ -1,4 +1,4 @@
-"""Writes the package of a new agent: whole, or not at all, and such that it works at once.
+"""Writes the package of a new agent, which works at once; it is written completely or not at all.
 
 The files are templates in `package/`, in whose paths PACKAGE stands for the package's name. They make a distribution
 with an agent, its messages and parameters, a test and a transcript, and the entry point by which roambus finds the

@@ -1,14 +1,14 @@
 """A study: one or more sweeps, and what is measured, drawn and claimed of each.
 
-`roambus reproduce` runs a study, and the figures, claims and the report of its results are made of what it says. Each
-study that comes with roambus has a folder beside this file: `study` puts it together from its sweeps (TOML files with
-their templates), its metrics (`metrics`) and its claims (`claims`), and holds it under the name STUDY. Modules are
-imported when a study is asked for, so that nothing here depends on any of them. A study of the user's own is found by
+`roambus reproduce` runs a study; the study describes the figures, claims and the report of its results. Each study of
+roambus has a folder beside this file: its module `study` combines its sweeps (TOML files with their templates), its
+metrics (`metrics`) and its claims (`claims`), and defines STUDY. Modules are
+imported when a study is used, so that nothing here depends on any of them. A study of the user's own is found by
 the path of its file (docs/studies.md).
 
 Results are read together with the study and the sweep that they are of, by what their `sweep.json` says. Those that an
-earlier version of roambus made name neither: they are taken for results of the sweep with the same template and axes,
-and of several such sweeps for the one that their folder is called like, or the first. Earlier versions wrote
+earlier version of roambus made name neither: they belong to the sweep with the same template and axes. If there are
+several such sweeps, they belong to the one with the name of their folder, or else to the first. Earlier versions wrote
 underscores where names of templates and sweeps have hyphens today.
 """
 

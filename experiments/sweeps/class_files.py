@@ -1,4 +1,4 @@
-"""The name by which a sweep calls an agent that is given as a class, and the file of a class that has none.
+"""Agents that are given as classes: their names in a sweep, and files for classes that have none.
 
 A run is made by a process of its own, and its key covers the code of its agent. So an agent is always something that
 another process can import.

@@ -198,7 +198,7 @@ class Job:
         self._group = f"roambus sweep {next(_numbers)}"
 
     def has_begun(self) -> bool:
-        """Whether any of its tasks has come to an executor."""
+        """Whether any of its tasks has reached an executor."""
         tracker = self.context.statusTracker()
         stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStageIds()))
         return any(stage.numActiveTasks + stage.numCompletedTasks for stage in stages)

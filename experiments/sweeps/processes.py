@@ -211,7 +211,7 @@ def _serve(connection: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:  # never: this is no main process
         threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-    # Without memory it ends like one that the kernel kills for want of it: its run waits for another worker.
+    # Without memory it ends as if the kernel had killed it for lack of memory: its run waits for another worker.
     with suppress(EOFError, ConnectionError, KeyboardInterrupt, MemoryError), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()

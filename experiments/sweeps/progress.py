@@ -1,4 +1,4 @@
-"""How far a sweep is, and how long the rest takes: a bar on a terminal, plain lines elsewhere.
+"""The progress of a sweep and the remaining time: a bar on a terminal, plain lines elsewhere.
 
 The time left is estimated from the work of the runs that have ended, and not from their number: a sweep can mix runs of
 ten nodes with runs of a hundred, in any order. Only ratios of work matter, which are known before any run is made. The

@@ -3,7 +3,7 @@
 - Every run is rendered before the first one starts, so that a mistake in a template costs nothing. The first seed of
   each point is also read as the host reads it, and its agents are made; other seeds are only rendered.
 - A run's key says what it depends on. What is complete under its key is never made again, and so a sweep that was
-  interrupted goes on where it was. A run that failed is only tried again if that is asked for: most would fail again.
+  interrupted goes on where it was. A failed run is only repeated on request: most would fail again.
 - A crew makes the runs: processes of this machine, or executors of a cluster. The runner plans and counts.
 - Where results lie on an object store a crew works in a mirror, and each run is published as soon as it is complete.
 

@@ -1,4 +1,4 @@
-"""A sweep: which template, agents, axes and seeds are run. It is checked, narrowed, and expanded into single runs.
+"""A sweep: template, agents, axes and seeds. It is checked, narrowed, and expanded into single runs.
 
 - Every agent runs at every value of every axis with every seed, so that all are compared in the same networks. Only
   seeds can differ: a point can have more of them than the others, for a narrower interval (`more_seeds`).
@@ -91,7 +91,7 @@ class Sweep:
     seeds: tuple[int, ...] = (0,)
     fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
     backend: str = DEFAULT
-    """The back-end that it is run on unless another one is asked for."""
+    """The default back-end of its runs."""
     name: str = ""
     """The name of its file without the ending; empty for a command."""
     study: str | None = None

@@ -1,4 +1,4 @@
-"""Sweeps in files: reads them from TOML, and keeps in the results what was asked for.
+"""Sweeps in files: reads them from TOML, and keeps the request in the results.
 
 template = "thesis"              a template's name, or a path beside the sweep
 seeds = 10                       seeds 0 to 9
@@ -320,7 +320,7 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 
 def command_again(results: Path) -> str:
-    """The command that makes all runs that are asked for in a folder, and no other: those that are there stay.
+    """The command that makes all runs requested in a folder, and no others; complete runs stay.
 
     A sweep in a file of the user's own is called NAME.toml: where the file lies is not in the results.
     """
@@ -359,7 +359,7 @@ def _made_as(results: Path) -> Iterator[str]:
 
 
 def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
-    """The agent as `--agents` takes it: by its label if the sweep has it there, else with what the label is made of."""
+    """The agent as `--agents` takes it: by its label if the sweep has it, else by agent and parameters."""
     own, *given = label.split("+")
     chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
     return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
@@ -427,7 +427,7 @@ def _settings(fixed: Mapping[str, Any]) -> str:
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """What both ask for. The first sweep gives the folder its name and study, and new values come after old ones."""
-    # Whatever was asked for before stays asked for: its runs are there, and would else count as somebody else's.
+    # Earlier requests stay: their runs are there, and would otherwise count as foreign.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
     precision = new.get(PRECISION, old.get(PRECISION))

@@ -1,4 +1,4 @@
-"""Keeps what a template computes within bounds: templates are somebody's data, and can ask for more than there is.
+"""Limits the time and memory of a template: templates are data of others, and can need more than there is.
 
 A product or a power that would be one long step of Python is refused before it begins. What takes many steps is ended
 when its time is used up, and what takes too much memory finds none.

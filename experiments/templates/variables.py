@@ -1,4 +1,4 @@
-"""What can be set in a template: its variables, which a comment at its head declares in TOML.
+"""The variables of a template, which a comment at its head declares in TOML.
 
     {#- variables
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }

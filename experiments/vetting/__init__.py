@@ -1,4 +1,4 @@
-"""Vets agents: runs anybody's agent through what every agent must bear, and tells what it does not.
+"""Vets agents: runs an agent in scenes that every agent must survive, and reports its mistakes.
 
 `examination` runs the agent in several processes and compares what comes out.
 `messages` takes its messages to bytes and back, and hands it messages that it does not know.

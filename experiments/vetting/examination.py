@@ -1,4 +1,4 @@
-"""Vets an agent: runs it in scenes that every agent must bear, in several processes, and compares what comes out.
+"""Vets an agent: runs it in scenes that every agent must survive, in several processes, and compares the traces.
 
 In a scene eight nodes publish and subscribe for twelve seconds while some crash, freeze, leave and return, on ideal
 links, on the radio, and with frames about the largest that the radio sends (`vet.ini.j2`). The rules:
@@ -285,7 +285,7 @@ class _Seen:
         self.unhandled: set[Any] = set()
         """The keys of timers that have run out, and that no handler takes."""
         self.hasty: dict[str, SimTime] = {}
-        """What was asked for after less than any radio can tell, but not at once, and the time in ns."""
+        """Actions after less time than any radio can resolve, but not at once, with the time in ns."""
         self._agents: list[Agent] = []
 
     def parameters(self) -> Any:

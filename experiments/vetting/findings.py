@@ -1,4 +1,4 @@
-"""What can be wrong with an agent, and the line that is to blame.
+"""Findings: mistakes of an agent, each with the line that causes it.
 
 Two kinds of mistakes are found by looking at the agent itself:
 

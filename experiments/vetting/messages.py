@@ -1,4 +1,4 @@
-"""What becomes of an agent's messages: each survives the way to bytes and back, and no stranger's does any harm.
+"""Tests an agent's messages: each must survive writing and reading, and foreign ones must do no harm.
 
 Over the radio a message is its bytes alone, and over ideal links the object itself is handed on. So an agent could work
 on one and fail on the other, if a field is written otherwise than it is read. Frames can be damaged, and another

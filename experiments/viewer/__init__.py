@@ -1,4 +1,4 @@
-"""The replay page: a run as a film to look at.
+"""The replay page: a run as a film.
 
 `film` makes a header and columns of integers of a run, and `scene` says where nodes, links and overlays are drawn.
 `witness` runs the agents again to see what a trace does not hold.

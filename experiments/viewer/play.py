@@ -1,4 +1,4 @@
-"""A session that is played: what is done on the page becomes a command, and what follows is computed again.
+"""A session of `roambus play`: actions on the page become commands, and their effects are computed.
 
 The agents are deterministic, and over ideal links a minute of them takes a moment. So there is no running simulation to
 interfere with: a session is a transcript that grows, and its film is that of the whole transcript.
@@ -138,7 +138,7 @@ class Session:
 
 
 def _overridden(head: list[str], overrides: Overrides) -> list[str]:
-    """The head with the agent that was asked for in place of the file's own, and without what is about that one."""
+    """The head with the requested agent in place of the file's own, and without the parameters of that one."""
     if not overrides.agent:
         return head
     settings = "".join(f" {name}={value}" for name, value in overrides.parameters.items())

@@ -1,4 +1,4 @@
-"""What the page draws of a network: where nodes are, who is linked, whom an overlay joins, and which send arrived.
+"""What the page draws of a network: places of nodes, links, overlays, and which messages arrived.
 
 Everything comes from the trace and from the scenario, without an agent's code, so that the trace of an agent that is
 not installed can be looked at.

@@ -72,7 +72,7 @@ Answer = Callable[[Any], Any]
 class Doorway:
     """Who is there: strangers by when they came, and guests, who know the page's address.
 
-    Every connection has a thread, and the server's own ends those that take too long: hence the lock.
+    Every connection has a thread, and the server's own ends those that take too long; therefore the lock.
     """
 
     strangers: dict[socket.socket, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Finds what a trace does not hold: the run's agents run once more, and what they send, hear and know is kept.
+"""Recovers what a trace lacks: the run's agents run once more, and their messages and state are kept.
 
 A trace says that a message of some type was sent, and not what was in it; nor does it hold routing tables. Agents are
 deterministic, so that they can be asked again.
@@ -240,7 +240,7 @@ class _Listening:
         self._testimony = testimony
 
     def open(self) -> Hello:
-        """Opens the back-end."""
+        """Opens the back-end, of which nothing is recorded yet."""
         return self._backend.open()
 
     def fail(self, error: BaseException) -> None:
@@ -248,7 +248,7 @@ class _Listening:
         self._backend.fail(error)
 
     def close(self) -> Totals:
-        """Closes the back-end."""
+        """Closes the back-end and returns its totals unchanged."""
         return self._backend.close()
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:

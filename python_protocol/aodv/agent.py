@@ -319,7 +319,7 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for want of a link (ideal links alone report it) or of room."""
+        """Learns of a bare frame that was not sent, for lack of a link (only ideal links report it) or of room."""
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
         if event.reason == NO_LINK:
@@ -413,7 +413,7 @@ class Aodv(Agent):
 
     @on_timer(REBOOT_TIMER)
     def end_silence(self, _: object, now: SimTime) -> None:
-        """Searches what was asked for while the node kept silent."""
+        """Starts the searches that were requested while the node kept silent."""
         self.discovery.silent_until = now
         for destination in self.discovery.queue.destinations():
             self.discovery.search(destination, now)

@@ -89,7 +89,7 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
-    # What a node is made of; a protocol replaces single parts
+    # The parts of a node; a protocol replaces single ones
 
     def _make_link(self) -> Link | DirectLink | BundlingLink:
         return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()

@@ -43,7 +43,7 @@ class MftPubSub(BrokerAgent):
     client_type = Client
     messages: ClassVar[MessageSet] = MessageSet([Bundle, Beat, Ask])
 
-    # What it is made of
+    # Its parts
 
     @property
     def _sends_bundles(self) -> bool:

@@ -86,7 +86,7 @@ class Broker(Forwarding):
 
     @on(Sub)  # lines 1 to 6
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes."""
+        """A SUB that is newer than what is known enters its filter and floods on."""
         if not self._is_next(z, sub):
             return
         misled = self._misled(z, sub)
@@ -97,7 +97,7 @@ class Broker(Forwarding):
 
     @on(Uns)  # lines 7 to 12
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A subscriber unsubscribes."""
+        """A UNS that is newer than what is known removes its filter and floods on."""
         if not self._is_next(z, uns):
             return
         misled = self._misled(z, uns)
@@ -106,7 +106,7 @@ class Broker(Forwarding):
 
     @on(Mig)  # lines 13 to 26
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has come to a new broker; its old one is told along the old next hops."""
+        """A subscriber has moved to a new broker; the MIG follows the old next hops to its old one."""
         if not self._is_next(z, mig):
             return
         old, misled = self.table.next_hop(mig.subscriber), self._misled(z, mig)

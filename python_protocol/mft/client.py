@@ -69,7 +69,7 @@ class Client(FamilyClient):
             self._subscribe_all()
 
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
-        """Tells another broker that this client has come to it, or the same one that it is back."""
+        """Tells a broker that this client has moved to it, or is back."""
         if broker == self.node or not self._parameters.beats_migrate:
             self.send(broker, Mig(self.node, last, self._tick(), 0))
         self._place += 1
@@ -152,7 +152,7 @@ class SpreadingClient(Client):
 
     @on_timer(SpreadTimer)
     def spread(self, key: SpreadTimer, now: SimTime) -> None:
-        """Sends what was asked for, if still nobody else has."""
+        """Sends the requested notifications, if still no other node has."""
         heard = self._heard.get(key.notification)
         if heard is not None and heard.is_waiting:
             heard.is_waiting, heard.on_air = False, now

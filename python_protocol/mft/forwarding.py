@@ -37,7 +37,7 @@ Recipients = dict[NodeId | None, list[NodeId]]
 
 
 _LONGEST = 64
-"""Rounds between two ASKs, and for which something is asked for: as many as a digest has notifications."""
+"""Rounds between two ASKs, and for which a notification is requested: as many as a digest has notifications."""
 
 
 _MOST = 255
@@ -173,7 +173,7 @@ class Missing:
         self._limit = limit
         self._next: SimTime = 0
         self._first: dict[NodeId, int] = {}
-        """The newest number that was told of each publisher when anything was told of it first."""
+        """The newest number of each publisher in the first digest that named it."""
         self._since: dict[NotificationId, SimTime] = {}
         """When it was told first of each notification that it lacks."""
 
@@ -197,7 +197,7 @@ class Missing:
             self._pause = self._round
 
     def take_due(self, now: SimTime) -> tuple[Held, ...]:
-        """What is to be asked for now, which is nothing most of the time."""
+        """The notifications to request now, usually none."""
         if now < self._next:
             return ()
         self._since = {one: since for one, since in self._since.items() if now - since <= _LONGEST * self._round}

@@ -271,7 +271,7 @@ class RoutingTable:
         return self._routes.get(subscriber)
 
     def timestamp(self, subscriber: NodeId) -> Timestamp:
-        """T_i(s)."""
+        """The timestamp of T_i(s); UNKNOWN if nothing is known of the subscriber."""
         route = self._routes.get(subscriber)
         return UNKNOWN if route is None else route.timestamp
 

@@ -129,7 +129,7 @@ class SpreadingBroker(Broker):
 
     @on(Sub)
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes."""
+        """As without spreading; the subscription also covers recent notifications (`subscription_delay`)."""
         super().subscribe(sub, z, now)
         self._want(sub.subscriber, now)
 

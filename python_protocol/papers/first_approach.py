@@ -254,7 +254,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 13
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has come to a new broker; its old one is told along the old next hops."""
+        """A subscriber has moved to a new broker; the MIG follows the old next hops to its old one."""
         s = mig.subscriber
         if self._parameters.answer_late and z in self.neighbours and self._is_connected(s):
             self._send_bmig(z)

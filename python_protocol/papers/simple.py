@@ -10,7 +10,7 @@ Where the algorithm leaves something open:
 - *R_i is a multiset of (f, z)*; UNS removes one entry (section 2.3.1).
 - *A client that publishes what it subscribes to gets it*: y != z (line 11) holds back what came from a broker.
 - *The system is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace says so.
-- *A client that finds itself at another broker* all the same subscribes there anew (the paper on the first approach,
+- *A client that finds itself at another broker* all the same subscribes there again (the paper on the first approach,
   section 3.2): what it has subscribed to before stays in the system, and leads nowhere.
 - Who subscribes is not known, only where; `route` in the trace is of the brokers whose own clients match.
 """

@@ -313,7 +313,7 @@ class DirectLink:
     """The interface of `Link`, without frames, acknowledgements and timers."""
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:  # as Link's
-        """At once."""
+        """Sends the message itself, at once."""
         return [Send(neighbour, message)]
 
     def is_full(self, neighbour: NodeId) -> bool:  # as Link's
@@ -331,11 +331,11 @@ class DirectLink:
         return [], [message]
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """There are none."""
+        """Does nothing: without retransmissions there are no timers."""
         return [], []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Nothing waits."""
+        """Does nothing: without a queue no message waits."""
         return [], []
 
 

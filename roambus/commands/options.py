@@ -1,4 +1,4 @@
-"""What stands on the command line: options that several commands have, so that one name means the same everywhere.
+"""Options that several commands share, so that one name means the same everywhere.
 
 The type of an option or an argument says what can stand there: a name or the path of a file, a number of seconds, a
 folder or an address on an object store. By it a shell completes names, for which they are found without importing

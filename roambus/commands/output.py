@@ -1,4 +1,4 @@
-"""How a command tells what came of it: in words to people, or with `--json` as one JSON document to programs.
+"""The output of a command: text for people, or with `--json` one JSON document for programs.
 
 `answer` is what the command was asked for, `summary` a sentence about the whole, `remark` what happens on the way, and
 `detail` what only those read who asked for more. `-q` leaves out summaries and remarks, `-v` adds details. What the
@@ -46,7 +46,7 @@ class Telling:
     document: Any = None
     """What a program reads: an object that grows by the keywords of answers, unless a command gives a whole one."""
     problems: set[str] = field(default_factory=set)
-    """The problems that people were told of already, such as a run that failed while others went on."""
+    """The problems that were reported already, such as a run that failed while others went on."""
     is_told: bool = False
     """Whether the document was printed already, as by a command that goes on until Ctrl-C."""
     started: float = field(default_factory=time.monotonic)
@@ -81,7 +81,7 @@ def telling() -> Telling:
 
 
 def answer(text: object = None, /, **fields: Any) -> None:
-    """Prints what the command was asked for, with or without `-q`; `fields` tell programs the same."""
+    """Prints the result of the command, with or without `-q`; `fields` are the same for programs."""
     told = telling()
     told.add(fields)
     if text is not None and not told.as_json:

@@ -1,4 +1,4 @@
-"""What a protocol does, and what is wrong with it: `roambus new`, `trace`, `play`, `explore` and `vet`.
+"""Commands for authors of protocols: `roambus new`, `trace`, `play`, `explore` and `vet`.
 
 A scenario is a text file with a network and commands. `trace` prints the messages that its commands cause, `play` has
 the user give the commands in a browser, and `explore` tries every order of events.

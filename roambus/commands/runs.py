@@ -1,4 +1,4 @@
-"""`roambus run`, `render`, `serve`, `rerun` and `replay` are about one run.
+"""Commands on one run: `roambus run`, `render`, `serve`, `rerun` and `replay`.
 
 A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
 the same template, with other values or agents, fit into the same results.

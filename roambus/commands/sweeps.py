@@ -1,4 +1,4 @@
-"""`roambus sweep` makes the runs of a sweep; what makes runs for `roambus reproduce` is here, too.
+"""`roambus sweep` makes the runs of a sweep; `roambus reproduce` uses the same functions.
 
 Runs are made by processes of this machine, or by the executors of a Spark cluster. With `--precision` a sweep grows,
 point by point, until what is asked for is known as precisely as asked.
@@ -222,7 +222,7 @@ def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None
 def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: BackendFactory) -> list[str]:
     """Makes the runs of a sweep, showing the progress; returns a line for each run that failed.
 
-    Whoever saw the progress was told of the runs that have failed now.
+    The progress has already reported the runs that failed now.
     """
     from rich.progress import track
 

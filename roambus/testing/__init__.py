@@ -1,4 +1,4 @@
-"""Tests for what others write.
+"""Tests for agents and back-ends that others write.
 
 An agent's test compares a transcript with what is sent now (`transcribe`), and has `vet` look for what agents must not
 do: both are what `roambus trace` and `roambus vet` print. A back-end's test imports the promises that every back-end

@@ -1,4 +1,4 @@
-"""The cases and the watch of the conformance suite: four nodes in reach of each other, and what the interface promises.
+"""The cases of the conformance suite: four nodes in reach of each other, and checks of the interface's promises.
 
 A back-end under test makes a `Backend` of a `Case`. `Conforming` stands between it and whoever calls it, passes
 everything on, and asserts at each call what `roambus.bridge.backends.interface` promises of it: the order of calls, the
@@ -103,7 +103,7 @@ class Conforming:
     _heard: Counter[tuple[NodeId, Packet]] = field(default_factory=Counter)
 
     def open(self) -> Hello:
-        """First, and once."""
+        """Opens the back-end; the host calls this first, and once."""
         assert self.calls == []
         self.calls.append("open")
         self._hello = self.backend.open()
@@ -128,7 +128,7 @@ class Conforming:
         self.backend.fail(error)
 
     def close(self) -> Totals:
-        """Last, and once."""
+        """Closes the back-end; the host calls this last, and once."""
         assert "close" not in self.calls
         self.calls.append("close")
         totals = self.backend.close()

@@ -207,7 +207,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to compute: on which master, what a study adds, whether everything is computed anew, and whom to tell."""
+    """How to compute: on which master, what a study adds, whether everything is computed again, and whom to tell."""
 
     master: str
     extra: Extra

@@ -1,4 +1,4 @@
-"""What earlier aggregations found: the metrics of each run, kept until its trace or the metrics' own code changes.
+"""The results of earlier aggregations: the metrics of each run, kept until its trace or the metrics' code changes.
 
 DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
 right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.
@@ -68,7 +68,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """A digest of the code that metrics come from, and of their setting; if it changes, everything is computed anew."""
+    """A digest of the code that metrics come from, and their setting; if it changes, everything is computed again."""
     libraries = " ".join(library.__version__ for library in (np, pa, pd))
     return digest_of([computation.__name__], f"{libraries} {extra} {computation.deadline_s()}")[:16]
 

@@ -1,4 +1,4 @@
-"""The traces of a sweep: which there are, which are missing, and which are no traces, as their footers tell.
+"""The traces of a sweep: which exist, which are missing, and which are invalid, by their footers.
 
 Who aggregates knows a trace by its place, its size and its time, and opens none. Its footer is read where its rows are.
 """
@@ -134,7 +134,7 @@ def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
 
 
 def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
-    """The place of each run that a sweep was asked for, below the folder of its traces."""
+    """The place of each run of a sweep's request, below the folder of its traces."""
     for agent in asked[AGENTS]:
         levels = {AGENT: [agent], **axes_of(asked, agent), SEED: asked[SEEDS]}
         named = [[f"{name}={value}" for value in values] for name, values in levels.items()]

@@ -1,4 +1,4 @@
-"""Starts Spark: a session that listens only where it has to, and leaves nothing behind.
+"""Starts Spark: a session that opens only necessary ports, and leaves no files behind.
 
 `session` starts and ends it, on this machine, on a cluster or on a server.
 `java` finds a Java that fits, starts it, and tells how it ended.

@@ -1,4 +1,4 @@
-"""Finds a Java for Spark, runs it as a child process of ours, and has it start fast.
+"""Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
 The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start it by
 itself, but keeps neither how it ended nor what it said last. So we start it, and environment variables tell PySpark

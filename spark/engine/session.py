@@ -1,4 +1,4 @@
-"""Starts a Spark session quickly, lets it listen only where it has to, and leaves nothing behind.
+"""Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
 On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
 reached, which must be an address at which somebody answers. Its files lie in a private folder. What it needs to know it

@@ -1,4 +1,4 @@
-"""The metrics of a run: plain functions of tables that are made of its trace, without Spark.
+"""The metrics of a run: functions of tables that are computed from its trace, without Spark.
 
 `run` makes the tables.
 `catalogue` has the metrics of every run, which are the examples for all others.

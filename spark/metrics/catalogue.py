@@ -1,4 +1,4 @@
-"""The metrics of every run, each declared and computed in one place: a plain function of a run's tables.
+"""The metrics of every run, each declared and computed in one place: a function of a run's tables.
 
 A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
 metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
@@ -63,7 +63,7 @@ class Metric:
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
     is_main: bool = False
-    """Whether agents are compared by it unless something else is asked for."""
+    """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
     """None for what is only shown, such as the packets of a message type."""
 

@@ -1,4 +1,4 @@
-"""What is measured beside the metrics of every run: by a study for its own sweeps, or by a user for any.
+"""Further metrics: of a study for its own sweeps, or of a user for any sweep.
 
 It is written like the metrics of every run (`roambus.spark.metrics.catalogue`), and reaches tables, figures, reports,
 comparisons and exports in the same way. A table of single observations is a function, too, under `table`: it returns a

@@ -404,7 +404,7 @@ def _codes(texts: Any) -> Integers:
 
 
 def _of_tables(rows: pa.RecordBatch) -> pa.BooleanArray:
-    """Which rows the tables are made of; what is received counts where it carries notifications."""
+    """The rows that the tables need; received rows count if they carry notifications."""
     heard = pc.and_(_is_of(rows, [schema.RECEIVE]), pc.is_valid(rows[schema.NOTIFICATION_ID]))
     return pc.or_(_is_of(rows, _OF_TABLES), heard)
 

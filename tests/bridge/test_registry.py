@@ -223,7 +223,7 @@ def test_an_agent_whose_constructor_raises_is_told(folder: Path) -> None:
     """With its own line, before anything runs."""
     (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    def __init__(self, node):\n        pass\n")
     with pytest.raises(
-        UserError, match=r"agent Mine: it cannot be made of \(node, roles, parameters, random\): TypeErr"
+        UserError, match=r"agent Mine: it cannot be made from \(node, roles, parameters, random\): TypeErr"
     ):
         make_agents(scenario([Role.NONE]), load_agent("mine.py"))
 

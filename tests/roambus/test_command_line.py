@@ -87,7 +87,7 @@ def test_agents_are_listed_and_shown_with_their_parameters(
     monkeypatch.syspath_prepend(folder / "site")
     listed = roambus("list", "agents").out
     assert re.search(r"^listed +Says hello\.$", listed, re.M)
-    assert re.search(r"^missing +Its source says nothing of it; roambus show loads it\.$", listed, re.M)
+    assert re.search(r"^missing +Its source has no summary; roambus show loads it\.$", listed, re.M)
     shown = roambus("show", "listed").out
     assert shown.startswith("agent listed: Says hello.\n")
     assert "  interval = 2s  how often; a time, in seconds or with its unit; RFC 3561\n" in shown

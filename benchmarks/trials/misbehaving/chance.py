@@ -188,7 +188,7 @@ CHANCE = (
             def hear(self, event, now):
                 assert isinstance(event.message, Ping)  # here
         """,
-        "unknown messages: .*what an agent does not know, it ignores",
+        "unknown messages: .*an agent ignores what it does not know",
     ),
     whole(
         "a recovery that raises",

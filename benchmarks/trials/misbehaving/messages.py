@@ -122,13 +122,13 @@ MESSAGES = (
         "a message that is not listed",
         f"{_NUMBERS}class Pong(Message, tag=2):  # here\n    a: U8\n",
         "self.send(BROADCAST, Pong(1))",
-        "message PONG of agent Mine .*none of the agent's messages: write messages",
+        "message PONG of agent Mine .*not one of the agent's messages: write messages",
     ),
     telling(
         "a tag that another has",
         f"{_NUMBERS}class Pong(Message, tag=1):\n    a: U8\n",
         "self.send(BROADCAST, Pong(1))",
-        "message PONG of agent Mine .*none of the agent's messages",
+        "message PONG of agent Mine .*not one of the agent's messages",
     ),
     telling(
         "two messages of one tag",

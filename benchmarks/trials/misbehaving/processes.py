@@ -121,7 +121,7 @@ def _importing(name: str, line: str, says: str) -> Misbehaving:
 
 def _making(name: str, line: str, says: str) -> Misbehaving:
     source = f"{_HANDLER}\n    def __init__(self, *all):\n        super().__init__(*all)\n        {line}  # here\n"
-    return whole(name, source, f"cannot be made of .*{says}")
+    return whole(name, source, f"cannot be made from .*{says}")
 
 
 BEFORE_RUNS = (

@@ -39,13 +39,15 @@ VALUES = (
     _sending("to a negative node", "self.send(-1, Ping(1))  # here", _NODE),
     _sending("to a node that cannot be", "self.send(70000, Ping(1))  # here", _NODE),
     _sending(
-        "to a node that is not there", "self.send(99, Ping(1))", "to 99, which is no node at to_a_node.*py:.* in tick"
+        "to a node that is not there",
+        "self.send(99, Ping(1))",
+        "to 99, which is not a node at to_a_node.*py:.* in tick",
     ),
     _sending("to a text", 'self.send("n1", Ping(1))  # here', f"of type str: {_NODE}"),
     _sending("to nobody", "self.send(None, Ping(1))  # here", _NODE),
     _sending("to a real number", "self.send(1.0, Ping(1))  # here", _NODE),
     _sending("to a truth value", "self.send(True, Ping(1))  # here", _NODE),
-    _sending("a text is sent", 'self.send(BROADCAST, "ping")  # here', "is no Message, but of type str"),
+    _sending("a text is sent", 'self.send(BROADCAST, "ping")  # here', "is not a Message, but of type str"),
     _sending("a class is sent", "self.send(BROADCAST, Ping)  # here", "is a class: make a message of it"),
     ticking(
         "a message without tag",
@@ -53,8 +55,8 @@ VALUES = (
         "has no tag: write class Base",
         "class Base(Message):\n    x: U8\n\n",
     ),
-    ticking("nothing is delivered", "self.deliver(None)  # here", "is no Notification, but of type NoneType"),
-    ticking("a number is delivered", "self.deliver(5)  # here", "is no Notification, but of type int"),
+    ticking("nothing is delivered", "self.deliver(None)  # here", "is not a Notification, but of type NoneType"),
+    ticking("a number is delivered", "self.deliver(5)  # here", "is not a Notification, but of type int"),
     ticking("a note without name", "self.note(None)  # here", "a note needs a name"),
     *(
         ticking(

@@ -51,7 +51,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
-    """Knows the last instant at which nothing can happen that the host has not been told of.
+    """Knows the last instant up to which the host has been informed of everything.
 
     docs/bridge.md, "Lookahead", has the rule. `until` only comes nearer between two Steps: each packet that the host
     sends can arrive after its time on the air at the earliest, and the host must ask again from there on.
@@ -111,7 +111,7 @@ class CastaliaBackend:
         self._connection: Channel | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
-        """The instants of the last wire Step that the host has not been told of."""
+        """The instants of the last wire Step that the host has not got yet."""
         self._now: SimTime = 0
         self._lookahead = Lookahead(Opening())
         self._more = False

@@ -5,7 +5,7 @@ comes by TCP, which every user of both machines reaches: so a run has CURVE keys
 nobody has to keep any. Both must also say the run's token, because a socket that is left over from another run would
 else speak with the wrong host.
 
-The folder is made anew for each run and removed with it. Names of abstract sockets would need no folder, but every user
+Each run makes the folder and removes it. Names of abstract sockets would need no folder, but every user
 of the machine could connect to them. A name in place of a number is refused for TCP: it could lead to another machine,
 or to an address on which the host does not listen.
 """
@@ -47,7 +47,7 @@ class CurveKeys:
 
     @classmethod
     def fresh(cls) -> CurveKeys:
-        """Makes new keys."""
+        """New key pairs for both sides of a run's connection."""
         (server_public, server_secret), (client_public, client_secret) = zmq.curve_keypair(), zmq.curve_keypair()
         return cls(*(key.decode() for key in (server_public, server_secret, client_public, client_secret)))
 

@@ -62,7 +62,7 @@ class Installation:
 
     @property
     def simulator(self) -> Path:
-        """Returns Castalia's executable."""
+        """The path of Castalia's executable, which need not exist."""
         return simulator_in(self.castalia)
 
     def types(self) -> NedTypes:

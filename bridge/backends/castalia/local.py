@@ -153,7 +153,7 @@ class LocalConnection:
                 pass
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the listening socket and all connections, whoever is connected."""
         self._selector.close()
         for one in (self._listener, *self._visitors, *([self._peer] if self._peer else [])):
             one.close()

@@ -1,4 +1,4 @@
-"""How a simulator comes to the host, which starts it, or waits until somebody does so by hand; and how it ends.
+"""How a simulator connects to the host, which starts it or waits for one that the user starts; and how it ends.
 
 A simulator finds what it needs in the folder `.roambus` beside the run's ini: the address with the token and the keys,
 links to Castalia's modules and ours, and the ways of nodes that move by a file. The ini names that folder (`load-libs`,

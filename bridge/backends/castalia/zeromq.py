@@ -276,7 +276,7 @@ class Guard:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the guard."""
+        """Stops the thread that guards the socket, and waits until it has ended."""
         self._guarded.disable_monitor()
         if self._thread is not None:
             self._thread.join()

@@ -1,4 +1,4 @@
-"""The graph of ideal links: which links there are, which of them carry frames, and what becomes of frames on them.
+"""The graph of ideal links: which links exist, which carry frames, and what happens to frames on them.
 
 Runs and explorations ask the same functions: who gets a frame, and who is told that it was not sent or got lost with
 its link. How long it takes is for the back-end of a run; an exploration tries every order.

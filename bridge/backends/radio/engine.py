@@ -6,7 +6,7 @@ What every model of the radio needs, and what knows no model:
    cache of its own, for LLVM inlines it into the one `entry_point`, which Numba caches on disk. Numba looks for changes
    in the file of the cached function only, and cannot read a cache whose types have since been renamed. So the entry
    point's name, which is that of its cache, ends in a fingerprint of every source of this folder: code that was edited
-   or upgraded finds no cache, and is compiled anew.
+   or upgraded finds no cache, and is compiled again.
 2. *Events* are rows (time, code) of a binary heap. A code holds a sequence number, the kind of the event and the number
    of the node or frame that it concerns, in this order in one integer. So comparing codes compares the order of
    arrival, and at one time events come in the order in which they were pushed. The queue forgets nothing: who changes
@@ -188,7 +188,7 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
 
 STREAMS = 5
 BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS = (np.int64(stream) for stream in range(STREAMS))
-"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""
+"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles again for each plain int.)"""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

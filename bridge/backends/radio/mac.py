@@ -1,15 +1,15 @@
-"""The MAC: Castalia's TunableMAC, which is CSMA without acknowledgements, as docs/radio.md, "The MAC", tells it.
+"""The MAC: Castalia's TunableMAC, which is CSMA without acknowledgements, as in docs/radio.md, "The MAC".
 
 1. A MAC has a bounded queue, one timer, and a state that says what the timer is for. An idle MAC that gets a frame
    contends for the channel: it senses, backs off while the channel is busy, and then drains its queue, handing the
-   radio one frame after the other, each as often as it has tries; or it hands over one frame, and contends anew for the
+   radio one frame after the other, each as often as it has tries; or it hands over one frame, and contends for the
    next. By chance (`probTx`) a try does not happen. A frame that has no tries left is dropped, and nobody is told.
 2. The next frame goes to the radio shortly before the one before has left, so that TX is not left in between.
 3. With a duty cycle an idle MAC has its radio listen and sleep in turns. What is sent has preambles before it
    (TunableMAC calls them beacons), for as long as others sleep. Who hears one stays awake until a packet comes, or
    would have come.
-4. The timer runs by the node's own clock, and is set anew when the MAC has something else to do. The queue of events
-   forgets nothing: so a timer that is set to a later time leaves its event where it is, and is put there anew when that
+4. The timer runs by the node's own clock, and is set again when the MAC has something else to do. The queue of events
+   forgets nothing: so a timer that is set to a later time leaves its event where it is, and is renewed when that
    comes; one that is set to an earlier time leaves an event behind at which nothing happens. Most timers are set later,
    so that the queue stays short.
 5. What comes up from the radio is passed on if it is a broadcast, or for the node.
@@ -18,7 +18,7 @@ Two of TunableMAC's ways are kept that lose packets, for the reference has them:
 misses others that follow the same preambles; and what comes from above while a MAC waits for a packet may be dropped.
 
 The order of draws is part of what a seed means: for the chance of a try (only below 1), the wait before it, the bound
-of a back-off, and the persistence. A draw that would come to 0 is made all the same where another value of a key would
+of a back-off, and the persistence. A draw whose result is always 0 is still made where another value of a key would
 make it, so that runs which differ in one key share what they can.
 """
 
@@ -229,7 +229,7 @@ def _backoff_bound(s: State, backoffs: int) -> float:
 def _drain(s: State, sender: int, now: int) -> None:
     """Passes the next preamble to the radio, or the first queued frame, or all of them one after the other.
 
-    What comes from above meanwhile is sent along, so that the queue is looked at anew each time.
+    What comes from above meanwhile is sent along, so that the queue is looked at again each time.
     """
     node, run = s.nodes[sender], s.run[0]
     if node.preambles > 0:
@@ -244,7 +244,7 @@ def _drain(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_preamble(s: State, sender: int, now: int) -> None:
-    """Passes a preamble to the radio. They are all alike, so each node has one frame for them, which nobody is told of.
+    """Passes a preamble to the radio. They are all alike, so each node has one frame for them, and no agent gets it.
 
     Turning the radio round may find the battery empty: then the MAC is dead, and sets no timer.
     """

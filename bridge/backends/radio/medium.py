@@ -14,7 +14,7 @@ docs/radio.md, "Path loss", "Variation in time" and "Measured links", has the mo
    model's correlation times. All nodes in one place see the same deviation.
 5. Measured links change when the recording says so, and lose the recorded share of the frames.
 
-Where nodes move, to search anew after any move looks wasteful, for most moves change few links. But links that are kept
+Where nodes move, to search again after any move looks wasteful, as most moves change few links. But links that are kept
 up to date would cost something at each move of each node, whether it sends before the next one or not; searching when
 somebody sends takes 28 % of the loop with 10,000 mobile nodes (docs/performance.md), and less with fewer.
 """
@@ -55,7 +55,7 @@ def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64],
 def apply_moves(s: State, now: int) -> None:
     """Puts the nodes in the cells where they are at `now`.
 
-    `RUN.moves` counts the moves done: who has found its hearers at another count looks for them anew. Any node's move
+    `RUN.moves` counts the moves done: who has found its hearers at another count looks for them again. Any node's move
     counts, for it may come into reach, or go.
     """
     run = s.run[0]
@@ -83,7 +83,7 @@ def _leave(s: State, node: int) -> None:
 
 @compiled
 def apply_changes(s: State, now: int) -> None:
-    """Makes measured links what they are at `now`; who sends on a changed one has to find anew who hears it."""
+    """Makes measured links what they are at `now`; who sends on a changed one has to find again who hears it."""
     run, changes = s.run[0], s.measured.changes
     while run.changes < len(changes) and changes[run.changes].time <= now:
         change = changes[run.changes]

@@ -1,4 +1,4 @@
-"""Memory: room in the arrays of the compiled loop, which is made when it is needed, and asked for ahead of its use.
+"""Memory: the arrays of the compiled loop, which grow when necessary, and prefetching of their records.
 
 *Room.* Nobody knows beforehand how many nodes will hear one, nor how many signals will meet at a radio. Rows have room
 for some at first, so that memory grows with the nodes in reach and not with the square of all. Before each event the
@@ -34,7 +34,7 @@ EVENTS_AT_ONCE = 8
 """More than follow from one, except for those at the nodes at which a frame arrives."""
 
 FAR, NEAR = 12, 6
-"""So many links before its turn a node's record is asked for, and then what the record tells the place of."""
+"""How many links ahead a node's record is prefetched, and then the records to which it points."""
 LARGE = 1000
 """With fewer nodes everything stays in a cache of 2 MiB."""
 HALF_LINE = 64

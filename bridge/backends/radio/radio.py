@@ -122,7 +122,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
 def end_frame(s: State, sender: int, now: int) -> None:
     """Ends the frame: receivers judge it, and with an empty buffer the radio leaves TX.
 
-    The frame ends at those whom it reached when it began, wherever nodes have moved since: `links` is found anew by the
+    The frame ends at those whom it reached when it began, wherever nodes have moved since: `links` is found by the
     next frame only.
     """
     node = s.nodes[sender]

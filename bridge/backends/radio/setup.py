@@ -1,4 +1,4 @@
-"""The set-up of a run: from a scenario the state of the compiled loop, with all that is random and no agent's doing.
+"""The set-up of a run: makes the state of the compiled loop from a scenario, with all randomness outside the agents.
 
 1. First it is checked that this radio models the scenario, and refused otherwise: nothing is modelled by half.
 2. Each purpose has a generator of its own, spawned from the run's seed: placement and mobility

@@ -3,7 +3,7 @@
 1. There is an array for each kind of thing, with a record for each node, signal, link, frame and so on, and one record
    RUN for what belongs to the run as a whole. All of it is the one tuple `State`, which every compiled function gets.
 2. Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only.
-3. Settings stand in RUN as records of their own, made of the settings' classes: a field for each number and truth
+3. RUN has settings as records, derived from the settings' classes: a field for each number and truth
    value, under the same name. The compiled loop reads `run.mac.backoff_base` as Python reads
    `scenario.mac.backoff_base`, and nothing in between has to name a field.
 4. What is used together is kept together, for the cache: of a node's record first what every signal touches that the

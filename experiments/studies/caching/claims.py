@@ -1,4 +1,4 @@
-"""What sections 6 and 7 of the paper on caching say, each sentence with one precise reading.
+"""The claims of sections 6 and 7 of the paper on caching, each sentence with one precise reading.
 
 The paper names loads and loss by its figure 4 alone, whose curves its text does not give. So a claim about "the" gain
 or ratio is tested at every load, and one about how high the gain gets at the highest. "Increases" is a straight line
@@ -15,7 +15,7 @@ How the sentences were read:
 3. *Whatever the size of the caches* compares the two ends of the axis in place of a slope: the sweep has two absences.
 4. *No delay due to processing* leaves a second, which is little beside the 15 s for which the client is away.
 
-Several of these do not hold, and docs/papers.md says why. What the absorption time comes to is decided by the size of
+Several of these do not hold, and docs/papers.md says why. The absorption time depends on the size of
 the caches: a full one forgets a message once k others have come, no matter who is away for how long.
 """
 

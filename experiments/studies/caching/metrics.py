@@ -1,4 +1,4 @@
-"""Measures what sections 6 and 7 of the paper on caching measure, from traces alone.
+"""The metrics of sections 6 and 7 of the paper on caching, from traces alone.
 
 The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it
 says how it is read.
@@ -103,7 +103,7 @@ def gain_percent(run: Run) -> float:
 
 @metric("responses per request")
 def responses_per_request(run: Run) -> float:
-    """Responses that come to whom asked, over the requests that bring any."""
+    """Responses that reach the requesting client, over the requests that bring any."""
     return over(len(run.rows(schema.ANSWER)), requests_answered(run))
 
 

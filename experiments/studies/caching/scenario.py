@@ -1,4 +1,4 @@
-"""Draws clients of brokers that come, move and go, and what is published meanwhile, as an ini has it.
+"""Draws clients of brokers that arrive, move and leave, and the publications meanwhile, for an ini.
 
 This is the model of the paper on caching, section 6. At each broker clients are born and die as in a queue without
 waiting: they are born at a constant rate, and each lives for an exponential time. While it is there, a client goes

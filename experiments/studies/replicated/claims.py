@@ -1,4 +1,4 @@
-"""What the paper on replicated brokers says of costs and failures, each sentence with one reading that is tested.
+"""The claims of the paper on replicated brokers on costs and failures, each with one reading that is tested.
 
 The paper has no measurements. Where it says that something costs more, the reading is a difference between two agents
 in runs of equal seeds, at every place of the sweep. Where it gives a number, such as the three time-outs that pass

@@ -1,4 +1,4 @@
-"""Measures what the study of replicated brokers is about, from traces alone.
+"""The metrics of the study of replicated brokers, from traces alone.
 
 Messages and bytes are counted from the first event on, and are over the number of events.
 """

@@ -1,4 +1,4 @@
-"""Measures what brokers store for clients that are away, and what of it these get, from traces alone."""
+"""Metrics of the notifications that brokers store for absent clients, and deliver to them, from traces alone."""
 
 from __future__ import annotations
 

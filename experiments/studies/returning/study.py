@@ -1,4 +1,4 @@
-"""The study of clients that disconnect and return: what every protocol that can do it delivers to them, at what cost.
+"""The study of clients that disconnect and return: deliveries and cost of every protocol that supports it.
 
 All protocols get the same workload over ideal links. Absences are announced or not, and their mean length varies. Two
 things are measured beside the metrics of every run, from traces alone. What returning clients cost is what brokers

@@ -83,7 +83,7 @@ CERTAIN = 0.999
 HALF = 0.5
 """What lies between a whole number and the next: "at most n" is tested as "below n and a half"."""
 _AVERAGE_DEGREE = 4.0
-"""The bound that the proof on degrees comes to, in different neighbours of a subscriber."""
+"""The bound that the proof on degrees derives, in different neighbours of a subscriber."""
 _MESSAGES_A_ROUND = 5.0
 """The bound of the proof: two introductions of itself, two of others, and a request."""
 _MESSAGES_A_DOUBLING, _ROUNDS_A_DOUBLING, _OVERHEAD_A_DOUBLING = 0.25, 0.5, 1.0
@@ -180,7 +180,7 @@ CONVERGENCE_CLAIMS = (
 STEADY_CLAIMS = (
     ClaimTest(
         "Node degree (lemma of section 2.1): logarithmic in the worst case, constant in the average case.",
-        "Different neighbours: at most 2 ceil(log2 n), and below 4 on average, which the proof comes to.",
+        "Different neighbours: at most 2 ceil(log2 n), and below 4 on average, which the proof derives.",
         at_each(
             [SUBSCRIBERS],
             Bound(

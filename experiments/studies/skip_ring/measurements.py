@@ -1,4 +1,4 @@
-"""Measures what happens to a skip ring, from traces alone: joins, crashes, and publications that only one has.
+"""Metrics of events in a skip ring, from traces alone: joins, crashes, and publications that only one node has.
 
 While the subscribers double (section 4.1 of the paper), a join concerns an old subscriber if it has another predecessor
 or successor afterwards, which is what a configuration tells beside the label. What a subscription or unsubscription

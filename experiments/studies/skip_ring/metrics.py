@@ -1,4 +1,4 @@
-"""Measures what the lemmas and theorems of the skip ring's paper are about, from traces alone.
+"""The metrics for the lemmas and theorems of the skip ring's paper, from traces alone.
 
 A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
 that `roambus.python_protocol.papers.skip_ring.corrupted` has for as many nodes, compared as sets of rows: one that is

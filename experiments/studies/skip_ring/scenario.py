@@ -1,4 +1,4 @@
-"""Draws what subscribers of a skip ring do once it is legitimate, as an ini has it (`SN.commands`): join, leave, crash.
+"""Draws joins, departures and crashes of subscribers in a legitimate skip ring, for an ini (`SN.commands`).
 
 Everything is drawn from the run's seed, so that every agent gets the same.
 """

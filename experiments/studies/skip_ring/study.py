@@ -141,7 +141,7 @@ _JOINING = (
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
     """Whether and when all have everything, and the redundant publications, with a line for each start."""
     lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
-    yield _plan("informed", "Subscribers that come to have everything", INFORMED, lines)
+    yield _plan("informed", "Subscribers that finally have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
     yield _plan("sent-in-vain", "Publications sent to who has them", KNOWN_SENT, lines)
 
@@ -221,9 +221,9 @@ STUDY = Study(
         "the probability 1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
         "Two readings were changed after a small run (4, 8 and 16 subscribers, 3 seeds). Maintenance was read as "
         "growth by less than 0.25 messages with each doubling, and did not hold: 0.32, for 3.2, 3.6 and 3.8 messages; "
-        "it is now the bound that the text comes to. Operations were read as at most one and two messages, and held; "
+        "it is now the bound that the text implies. Operations were read as at most one and two messages, and held; "
         "an unsubscription once took three, so that they are now read as growth.",
         "Rounds to converge, until all have everything, to restore the ring and to catch up are means of those that "
-        "do. Beside each stands the share of those, in a figure of its own.",
+        "do. The share of those is in a figure beside each.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Why the numbers are as they are: suppositions, each with a small sweep that can settle it and a reading fixed here.
+"""Explanations of the numbers: suppositions, each with a small sweep that can decide it, and a reading fixed here.
 
 A supposition is tested like a claim (`roambus.experiments.claims`), and is printed whether it holds or not. Numbers
 that differ by factors are compared as doublings, that is by the logarithm to base 2 of their ratio, so that a change

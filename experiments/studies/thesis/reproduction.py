@@ -1,4 +1,4 @@
-"""Writes docs/reproduction.md and its pictures: the thesis' evaluation, what it lacks, and why numbers are as they are.
+"""Writes docs/reproduction.md and its pictures: the thesis' evaluation, further measurements, and explanations.
 
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 

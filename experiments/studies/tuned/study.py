@@ -1,4 +1,4 @@
-"""The study of what holds on a slow channel: delivery, delay and messages over size and speed, and the ablations.
+"""The study of protocols on a slow channel: delivery, delay and messages over size and speed, and the ablations.
 
 What the tuned profiles are to achieve has one precise reading each, which was fixed before the whole runs. Delivery is
 that of all pairs that were wanted, which is the same denominator for every protocol, and only runs of equal seeds are
@@ -6,7 +6,7 @@ compared. The ablations show what each change of a tuned profile does alone, and
 alone and is not missed when it is left out stands in for another. A change that does nothing alone and is missed when
 it is left out needs another one to work, which neither column shows by itself.
 
-The static sweep is there because a profile can be tuned to movement by doing everything anew all the time: where
+The static sweep is there because a profile can be tuned to movement by constantly starting again: where
 nothing moves, a tree that is found should stay.
 """
 

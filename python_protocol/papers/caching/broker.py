@@ -73,7 +73,7 @@ class Broker(ForgetfulBroker):
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Somebody unsubscribes at or behind z: neighbours are told of what it covered."""
+        """Somebody unsubscribes at or behind z: neighbours get the subscriptions that it covered."""
         self.table.remove(uns.filter, z)
         self._tell_neighbours()
         self._forget_unwanted()

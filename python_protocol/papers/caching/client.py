@@ -5,14 +5,14 @@
 - *It comes back by SUB for each filter, then a REQUEST* for what was kept at its old broker: in this order, so that the
   subscription is on each link before the old broker gives up its own, and nothing is lost between.
 - *While it is on its way it keeps what it publishes*; filters that it adds or gives up count when it is back.
-- *Without having said so it cannot leave*: found at another broker, it subscribes there anew, as a new client would.
+- *Without having said so it cannot leave*: found at another broker, it subscribes there again, as a new client would.
 
 A client remembers which filters it had at each broker that it has left, because that broker keeps a subscription of it
 until its REQUEST has come there. A client that is fast can be at a third broker by then, or back at the first; it then
 withdraws at the broker where it is what that still has of an earlier visit, and asks for what it has left last.
 
 With `mobility_support` off it leaves as a client would in a network without caches: it unsubscribes, and subscribes
-anew when it is back.
+again when it is back.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ that is not known to cover another is forwarded needlessly, and one that is not 
 asked needlessly.
 
 What a neighbour was told is remembered beside the table, and not derived from it. Which of two filters that cover each
-other it was told of depends on which came first. Derived anew at each change, the other one could be chosen, and each
+other it was told of depends on which came first. Derived again at each change, the other one could be chosen, and each
 such change of mind would cost an UNS and a SUB.
 
 SUB and UNS are those of Simple Routing, PUB is the family's. A route lists nodes, the nearest first: that of a REQUEST
@@ -247,7 +247,7 @@ class Request(Message, tag=4):
 
 
 class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
-    """An old message on its way back to who asked for it; `kept`: it was kept for a client in movement."""
+    """An old message on its way back to the requesting client; `kept`: it was kept for a client in movement."""
 
     number: Number
     """That of the request."""

@@ -205,7 +205,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 16
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has come to another broker: the MIG follows the old next hops to where it was local."""
+        """A subscriber has moved to another broker: the MIG follows the old next hops to where it was local."""
         subscriber = mig.subscriber
         if subscriber in self.local:
             self._let_go(z, mig)

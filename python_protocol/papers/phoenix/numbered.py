@@ -104,7 +104,7 @@ class NumberedBroker(Broker):
 
     @on(Mig)  # algorithm 2.3, lines 1 to 16
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has come to another broker: the MIG goes on if it is the newest."""
+        """A subscriber has moved to another broker: the MIG goes on if it is the newest."""
         subscriber = mig.subscriber
         self._commands.migrated(mig, z)
         known = self._migrations.get(subscriber)

@@ -147,7 +147,7 @@ class OfPoint(Message, notation="term={term} from {point}"):
 class IAmLeader(OfPoint, tag=9, name="I_AM_LEADER"):
     """A new leader, to the brokers of its site and to the leaders of the neighbours (sections 6.6 and 6.8).
 
-    It goes on from the copy at the point: a replica that has come to just that point follows.
+    It continues from the copy at the point: a replica with a copy of just that point follows.
     """
 
 
@@ -171,7 +171,7 @@ MaybeCopy = Annotated[
 
 
 class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
-    """The leader has come to the point by a step: `message` of `peer` has changed its state (section 6)."""
+    """The leader has reached the point by a step: `message` of `peer` has changed its state (section 6)."""
 
     point: Point
     peer: NodeId
@@ -179,7 +179,7 @@ class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
 
 
 class Informed(Message, tag=12, notation="{point}"):
-    """The sender's copy has come to this point."""
+    """The sender's copy has reached this point."""
 
     point: Point
 
@@ -192,7 +192,7 @@ class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
 
 
 class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
-    """The sender wants to lead from `term` on; its copy has come to the point."""
+    """The sender wants to lead from `term` on; its copy has reached the point."""
 
 
 class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):

@@ -361,7 +361,7 @@ class Releases:
         self._held.append(one)
 
     def informed(self, step: int) -> None:
-        """Another broker has come to this step; one that is behind it may say so later."""
+        """Another broker has reached this step; one that is behind may say so later."""
         self._informed = max(self._informed, step)
 
     def begin_term(self, first: Released) -> None:

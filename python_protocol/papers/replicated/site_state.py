@@ -255,7 +255,7 @@ class Outgoing:
         """The highest number sent in each stream (section 5.1)."""
         self.unaccepted: dict[Key, Numbered] = {}
         self.early: set[Key] = set()
-        """Accepted before this copy of the state has come to sending it."""
+        """Accepted before this copy of the state has sent it."""
 
     def number(self, message: Numbered) -> Numbered:
         """Gives a message the next number of its stream."""

@@ -318,7 +318,7 @@ class AloneParameters(SkipRingParameters):
 
 
 class BuildRingAlone(Agent):
-    """A node that is to come to its place in the sorted ring of all."""
+    """A node that must find its place in the sorted ring of all."""
 
     parameters: AloneParameters
 

@@ -129,7 +129,7 @@ class Publications(Process):
 
     def _request_missing(self, theirs: Summary) -> CheckAndPublish:
         """Asks for all with the prefix that no own node has; the node with the shortest label below it is compared."""
-        # Below this label either nothing is here, so all is asked for; or what is here is on one side only.
+        # Below this label either there is nothing, so everything is requested; or it is on one side only.
         nearest = self.trie.first_below(theirs.label)
         if nearest is None:
             return CheckAndPublish(self.topic, (), theirs.label)

@@ -131,14 +131,14 @@ class Subscriber(Process):
         self._ask(Unsubscribe(self.topic, self.ring.node))
 
     def confirm(self) -> None:
-        """Asks for its configuration, because the supervisor, which another has asked for it, wants to know."""
+        """Requests its configuration, because the supervisor, to which another node has named it, asks."""
         if not self.is_leaving:
             self._request(self.ring.node)
 
     def timeout(self) -> None:
         """Carries out Timeout: actions (i), (ii) and (iv), and the rounds of ring, shortcuts and trie."""
         own = self.own
-        # Both are asked for again each round, because the request, or its answer, may have met a corrupted state.
+        # Both are requested again each round, because the request, or its answer, may have met a corrupted state.
         if self.is_leaving:
             self.leave()
         elif own is None:

@@ -121,7 +121,7 @@ class Supervisor(Process):
     def integrate(self, request: Subscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
         """Sends a subscriber its configuration, after recording it if it is new (sections 3.1 and 4.1).
 
-        By `ask_first` whom another has asked for, and who is not recorded, is asked to ask for itself.
+        By `ask_first` a node that another has named, and that is not recorded, must request its configuration itself.
         """
         self._note_served(request)
         is_known = request.subscriber in self.database(request.topic).entries.values()

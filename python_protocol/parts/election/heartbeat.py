@@ -179,7 +179,7 @@ class GapEstimate:
         self._last = None
 
     def time_out(self, random: Random) -> SimTime:
-        """The time-out to set now, drawn anew each time."""
+        """The time-out to set now, drawn again each time."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
 

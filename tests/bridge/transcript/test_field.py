@@ -36,7 +36,7 @@ def test_what_is_no_place_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "30", "0m", "30m/s", "30 m", "inf m"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     """With an example."""
-    with pytest.raises(ValueError, match="no measure such as 30m"):
+    with pytest.raises(ValueError, match="not a measure such as 30m"):
         parse_measure(text, "m")
 
 

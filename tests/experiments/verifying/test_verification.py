@@ -64,7 +64,7 @@ def test_a_trace_that_was_changed_is_named(
     metadata = read_footer(trace).metadata
     write_trace(pq.read_table(trace).slice(1), trace, metadata)
     assert call("roambus verify results", monkeypatch) == 1
-    assert "it does not come out again: row 0 is at " in capfd.readouterr().err
+    assert "its trace differs when it is made again: row 0 is at " in capfd.readouterr().err
 
 
 def test_a_run_of_another_version_cannot_be_made_again(
@@ -89,7 +89,7 @@ def test_an_agent_that_takes_time_from_elsewhere_is_found(
     assert call("roambus verify results --trust", monkeypatch) == 1
     printed = capfd.readouterr().err
     assert "runs agent clock.py at " in printed
-    assert "it does not come out again: row " in printed
+    assert "its trace differs when it is made again: row " in printed
 
 
 def test_a_folder_without_traces_is_the_users_mistake(

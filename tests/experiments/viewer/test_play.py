@@ -106,7 +106,7 @@ def test_nothing_is_dropped_unasked(page: Page) -> None:
     page.press("#time", "Enter")
     page.fill("#do", "b2 crashes")
     page.press("#do", "Enter")
-    page.wait_for_selector("#live-error:has-text('would take the place of what happens later: after 4s b3 is cut off')")
+    page.wait_for_selector("#live-error:has-text('would replace later commands: after 4s b3 is cut off')")
     assert "b2 crashes" not in page.inner_text("#transcript")
     page.get_by_role("button", name="do it at the end").click()
     page.wait_for_selector("#transcript:has-text('b2 crashes')")

@@ -69,7 +69,7 @@ def test_what_is_done_takes_the_place_of_what_came_after(session: Session) -> No
     session.do(5, "b3 is cut off")
     session.do(9, "b3 joins b2")
     before = session.transcript()
-    with pytest.raises(LaterCommandsError, match="take the place of what happens later: after 4s b3 joins b2"):
+    with pytest.raises(LaterCommandsError, match="replace later commands: after 4s b3 joins b2"):
         session.do(7, "b2 crashes")
     assert session.transcript() == before
     session.do(7, "b2 crashes", drop=True)
