@@ -29,7 +29,7 @@ def test_a_place_and_a_measure_are_read() -> None:
 @pytest.mark.parametrize("text", ["", "20", "20,", "-1,5", "nan,1", "1e9,1", "20, 5", "12345678,1"])
 def test_what_is_no_place_is_refused(text: str) -> None:
     """With an example."""
-    with pytest.raises(ValueError, match=r"no place such as 20,7\.5"):
+    with pytest.raises(ValueError, match=r"not a place such as 20,7\.5"):
         parse_place(text)
 
 
