@@ -8,8 +8,8 @@ Processes that we start (a simulator, Java) end in ways of their own. The common
 kernel's: it kills a process when the machine has no memory left, and only its counters tell so afterwards.
 
 An error is made where its cause is known, and gets its place where that is known: `mistakes_at` puts file and line
-before what the reader of a value says. None is caught only to be logged: what has no message for a person is a mistake
-of ours, and its traceback is wanted.
+before the message of a value's reader. None is caught only to be logged: an error without a message for people is a
+bug of roambus, and needs its traceback.
 """
 
 from __future__ import annotations

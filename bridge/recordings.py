@@ -13,7 +13,7 @@ another one has heard, or should have. The format is that of the public "dense c
    empty strength means that nothing was heard.
 2. Whole columns are read and checked at once, for files have 300,000 lines. Only what cannot be read so is looked at
    line by line, to name the line that is wrong and what is wrong with it.
-3. A run plays one channel, from some time on, at some pace, for so many nodes (`Choice`). A row holds from its time
+3. A run plays one channel, from some time on, at some pace, for some nodes (`Choice`). A row holds from its time
    until the link's next row; before its first row a link is as its first row says. So nothing is made up between rows.
 4. A missing row is not taken for silence: on Grenoble's testbed links that deliver above 0.95 lack 15 % of their rows.
    Whatever the recording does not say of the links and of the time that a run plays is named (`gaps`), and nothing is

@@ -189,8 +189,8 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
     """Tells whether a file is one of the agent's, whose lines can be to blame for an error.
 
-    Of our own agents a line in python_protocol counts, but none in what drives them; of a user's agent no line of ours
-    does, so that the author sees the last of their own lines above it.
+    For our own agents a line in python_protocol counts, but none of the code that drives them; for a user's agent only
+    the user's lines count, so that the author sees the last of them.
     """
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 

@@ -65,7 +65,7 @@ class Fragments:
         """The last message of each sender, as far as each receiver has it."""
 
     def fit(self, longest: float) -> None:
-        """From now on a frame has room for a message of so many bytes; raises UserError if that is none for a piece."""
+        """Sets the longest message of a frame, in bytes; raises UserError if a fragment does not fit into it."""
         room = min(longest - _HEADER, _MOST)
         if room < 1:
             raise UserError(f"a frame has room for {max(0, int(longest))} bytes, which is none for a fragment")

@@ -3,8 +3,8 @@
 By the key a finished run is known. A key that covered too little would pass off an old trace as that of a changed
 agent, and one that covered too much would have finished sweeps made again for nothing.
 
-1. The key covers the ini and the files that it names, the seed, how much the trace holds, the kind of back-end, and
-   code: the agent's, and of ours what the agent, the host and that back-end are made of.
+1. The key covers the ini and the files that it names, the seed, the trace level, the kind of back-end, and code: of
+   the agent, and the modules of roambus that the agent, the host and that back-end use.
 2. The hash of code begins at some files and goes on to every module of `roambus.python_protocol` and `roambus.bridge`
    that they import, and that these import. Whatever else is imported, such as NumPy, is not hashed.
 3. Of each file the syntax tree is hashed, less what only people read: comments and formatting are not in a syntax tree;

@@ -59,7 +59,7 @@ CHUNK_ROWS = 2048
 """Rows kept as Python objects before they become an Arrow batch: few enough to be in the processor's cache still."""
 
 TEXT_BYTES, SPARE_TEXT_BYTES = 100, 4
-"""So many bytes of text a row may have on average, and a trace so many more for each row that the limit allows.
+"""Bytes of text that a row may have on average, and further bytes of a trace for each row that the limit allows.
 
 The spare 80 MB are for short traces of large networks, in which a row lists thousands of subscribers.
 """

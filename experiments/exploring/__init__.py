@@ -3,7 +3,7 @@
 | module          | what it does                                                               |
 |-----------------|----------------------------------------------------------------------------|
 | `scenario_file` | what is explored: a transcript's head, what may happen, what must hold     |
-| `shapes`        | all connected graphs and all trees of so many nodes; nodes that look alike |
+| `shapes`        | all connected graphs and all trees of N nodes; nodes that look alike      |
 | `transcripts`   | the first state from a transcript, and a transcript from steps             |
 | `state`         | states of agents as values, and agents from them                           |
 | `nodes`         | what single nodes do, worked out once                                      |

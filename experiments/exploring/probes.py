@@ -23,7 +23,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 LONGEST_PERIOD = 500
-"""So many states are followed to see whether a state with timers comes back to itself, whatever happens."""
+"""States that are followed to see whether a state with timers always returns to itself."""
 LONGEST = 10_000
 """After so many arrivals a probe is taken to go in circles."""
 PROBE = "the probe"

@@ -1,6 +1,6 @@
 """Shapes: networks that can be made of each other by giving the nodes other names.
 
-All small networks are the connected graphs of so many nodes, and the trees of so many brokers, each shape once. Two
+All small networks are the connected graphs of N nodes, and the trees of N brokers, each shape once. Two
 networks have one shape if the nodes of one can be renamed so that it becomes the other. A tree is a rooted one, because
 who is whose parent matters.
 

@@ -70,7 +70,7 @@ from roambus.spark.aggregation.traces import absent, examine, find_traces, run_p
 MOST_SCENARIOS = 200
 """Runs that are examined, evenly spread over all: for each an ini must be read."""
 MOST_MOVED = 5
-"""In so many of them it is worked out how connected the network was, which takes most of the time.
+"""Runs of these for which the connectivity of the network is computed, which takes most of the time.
 
 It takes the traces, and the shortest ways between all pairs of nodes at each moment.
 """

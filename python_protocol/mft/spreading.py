@@ -364,7 +364,7 @@ class BeatingBroker(Broker):
         """Subscriptions say nothing of ways here."""
 
     def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
-        """Nor are there ways of which they could tell a neighbour."""
+        """None: with spreading there are no ways that a message could show to a neighbour."""
 
     def _is_below(self, route: Route) -> bool:
         return bool(route.filters) and route.next_hop != self._uplink and self.reaches(route.next_hop)

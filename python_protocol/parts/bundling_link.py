@@ -155,7 +155,7 @@ class BundlingLink(Streams[_Outbound]):
     # Timers
 
     def timer(self, key: LinkTimer, now: SimTime) -> tuple[list[Action], list[LinkBroken]]:
-        """A timer of ours ran out: a bundle is due, or a neighbour has not acknowledged."""
+        """A timer of the link ran out: a bundle is due, or a neighbour has not acknowledged."""
         if key == FLUSH:
             return self._flush(now, None), []
         neighbour = key.neighbour

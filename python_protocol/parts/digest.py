@@ -1,8 +1,8 @@
 """Digests: which of the newest notifications a node has, in a few bytes, so that its neighbours send what it lacks.
 
-For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. Of
-what is older than that it says nothing: a node neither asks for it nor is sent it. Of a publisher that it does not name
-the node has nothing, unless the digest is full.
+For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. It
+says nothing of older notifications, which nobody requests or sends. Of a publisher that a digest does not name the node
+has nothing, unless the digest is full.
 
 A row of bits costs the same however many gaps there are, and a list of numbers would cost most where most is missing,
 which is when the channel has the least room. What is older than its bits a digest does not deny, so that a node is not

@@ -269,7 +269,7 @@ class Link(Streams[_Outbound]):
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
-        """A timer of ours ran out: a retransmission, or after the last one a neighbour given up."""
+        """A timer of the link ran out: a retransmission, or after the last one a neighbour given up."""
         neighbour = key.neighbour
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:

@@ -136,7 +136,7 @@ class Cost:
     words: str
     unit: str
     units: float
-    """So many of the metric's own."""
+    """How many of the metric's own units are one `unit`."""
 
     def of(self, standing: Standing) -> str:
         """What an agent costs."""

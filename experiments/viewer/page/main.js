@@ -27,8 +27,8 @@ class Page {
     this.views = films.map(makeView);
     nameViews(this.views);
     this.end = Math.max(...films.map((film) => film.end));
-    /** What is sent at regular intervals whatever happens is not shown at first, unless nothing else is sent; nor is
-        what a session's scenario hides. */
+    /** Messages sent at regular intervals are hidden at first, unless there are no others, and so are those that a
+        session's scenario hides. */
     this.regular = new Set(this.views.flatMap(({ film, rows }) => regularTypes(film, rows)));
     const others = typesByCount(this.views).filter(([type, count]) => count && !this.regular.has(type));
     this.hidden = new Set([...(others.length ? this.regular : []), ...films.flatMap((film) => film.live?.hide ?? [])]);
