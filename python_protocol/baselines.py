@@ -249,28 +249,28 @@ class RepairParameters(GossipParameters):
         unit="s",
         source="RFC 6206, I_min: reasoned, as the publishers' interval in the thesis",
         above=0,
-        doc="time between two summaries of a node while somebody around differs",
+        doc="time between two summaries of a node while a neighbour differs",
     )
     longest_interval: SimTime = parameter(
         16 * SECOND,
         unit="s",
         source="RFC 6206, I_max: four doublings, so that what is lost last is missed for half of a digest at most",
         above=0,
-        doc="time between two summaries of a node while nobody differs",
+        doc="time between two summaries of a node while no neighbour differs",
     )
     patience: SimTime = parameter(
         SECOND // 2,
         unit="s",
         source="reasoned: five assessment delays, within which nearly all floods are over",
         at_least=0,
-        doc="who lacks something that was on the air in this time may be about to hear it",
+        doc="a node that lacks a notification sent within this time may still hear it",
     )
     told_publishers: int = parameter(
         7,
         source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
         at_most=255,
-        doc="publishers of which a summary tells; more take turns",
+        doc="publishers in a summary; more take turns",
     )
 
 

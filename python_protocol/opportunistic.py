@@ -56,7 +56,7 @@ class CarrierParameters(Parameters):
         SECOND, unit="s", source="RFC 3561, section 10, HELLO_INTERVAL", above=0, doc="time from one hello to the next"
     )
     allowed_hello_loss: int = parameter(
-        2, source="RFC 3561, section 10", at_least=0, doc="hellos in a row that may be missed before two have parted"
+        2, source="RFC 3561, section 10", at_least=0, doc="hellos in a row that may be missed before a contact ends"
     )
     buffer: int = parameter(
         2000,
@@ -69,7 +69,7 @@ class CarrierParameters(Parameters):
         source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
         at_most=255,
-        doc="notifications that a hello or a request names; more take turns",
+        doc="notifications in a hello or a request; more take turns",
     )
     batch: int = parameter(
         8,
@@ -295,14 +295,18 @@ class SprayAndWait(Carrier):
 class ProphetParameters(CarrierParameters):
     """As for all, and how likely encounters are; names and values are those of RFC 6693, section 3.3."""
 
-    p_encounter_max: float = parameter(0.7, source="RFC 6693", above=0, at_most=1, doc="what an encounter adds at most")
+    p_encounter_max: float = parameter(
+        0.7, source="RFC 6693", above=0, at_most=1, doc="the most that an encounter adds"
+    )
     p_encounter_first: float = parameter(0.5, source="RFC 6693", above=0, at_most=1, doc="after the first encounter")
     p_first_threshold: float = parameter(
         0.1, source="RFC 6693", at_least=0, at_most=1, doc="below it an encounter counts as the first"
     )
-    beta: float = parameter(0.9, source="RFC 6693", at_least=0, at_most=1, doc="what is left of what others tell")
-    gamma: float = parameter(0.999, source="RFC 6693", above=0, at_most=1, doc="what a time unit leaves")
-    delta: float = parameter(0.01, source="RFC 6693", at_least=0, at_most=1, doc="what stays between it and certainty")
+    beta: float = parameter(0.9, source="RFC 6693", at_least=0, at_most=1, doc="factor for predictabilities of others")
+    gamma: float = parameter(0.999, source="RFC 6693", above=0, at_most=1, doc="factor for each time unit")
+    delta: float = parameter(
+        0.01, source="RFC 6693", at_least=0, at_most=1, doc="distance of the maximum from certainty"
+    )
     time_unit: SimTime = parameter(
         SECOND, unit="s", source="the RFC leaves it to the network; here it is a hello", above=0, doc="unit of ageing"
     )

@@ -3,7 +3,7 @@
 Those that the RFC computes from others are properties here, so that they cannot contradict each other. Section 10 gives
 all of them for fast channels (IEEE 802.11) and networks of any size, and says which may be changed, and what they have
 to allow for: NODE_TRAVERSAL_TIME "should include queuing delays", NET_DIAMETER "measures the maximum possible number of
-hops". There are three profiles, which say what counts unless it is set itself.
+hops". There are three profiles, which give defaults for the other parameters.
 
 - `rfc` has the RFC's values, but for TTL_START: section 10 asks for at least 2 where hello messages are used.
 - `thesis` differs from it in the two points of the thesis, section 4.5.1: hellos from every node at all times, and a
@@ -51,7 +51,7 @@ class AodvParameters(LinkParameters):
         "rfc",
         source="RFC 3561; thesis: the thesis, section 4.5.1; tuned: RFC 3561, section 10, derived in docs/tuned.md",
         choices=("rfc", "thesis", "tuned"),
-        doc="what counts unless it is set itself; thesis: hello_always and rerr_on_expiry on; tuned, mostly direct "
+        doc="defaults of the other parameters; thesis: hello_always and rerr_on_expiry on; tuned, mostly direct "
         "delivery when two meet: hello_always on, and constants that follow from network_size and bit_rate",
     )
     network_size: int = parameter(
@@ -59,7 +59,7 @@ class AodvParameters(LinkParameters):
         unit="nodes",
         source="the thesis, table 4.2: C32, its largest network",
         at_least=2,
-        doc="with profile=tuned, how many nodes the constants are made for",
+        doc="with profile=tuned, the number of nodes for which the constants are computed",
     )
     bit_rate: int = parameter(
         250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=tuned, the rate of the channel"
@@ -114,9 +114,7 @@ class AodvParameters(LinkParameters):
         at_most=MOST_HOPS,
         doc="beyond it the whole network is searched",
     )
-    timeout_buffer: int = parameter(
-        2, unit="hops", source=_SECTION_10, at_least=0, doc="slack in the time a ring is waited for"
-    )
+    timeout_buffer: int = parameter(2, unit="hops", source=_SECTION_10, at_least=0, doc="slack in the wait for a ring")
     local_add_ttl: int = parameter(
         2, unit="hops", source=_SECTION_10, at_least=0, doc="slack in the TTL of a local repair"
     )
@@ -128,13 +126,17 @@ class AodvParameters(LinkParameters):
         False, source="RFC 3561, section 6.6; the thesis, section 4.5.1", doc="D flag: intermediate nodes do not answer"
     )
     gratuitous_rrep: bool = parameter(
-        False, source="RFC 3561, section 6.6.3", doc="G flag: who answers for a destination tells it"
+        False, source="RFC 3561, section 6.6.3", doc="G flag: a node that answers for a destination informs it"
     )
     rrep_ack: bool = parameter(
-        False, source="RFC 3561, section 6.8", doc="A flag: ask for a RREP-ACK, and blacklist who does not send it"
+        False,
+        source="RFC 3561, section 6.8",
+        doc="A flag: request a RREP-ACK, and blacklist a neighbour that does not send it",
     )
     local_repair: bool = parameter(
-        False, source="RFC 3561, section 6.12", doc="a node on the way searches a new route for the packet it holds"
+        False,
+        source="RFC 3561, section 6.12",
+        doc="a node on the way searches a new route for the packet that it holds",
     )
     hello_always: str = parameter(
         "profile",
@@ -156,7 +158,7 @@ class AodvParameters(LinkParameters):
         unit="s",
         source="RFC 5148, section 5.2: up to a quarter of the interval",
         at_least=0,
-        doc="a hello comes at most that much early, so that two hidden nodes do not collide for ever",
+        doc="a hello is early by at most this, so that two hidden nodes do not collide for ever",
     )
     broadcast_jitter: SimTime = parameter(
         10 * MILLISECOND,

@@ -44,12 +44,12 @@ class BrokerParameters(LinkParameters, ElectionParameters):
         "election",
         source="the thesis, section 2.5",
         choices=TREES,
-        doc="who makes the tree: the brokers elect a leader, or the scenario gives it",
+        doc="the source of the tree: an election among brokers, or the scenario",
     )
     link_layer: bool = parameter(
         True,
-        source="the thesis, section 2.2: reliable FIFO channels, which a radio has not",
-        doc="messages go over the shared link layer; they go bare over links that are reliable by themselves",
+        source="the thesis, section 2.2: reliable FIFO channels, which a radio does not have",
+        doc="messages use the shared link layer; false: they are sent directly, over links that are reliable",
     )
     publisher_buffer: int = parameter(
         64,

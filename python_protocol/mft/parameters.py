@@ -2,7 +2,7 @@
 
 The last ones correct what is wrong in the published algorithms. Each has a transcript in tests/scenarios that shows
 what happens without it. With all of them false the algorithms are those of the thesis, read as `mft.broker` says. There
-are three profiles, which say what counts unless it is set itself:
+are three profiles, which give defaults for the other parameters:
 
 - `letter` is the algorithms as published: no correction, and in each round the first sender is the parent.
 - `thesis` has the corrections.
@@ -55,17 +55,17 @@ class MftParameters(BundleParameters, StorageParameters):
     batches: bool = parameter(
         False,
         source="as BMIG does: the thesis, algorithm 4.2",
-        doc="BQUERYs, and BSUBs of subscribers with the same filters, that go to a neighbour at once are one message",
+        doc="BQUERYs to a neighbour at one instant are one message, and so are BSUBs with the same filters",
     )
     beats_migrate: bool = parameter(
         False,
         source="soft state, as in Clark (1988); sums, as in Demers et al. (1987)",
-        doc="with bundles heartbeats tell who is below their senders, in place of MIG and BMIG, and what they know",
+        doc="with bundles heartbeats carry their senders' subscribers and knowledge, in place of MIG and BMIG",
     )
     spreads: bool = parameter(
         False,
         source="implicit acknowledgements, as in flooding, and anti-entropy (Demers et al., 1987)",
-        doc="with bundles notifications are broadcast, and every frame tells the newest that its sender has",
+        doc="with bundles notifications are broadcast, and every frame has a digest of its sender's newest ones",
     )
     spread_patience: SimTime = parameter(
         100 * MILLISECOND,
@@ -79,7 +79,7 @@ class MftParameters(BundleParameters, StorageParameters):
         3,
         source="Ni et al. (1999), section 3.2: after three copies another one covers 9 % more on average",
         at_least=1,
-        doc="who has heard a notification this often before its turn to spread it leaves the rest to digests",
+        doc="a node that has heard a notification this often does not spread it, and leaves the rest to digests",
     )
     ask_after: SimTime = parameter(
         0,
@@ -93,14 +93,14 @@ class MftParameters(BundleParameters, StorageParameters):
         unit="s",
         source="as leader_time_out_max: a subscription may have to wait for a tree",
         at_least=0,
-        doc="with spreads a subscription is for what a broker has had for no longer than this when it comes there",
+        doc="with spreads a new subscription also covers notifications that a broker has had for at most this time",
     )
     digest_publishers: int = parameter(
         64,
         source="reasoned: 900 bytes in a frame at most",
         at_least=1,
         at_most=255,
-        doc="with spreads the publishers of whose notifications a node tells which of the newest it has",
+        doc="with spreads, the number of publishers in a node's digest",
     )
     replay_bytes: int = parameter(
         96,
@@ -120,40 +120,40 @@ class MftParameters(BundleParameters, StorageParameters):
         source="reasoned: the number of brokers in C32, the longest path there can be",
         at_least=1,
         at_most=255,
-        doc="brokers that pass a BMIG, BSUB or REP on before it is taken to go in circles",
+        doc="brokers that may pass a BMIG, BSUB or REP on; beyond this it counts as going in circles",
     )
     home_decides: bool = parameter(
         True,
         source="corrects the thesis,  algorithm 4.3, line 12",
-        doc="at equal timestamps only the subscriber's own broker contradicts; false: whoever counts fewer hops",
+        doc="at equal timestamps only the subscriber's own broker contradicts; false: any broker with fewer hops",
     )
     correct_old: bool = parameter(
         True,
         source="corrects the thesis,  algorithms 4.1 and 4.4, line 1",
-        doc="a SUB, UNS, MIG or BSUB that is older than what is known is answered with a BSUB; false: ignored",
+        doc="an outdated SUB, UNS, MIG or BSUB is answered with a BSUB; false: it is ignored",
     )
     forget_ways: bool = parameter(
         True,
         source="corrects the thesis,  algorithms 4.2 and 4.4, line 12",
-        doc="who says that the way is here, or there, sees to it that two brokers do not point at each other",
+        doc="a broker that announces a way makes sure that two brokers do not point at each other",
     )
     replay_always: bool = parameter(
         True,
         source="corrects the thesis,  algorithms 3.2, line 23, and 4.1, lines 1 to 6",
-        doc="a SUB, too, brings what is stored, and what is replayed follows a subscriber that has no filters just now",
+        doc="a SUB also triggers the replay, and replays follow a subscriber that has no filters at the moment",
     )
     greet_back: bool = parameter(
         True,
-        source="for links that only one end has noticed to be lost",
-        doc="a neighbour that was lost and is back is told what is known, as if by a migration",
+        source="for a loss of a link that only one end has noticed",
+        doc="a lost neighbour that is back gets a BMIG, as after a migration",
     )
     tell_turns: bool = parameter(
         True,
         source="corrects the thesis,  algorithms 4.1 and 4.4, line 1",
-        doc="a neighbour by whom the way went gets a BSUB in place of a SUB, UNS or MIG that it would take for old",
+        doc="a former next hop gets a BSUB in place of a SUB, UNS or MIG that it would treat as outdated",
     )
     ask_gaps: bool = parameter(
         True,
         source="corrects the thesis,  algorithm 4.1, lines 1, 7 and 13",
-        doc="a SUB, UNS or MIG of a neighbour whose number leaves a gap is not carried out: the neighbour is asked",
+        doc="a SUB, UNS or MIG whose number leaves a gap is not carried out: the broker asks the neighbour",
     )

@@ -147,49 +147,49 @@ class FirstApproachParameters(StorageParameters):
     pass_back: bool = parameter(
         False,
         source="the thesis, algorithm 3.2, lines 10 and 27",
-        doc="a MIG or REP may go back to where it came from, as the algorithm has it: between two brokers that point "
-        "at each other it then goes back and forth for ever",
+        doc="a MIG or REP may return to its sender, as in the algorithm: two brokers that point at each other then "
+        "exchange it for ever",
     )
     sub_redirects: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.1, lines 2 and 3",
-        doc="a SUB for what is known already shows the way to its subscriber, too, and brings what is stored",
+        doc="a SUB for a known filter also shows the way to its subscriber, and triggers the replay",
     )
     connected_only: bool = parameter(
         True,
         source="the paper on the first approach, section 3.3; corrects the thesis, algorithm 3.3, line 27",
-        doc="C_i holds the subscribers that are connected; false: all that the routing table calls local",
+        doc="C_i holds the connected subscribers; false: all subscribers that are local in the routing table",
     )
     follow_table: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.2, line 7",
-        doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
+        doc="a MIG follows the table, also at the subscriber's last broker",
     )
     keep_connected: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.3, lines 2 to 6",
-        doc="a broker keeps a subscriber that is connected to it when an older BMIG comes, and answers by its own",
+        doc="a broker keeps a connected subscriber when an outdated BMIG arrives, and answers with its own BMIG",
     )
     answer_late: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.1, lines 1 to 5, and algorithm 3.2, lines 1 to 13",
-        doc="a broker that is connected to a subscriber answers by a BMIG when a neighbour passes on a SUB or MIG of "
-        "it, which is older than its place",
+        doc="a broker answers with a BMIG when a neighbour passes on a SUB or MIG of a connected subscriber that is "
+        "older than the subscriber's place",
     )
     filters_again: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",
-        doc="a connected subscriber gets FILTERS again when a neighbour tells its broker of another subscription of it",
+        doc="a connected subscriber gets FILTERS again when a neighbour reports another subscription of it",
     )
     tell_late: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.3, lines 13 to 25",
-        doc="a broker that has other local subscribers when BTAB comes than it told in its BMIG sends another BMIG",
+        doc="a broker sends another BMIG if its local subscribers have changed between its BMIG and the BTAB",
     )
     break_circles: bool = parameter(
         True,
         source="corrects the thesis, algorithm 3.3, lines 13 to 17",
-        doc="a row of a BTAB whose next hop is the broker that gets it gives no way; false: the way is to the sender",
+        doc="a row of a BTAB whose next hop is its receiver gives no way; false: the way leads to the sender",
     )
 
 

@@ -24,28 +24,28 @@ class BundleParameters(LinkParameters):
     bundles: bool = parameter(
         False,
         source="aggregation of frames, as IEEE 802.11n and 6LoWPAN's implementations have it",
-        doc="all that a node has to say within bundle_delay shares a broadcast frame, acknowledgements included",
+        doc="all messages of a node within bundle_delay share a broadcast frame, also acknowledgements",
     )
     bundle_delay: SimTime = parameter(
         50 * MILLISECOND,
         unit="s",
         source="reasoned: two CSMA back-offs of at most 16 and 32 ms, which a frame on its way may take anyway",
         at_least=0,
-        doc="a message waits half of this to all of it for others to share its frame",
+        doc="a message waits between half of this and all of it for others to share its frame",
     )
     spread_delay: SimTime = parameter(
         10 * MILLISECOND,
         unit="s",
         source="as broadcast_jitter of aodv: RFC 5148, section 5.4, for its kind; ns-3 AODV for its size",
         at_least=0,
-        doc="what is for everybody waits a random time up to this, so that two that answer one frame do not collide",
+        doc="broadcasts wait a random time up to this, so that two answers to one frame do not collide",
     )
     ack_delay: SimTime = parameter(
         300 * MILLISECOND,
         unit="s",
         source="reasoned: a node of the tree sends about three frames a second, a heartbeat and two notifications",
         at_least=0,
-        doc="an acknowledgement waits this long for a frame that goes anyway",
+        doc="an acknowledgement waits this long for another frame",
     )
     bundle_bytes: int = parameter(
         250,

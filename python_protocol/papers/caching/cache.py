@@ -199,12 +199,12 @@ class CachingParameters(BrokerParameters):
     mobility_support: bool = parameter(
         True,
         source="the paper on caching, section 4",
-        doc="a client that detaches has its messages kept; false: it unsubscribes, and subscribes again on its return",
+        doc="brokers keep messages for a detached client; false: it unsubscribes, and subscribes again on its return",
     )
     request_old: bool = parameter(
         False,
         source='the paper on caching, section 3.2: "a client node interested in old content"',
-        doc="a client that subscribes asks for what was published before",
+        doc="a client that subscribes requests older notifications",
     )
     reactive: bool = parameter(
         True,
@@ -214,37 +214,37 @@ class CachingParameters(BrokerParameters):
     proactive: bool = parameter(
         True,
         source="the paper on caching, section 5",
-        doc="a request tells what was responded on its way, so that it is not responded again",
+        doc="a request lists the responses made on its way, so that they are not repeated",
     )
     spare_kept: bool = parameter(
         True,
         source='the paper on caching, section 5, reads "each response message"; by section 4 one broker alone responds',
-        doc="the reactive mechanism lets what was kept for a client pass; false: each response is compared",
+        doc="the reactive mechanism never drops messages kept for a client; false: it compares each response",
     )
     drop_by_request: bool = parameter(
         True,
         source="the paper on caching, section 5, compares with the cache, where the message can be for another reason",
-        doc="the reactive mechanism drops what has passed for the same request; false: what is in the cache",
+        doc="the reactive mechanism drops messages that passed for the same request; false: those in the cache",
     )
     follow_client: bool = parameter(
         True,
         source="the paper on caching, section 4, has a client wait until it has what was kept for it",
-        doc="what comes for a client that has moved on goes after it, also back to where it was; false: is lost",
+        doc="messages for a client that has moved on follow it, also back to where it was; false: they are lost",
     )
     find_left: bool = parameter(
         True,
         source='the paper on caching, section 4: the request "will reach according to [6]" the broker that was left',
-        doc="a client's return is told to all brokers; false: to those known to have a subscription, which may be news",
+        doc="all brokers learn of a client's return; false: only brokers known to have its subscription",
     )
     deliver_once: bool = parameter(
         True,
         source="the paper on caching says nothing of messages that are under way while a client returns",
-        doc="a client delivers a message that it gets both as published and in a response once; false: twice",
+        doc="a client delivers a message once that it gets as a publication and in a response; false: twice",
     )
     remembered: int = parameter(
         4096,
         unit="messages",
         source="reasoned: several full caches",
         at_least=1,
-        doc="what a client remembers of what it has received, and a broker of what has passed for requests",
+        doc="messages that a client remembers as received, and a broker as passed for requests",
     )

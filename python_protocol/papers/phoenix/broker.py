@@ -121,19 +121,19 @@ class PhoenixParameters(StorageParameters):
 
     number_migrations: bool = parameter(
         True,
-        source="the thesis, algorithm 2.3, which loses, doubles and overtakes without (see `phoenix`)",
-        doc="a subscriber numbers its migrations, and gets everything once and in order; false: as it stands",
+        source="the thesis, algorithm 2.3, which loses, duplicates and reorders without numbers (see `phoenix`)",
+        doc="a subscriber numbers its migrations, and gets everything once and in order; false: as published",
     )
     number_commands: bool = parameter(
         True,
         source="the thesis, algorithm 2.2, whose SUB and UNS overtake each other when a subscriber moves",
-        doc="with numbered migrations a subscriber numbers its SUBs and UNSs, too, in 2 bytes each; false: it does not",
+        doc="with numbered migrations a subscriber also numbers its SUBs and UNSs, in 2 bytes each; false: it does not",
     )
     hold_limit: int = parameter(
         256,
         source="reasoned: the notifications of four minutes from the thesis' publishers",
         at_least=1,
-        doc="notifications that a subscriber holds back for earlier ones; with more it waits no longer",
+        doc="notifications that a subscriber holds back for earlier ones; with more it stops waiting",
     )
     remembered: int = parameter(
         1024,

@@ -249,14 +249,14 @@ class ReplicatedParameters(Parameters):
     renumber: bool = parameter(
         True,
         source="the paper on replicated brokers, section 5.1; section 7 has the implementation without",
-        doc="events are numbered for each neighbour; false: sites that an event does not go to get an UPDATE",
+        doc="events are numbered for each neighbour; false: sites that do not get an event get an UPDATE",
     )
     time_out: SimTime = parameter(
         100 * MILLISECOND,
         unit="s",
         above=0,
         source="reasoned: far above the few ms that a reply takes over links of 1 ms",
-        doc="shortest wait for a reply before the question whether the other is alive; for its answer twice as long",
+        doc="shortest wait for a reply before a node asks whether the other is alive; twice as long for the answer",
     )
     piece_size: int = parameter(
         60_000,
@@ -264,12 +264,12 @@ class ReplicatedParameters(Parameters):
         at_least=1,
         at_most=65_000,
         source="reasoned: a message has at most 65535 bytes",
-        doc="longest part of a copy of a site's state that goes in one message",
+        doc="longest part of a copy of a site's state in one message",
     )
     tell_empty: bool = parameter(
         True,
         source="not in the paper, whose section 6 has one broker fail, and its copy be back, before the next one fails",
-        doc="a broker without a copy says so, and the last copy leads; false: it is silent until it has one",
+        doc="a broker without a copy announces it, and the last copy leads; false: it is silent until it has one",
     )
     follow_delays: bool = parameter(
         True,

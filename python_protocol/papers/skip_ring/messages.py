@@ -191,40 +191,40 @@ class SkipRingParameters(Parameters):
         unit="s",
         source="the skip ring's paper, section 1.1: asynchronous computations",
         at_least=0,
-        doc="a round lasts between half of it less and half of it more, uniformly; below twice the round",
+        doc="a round varies by up to half of this, uniformly; must be below twice the round",
     )
     sparse_requests: bool = parameter(
         True,
         source="the skip ring's paper, lemma of section 3.2.1, which counts one label of one bit: there are two",
-        doc="action (ii) counts a bit more than the label has; false: as it stands",
+        doc="action (ii) counts one bit more than the label has; false: as published",
     )
     check_labels: bool = parameter(
         True,
         source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go back and forth",
-        doc="labels are checked whenever references are delegated; false: as in the paper, at introductions only",
+        doc="labels are checked whenever references are delegated; false: only at introductions, as published",
     )
     ask_first: bool = parameter(
         True,
         source="corrects the skip ring's paper, section 3.2.1, action (iii), and section 4.1, lemma on unsubscribe",
-        doc="the supervisor records nobody for another's request, but asks whether it wants to be in the ring; false: "
-        "as in the paper, by which who has left can be recorded again for ever",
+        doc="before the supervisor records a node at another's request, it asks the node; false: as published, so that "
+        "a node that has left can be recorded again for ever",
     )
     doubt_silence: bool = parameter(
         True,
         source="corrects the skip ring's paper, section 3.3, by which one failure detector is enough",
-        doc="action (iv) is also for who has not heard from its left neighbour for some rounds; false: as it stands, "
-        "by which who is not recorded may never ask if that neighbour has crashed",
+        doc="action (iv) is also for nodes that have not heard from their left neighbour for some rounds; false: as "
+        "published, so that an unrecorded node may never ask if that neighbour has crashed",
     )
     probe_ends: bool = parameter(
         False,
         source="corrects the skip ring's paper, lemma of section 2.2, where there is no supervisor",
-        doc="the first of a list introduces itself along the list each round, too: a ring that winds twice about the "
-        "circle opens without a supervisor",
+        doc="the first node of a list also introduces itself along the list each round, so that a ring that winds "
+        "twice about the circle opens without a supervisor",
     )
     one_topic: bool = parameter(
         False,
         source="the skip ring's paper, section 4, has topics; the scenarios of other agents have any filter",
-        doc="one ring for everybody, whatever the filter; each subscriber delivers what it wants",
+        doc="one ring for all nodes and filters; each subscriber delivers what matches",
     )
     flooding: bool = parameter(True, source="the skip ring's paper, section 4.3", doc="new publications are flooded")
     flood_shortcuts: bool = parameter(

@@ -83,25 +83,25 @@ class ElectionParameters(Parameters):
         unit="s",
         source="tuned: RFC 5148, section 5.2: a quarter of the interval at most",
         at_least=0,
-        doc="a round begins earlier by a time drawn up to this, or it may meet the same publication each time",
+        doc="a round begins earlier by a random time up to this, or it may meet the same publication each time",
     )
     sticky_parent: bool = parameter(
         True,
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
-        doc="keep a parent whose copies come at no more hops than the best; the letter of the thesis does not",
+        doc="keep a parent whose copies have no more hops than the best; the thesis' text does not",
     )
     parent_by: str = parameter(
         "hops",
         source="quality: ETX (De Couto et al., 2003), the four-bit link estimator, RFC 6719",
         choices=("hops", "quality"),
-        doc="a sticky parent is the one at the fewest hops, or at the fewest transmissions that are to be expected",
+        doc="a sticky parent is the neighbour with the fewest hops, or with the fewest expected transmissions",
     )
     parent_hysteresis: float = parameter(
         1.5,
         unit="transmissions",
         source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
         at_least=0,
-        doc="with parent_by = quality another way must be shorter by this for a parent to be left",
+        doc="with parent_by = quality a node changes its parent only for a way that is shorter by this",
     )
     parent_patience: int = parameter(
         3,
@@ -115,27 +115,27 @@ class ElectionParameters(Parameters):
         unit="dBm",
         source="reasoned: a CC2420 loses a tenth of the frames of 127 bytes at 9.5 dB over its noise floor; 3 dB for "
         "interference (compare the gray zones of Lundgren et al., 2002)",
-        doc="a weaker copy makes its sender a parent only if there is no stronger one; a parent may grow weaker",
+        doc="a weaker copy makes its sender a parent only if there is no stronger one; a parent may become weaker",
     )
     parent_window: SimTime = parameter(
         SECOND // 2,
         unit="s",
         source="reasoned: half a round, five relays deep",
         at_least=0,
-        doc="time after a round's first copy at which a sticky parent is compared with the round's best",
+        doc="time after a round's first copy at which a sticky parent is compared with the best of the round",
     )
     quiet_rounds: int = parameter(
         1,
         unit="rounds",
         source="RFC 6206, I_max",
         at_least=1,
-        doc="with bundles a client beats ever more rarely, up to this, while nothing changes",
+        doc="with bundles a client's heartbeats become rarer, up to this interval, while nothing changes",
     )
     allowed_heartbeat_loss: int = parameter(
         2,
         source="RFC 3561, section 10, ALLOWED_HELLO_LOSS",
         at_least=0,
-        doc="rounds in a row that a neighbour may miss; when it misses one more it counts as gone",
+        doc="rounds in a row that a neighbour may miss; with one more it counts as gone",
     )
     leader_time_out_min: SimTime = parameter(
         2500 * MILLISECOND,
@@ -156,7 +156,7 @@ class ElectionParameters(Parameters):
         unit="s",
         source="reasoned: three rounds, as for a neighbour that is silent (compare the blacklist of RFC 3561, 6.8)",
         at_least=0,
-        doc="time for which a neighbour that the link layer gave up is not made a parent",
+        doc="time for which a neighbour that the link layer gave up cannot become a parent",
     )
 
 
