@@ -4,8 +4,9 @@ python -m benchmarks.castalia_parity --runs 20
 python -m benchmarks.castalia_parity --group "numTx" --runs 5
 
 One ini for both: Castalia runs it with beacons in C++, the embedded radio with its compiled traffic. Castalia is found
-through OMNETPP_ROOT and CASTALIA_ROOT. Each group is compared by three means over its runs, which may differ by the
-combined 95 % interval (Welch, corrected for all means of all groups) or 3 %, whichever is wider.
+through OMNETPP_ROOT and CASTALIA_ROOT. Each group is compared by means over its runs: of deliveries, frames and energy,
+and of the shares of signals that were lost, by why they were. They may differ by the combined 95 % interval (Welch,
+corrected for all means of all groups) or 3 %, whichever is wider.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.castalia_beacons import Outputs, run_beacons, write_ini
-from benchmarks.radio_fidelity import Metric, compare, interval, ratio
+from benchmarks.radio_fidelity import FAILURES, SIGNALS, Metric, compare, interval, ratio, share
+from benchmarks.reference_castalia import BREAKDOWN
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import RoambusError
@@ -107,6 +109,7 @@ METRICS: dict[str, Metric] = {
     "receivers a frame": ratio("received", "transmitted"),
     "frames a packet": ratio("transmitted", "offered"),
     "mJ a node": ratio("energy_mj", "nodes"),
+    **{name: share(name) for name in FAILURES},
 }
 
 
@@ -123,7 +126,7 @@ def ours(group: Group, seed: int) -> Row:
     backend.open()
     backend.advance((), None)
     totals = backend.close()
-    row: Row = {name: sum(totals.counts[name]) for name in ("offered", "transmitted", "received")}
+    row: Row = {name: sum(totals.counts[name]) for name in ("offered", "transmitted", "received", *SIGNALS)}
     return row | {"energy_mj": sum(totals.energy_mj), "nodes": NODES}
 
 
@@ -140,6 +143,7 @@ def read_outputs(outputs: Outputs) -> Row:
         "received": outputs["Beacons", "received"],
         "energy_mj": 1000 * outputs["Consumed Energy", ""],
         "nodes": NODES,
+        **{name: outputs["RX pkt breakdown", label] for name, label in BREAKDOWN.items()},
     }
 
 

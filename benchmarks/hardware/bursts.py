@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,15 +55,25 @@ class Heard(NamedTuple):
     rssi_dbm: float
 
 
-def exchange(
-    factory: BackendFactory, variables: Mapping[str, Scalar], seed: int, frames: Sequence[Sent], size: int
+def exchange(  # noqa: PLR0913, PLR0917  # a run, what is sent in it, and how its ini differs
+    factory: BackendFactory,
+    variables: Mapping[str, Scalar],
+    seed: int,
+    frames: Sequence[Sent],
+    size: int,
+    changes: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Heard]:
-    """Sends the frames in a run of the template `field`; returns who heard which. Raises RoambusError."""
+    """Sends the frames in a run of the template `field`; returns who heard which. Raises RoambusError.
+
+    `changes` are texts that replace others in the ini.
+    """
     end = frames[-1].at / SECOND + 1
     point = Point(AgentChoice("beacon", "beacon", (("rate", "0"),)), (), {**variables, "time_limit": end}, seed)
     agent = load_agent("beacon")
     with tempfile.TemporaryDirectory() as folder:
         plan = plan_run(find_template("field"), point, Path(folder))
+        for old, new in changes.items():
+            plan = replace(plan, ini=plan.ini.replace(old, new))
         write_inputs(plan, Path(folder))
         backend = factory.make(read_scenario(Path(folder) / INI_FILE), agent, Path(folder))
         return list(_carried(backend, frames, size))
@@ -95,6 +107,10 @@ class Plan(NamedTuple):
     """From the end of a round to the beginning of the next."""
     temporal: str = ""
     """A parameters file of the temporal model, or none."""
+    more: Mapping[str, Scalar] = MappingProxyType({})
+    """Further variables of the template."""
+    senses: bool = True
+    """Whether nodes sense the channel before they send, which the testbeds' did not."""
 
     def frames(self) -> list[Sent]:
         """What is sent, in the order of time."""
@@ -110,13 +126,14 @@ class Plan(NamedTuple):
     def variables(self) -> dict[str, Scalar]:
         """Of the template `field`."""
         own: dict[str, Scalar] = {"nodes": self.nodes, "side": self.side_m}
-        return own | ({"temporal": self.temporal} if self.temporal else {})
+        return own | dict(self.more) | ({"temporal": self.temporal} if self.temporal else {})
 
 
 def record(factory: BackendFactory, plan: Plan, seed: int) -> Recording:
     """What a testbed like this would have recorded; raises RoambusError."""
     frames = plan.frames()
-    heard = exchange(factory, plan.variables(), seed, frames, MESSAGE_BYTES)
+    changes = {} if plan.senses else {"Radio.CCAthreshold = -95": "Radio.CCAthreshold = 100"}
+    heard = exchange(factory, plan.variables(), seed, frames, MESSAGE_BYTES, changes)
     rows = _rows(plan, frames, np.array(heard, np.float64).reshape(-1, 3))
     return Recording(f"{factory.name}, {plan.side_m:g} m, seed {seed}", "", 0.0, "", tuple(range(plan.nodes)), rows)
 

@@ -85,9 +85,13 @@ def sample_of(*recordings: Recording) -> Sample:
 def halves_in_time(recording: Recording) -> tuple[Sample, Sample]:
     """What was recorded in the first half of the time, and what in the second."""
     first = recording.rows["at"] <= recording.lasting / 2
+    return part_of(recording, first), part_of(recording, ~first)
+
+
+def part_of(recording: Recording, rows: NDArray[Any]) -> Sample:
+    """Some of the rows of a recording: those that are marked, or those of these numbers."""
     nodes = len(recording.ids)
-    one, other = (_sample(recording.rows[half], nodes, nodes * (nodes - 1)) for half in (first, ~first))
-    return one, other
+    return _sample(recording.rows[rows], nodes, nodes * (nodes - 1))
 
 
 def _sample(rows: NDArray[Any], nodes: int, possible: int) -> Sample:

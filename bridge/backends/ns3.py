@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from roambus.bridge.backends.castalia.backend import BridgedFactory, CastaliaBackend, check_readings
+from roambus.bridge.backends.castalia.backend import BridgedFactory, CastaliaBackend, check_radio_alone
 from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
@@ -96,7 +96,7 @@ def check(scenario: Scenario) -> None:
         declared = settings_of(MacSettings)[field]
         if getattr(scenario.mac, field) != declared.read(declared.default or ""):
             raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
-    check_readings(scenario, "ns-3")
+    check_radio_alone(scenario, "ns-3")
     if scenario.measured is not None:
         raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
     if scenario.temporal is not None:

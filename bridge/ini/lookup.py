@@ -37,6 +37,7 @@ from roambus.python_protocol.vocabulary import NodeId
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": network.KEYS,
     "The wireless channel": radio.CHANNEL_KEYS,
+    "Interference of a place": radio.INTERFERENCE_KEYS,
     "Measured links": ideal.MEASURED_KEYS,
     "Ideal links": ideal.KEYS,
     "ns-3": radio.NS3_KEYS,

@@ -43,7 +43,7 @@ from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
-from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings, Ns3Settings
+from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings, InterferenceSettings, Ns3Settings
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of
@@ -172,6 +172,7 @@ def parse_scenario(
         faults=read_faults(keys),
         ideal=read_ideal(keys),
         ns3=keys.build(Ns3Settings),
+        interference=keys.build(InterferenceSettings),
         measured=measured,
         temporal=read_temporal(keys, measured),
         warm_up=run.warm_up,

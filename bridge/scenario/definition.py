@@ -23,7 +23,7 @@ from typing import NamedTuple
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, Ns3Settings, RadioSettings
+from roambus.bridge.scenario.radio import ChannelSettings, InterferenceSettings, MacSettings, Ns3Settings, RadioSettings
 from roambus.bridge.temporal_model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
@@ -116,6 +116,7 @@ class Scenario:
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
+    interference: InterferenceSettings = InterferenceSettings()
     measured: MeasuredLinks | None = None
     """A recorded testbed, which stands in for the channel's path loss."""
     temporal: TemporalModel | None = None

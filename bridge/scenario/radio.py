@@ -306,3 +306,39 @@ class Ns3Settings:
 
 
 NS3_KEYS = keys_of(Ns3Settings)
+
+
+_OUTSIDE = "SN.interference."
+_NOT_CASTALIAS = "; Castalia ignores it"
+
+
+@dataclass(frozen=True, slots=True)
+class InterferenceSettings:
+    """What others send in the same place, who are no nodes: one burst after the other, which all nodes hear.
+
+    Between two bursts is a pause; both last as long as exponential draws say. A burst reaches each node with a power of
+    its own, from a normal distribution in dBm, so that a node is disturbed by some bursts and not by others.
+    """
+
+    rate_per_s: float = key(
+        _OUTSIDE + "rate",
+        NUMBER,
+        "0",
+        f"bursts of other traffic in a second of pause; 0: there is none{_NOT_CASTALIAS}",
+        "bursts/s",
+        Range(0, 1e5),
+    )  # fmt: skip
+    length: SimTime = key(
+        _OUTSIDE + "length", MILLISECONDS, "1", f"mean length of a burst{_NOT_CASTALIAS}", within=Range(0.01, 1e6)
+    )
+    power_dbm: float = key(
+        _OUTSIDE + "power", NUMBER, "-80", f"median power with which a node receives a burst{_NOT_CASTALIAS}", "dBm",
+        _LEVEL,
+    )  # fmt: skip
+    spread_db: float = key(
+        _OUTSIDE + "spread", NUMBER, "10", f"standard deviation of this power, for each burst and node{_NOT_CASTALIAS}",
+        "dB", _DEVIATION,
+    )  # fmt: skip
+
+
+INTERFERENCE_KEYS = keys_of(InterferenceSettings)

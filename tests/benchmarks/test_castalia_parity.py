@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.castalia_beacons import sum_outputs, write_ini
 from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, settings_of
+from benchmarks.radio_fidelity import SIGNALS
 from roambus.bridge.ini import read_scenario
 
 OUTPUTS = """\
@@ -33,7 +34,8 @@ OUTPUTS = """\
 def test_castalias_outputs_are_summed_over_the_nodes() -> None:
     """What each module printed under its name."""
     expected = {"offered": 41, "transmitted": 40, "received": 9, "energy_mj": 750, "nodes": NODES}
-    assert read_outputs(sum_outputs(OUTPUTS)) == expected
+    fates = dict.fromkeys(SIGNALS, 0) | {"rx_no_interf": 7}
+    assert read_outputs(sum_outputs(OUTPUTS)) == expected | fates
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -40,7 +40,7 @@ from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Hello as Opening
@@ -222,17 +222,20 @@ def _check_scenario(scenario: Scenario) -> None:
     """Raises UserError for what Castalia would pass over; whatever else it cannot do it says itself."""
     if scenario.measured is not None:
         raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
-    check_readings(scenario, "Castalia")
+    check_radio_alone(scenario, "Castalia")
 
 
-def check_readings(scenario: Scenario, simulator: str) -> None:
-    """Raises UserError if signal strengths are to be read wrongly, which the embedded radio alone does."""
+def check_radio_alone(scenario: Scenario, simulator: str) -> None:
+    """Raises UserError for what the embedded radio alone has: wrong readings of strengths, and others' traffic."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
             raise UserError(
                 f"{key}: {simulator} reads all signal strengths without error: leave it at 0, or use --backend radio"
             )
+    if scenario.interference.rate_per_s:
+        key = path_of(InterferenceSettings, "rate_per_s")
+        raise UserError(f"{key}: nobody else sends on {simulator}: leave it at 0, or use --backend radio")
 
 
 DEADLINE_S = 30.0

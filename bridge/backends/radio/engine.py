@@ -186,8 +186,8 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
     return left
 
 
-STREAMS = 5
-BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS = (np.int64(stream) for stream in range(STREAMS))
+STREAMS = 6
+BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
 """The streams: what is drawn for one purpose does not shift the others. (Numba compiles again for each plain int.)"""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -214,3 +214,10 @@ def uniform(run: Any, stream: np.int64) -> float:
 def exponential(run: Any, stream: np.int64, mean: float) -> float:
     """A number from the exponential distribution."""
     return -mean * math.log(1.0 - uniform(run, stream))
+
+
+@compiled
+def normal(run: Any, stream: np.int64) -> float:
+    """A number from the standard normal distribution (Box and Muller)."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - uniform(run, stream)))
+    return radius * math.cos(2.0 * math.pi * uniform(run, stream))

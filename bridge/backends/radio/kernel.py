@@ -109,7 +109,7 @@ def _prepare(s: State, code: int, now: int) -> int:
 
 @compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
-    """Handles an event of a node. A request names a frame instead: the compiled traffic's has its node's number."""
+    """Handles an event. It is of a node; a request names a frame, and the compiled traffic's has its node's number."""
     if kind == state.MAC_TIMER:
         if mac.is_due(s, index, now):
             mac.timer_fired(s, index, now)
@@ -119,12 +119,21 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         _settle(s, kind, index, now)
     elif kind == state.ARRIVE:
         mac.arrive(s, index, now)
-    elif kind == state.BATTERY:
-        energy.look(s, index, now)
+    elif kind in (state.BATTERY, state.OTHERS):
+        _go_on(s, kind, index, now)
     elif index < s.run[0].own_frames:
         mac.emit(s, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
+
+
+@compiled
+def _go_on(s: State, kind: int, index: int, now: int) -> None:
+    """What happens again and again, whatever the nodes do: a look at a battery, and bursts of others' traffic."""
+    if kind == state.BATTERY:
+        energy.look(s, index, now)
+    else:
+        receiver.others_begin_or_end(s, now)
 
 
 @compiled

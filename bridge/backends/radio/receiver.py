@@ -15,7 +15,9 @@ are in dBm, ratios in dB.
    `signals` are kept oldest first and are summed newest first.
 5. A radio remembers its last LEVELS changes of power in a ring, for the RSSI and carrier sense: both are the power
    averaged over the last 8 symbols, in which each stretch counts with its share, rounded down to sixteenths.
-6. A radio out of RX only notes which signals are there; coming to RX it counts them all as lost.
+6. Others, who are no nodes, may send in the same place, one burst after the other. A burst is a signal that is LOST
+   from the start: it disturbs, is sensed as power, and is counted nowhere.
+7. A radio out of RX only notes which signals are there; coming to RX it counts them all as lost.
 
 With measured links a frame is lost without interference as the recording says; only what meets interference has bit
 errors besides.
@@ -39,12 +41,14 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from roambus.bridge.backends.radio.energy import spend
-from roambus.bridge.backends.radio.engine import BIT_ERRORS, compiled, uniform
+from roambus.bridge.backends.radio.engine import BIT_ERRORS, OUTSIDE, compiled, exponential, normal, uniform
 from roambus.bridge.backends.radio.medium import is_lost
-from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
+from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, OTHERS, RECEIVABLE, State, schedule
 from roambus.python_protocol.vocabulary import SECOND
 
 NOT_HEARD = -1
+NO_NODE = -1
+"""The sender of a burst of others' traffic."""
 
 NOTHING_DBM = -200.0
 """This is less than any power that can be added to it."""
@@ -113,6 +117,54 @@ def signal_ends(s: State, receiver: int, sender: int, now: int) -> None:
             _note_arrival(s, receiver, sender, power - worst, now)
     elif fate != LOST:
         node.fail_nonrx += 1
+
+
+@compiled
+def others_begin_or_end(s: State, now: int) -> None:
+    """Others, who are no nodes, begin a burst or end one; each node hears it with a power of its own."""
+    run = s.run[0]
+    run.is_disturbed = 1 - run.is_disturbed
+    if run.is_disturbed:
+        for receiver in range(len(s.nodes)):
+            power = run.outside.power_dbm + run.outside.spread_db * normal(run, OUTSIDE)
+            if power >= run.channel.signal_delivery_threshold_dbm:
+                _others_begin(s, receiver, power, now)
+        mean = float(run.outside.length)
+    else:
+        for receiver in range(len(s.nodes)):
+            _others_end(s, receiver, now)
+        mean = SECOND / run.outside.rate_per_s
+    schedule(s, now + max(1, int(exponential(run, OUTSIDE, mean))), OTHERS, 0)
+
+
+@compiled
+def _others_begin(s: State, receiver: int, power: float, now: int) -> None:
+    """As `signal_starts`, but of a signal that nobody receives."""
+    node = s.nodes[receiver]
+    if now < node.start:
+        return
+    signal = s.signals[receiver, node.heard]
+    signal.sender, signal.power, signal.fate = NO_NODE, power, LOST
+    if node.radio == LISTENING:
+        _disturb_others(s, receiver, power, now)
+        _record_power(s, receiver, add_dbm(node.total, power), now)
+        node.changed = now
+    node.heard += 1
+    s.run[0].most_heard = max(s.run[0].most_heard, node.heard)
+
+
+@compiled
+def _others_end(s: State, receiver: int, now: int) -> None:
+    node = s.nodes[receiver]
+    place = _find(s, receiver, NO_NODE)
+    if place == NOT_HEARD:
+        return
+    if node.radio == LISTENING:
+        _draw_all_bit_errors(s, receiver, now)
+    _remove(s, receiver, place)
+    if node.radio == LISTENING:
+        _record_power(s, receiver, _sum_afresh(s, receiver), now)
+        node.changed = now
 
 
 @compiled

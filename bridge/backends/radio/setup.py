@@ -49,6 +49,7 @@ from roambus.bridge.backends.radio.state import (
     LISTENING,
     MODELLED,
     MOVE,
+    OTHERS,
     PACKET_TOO_LONG,
     RUN,
     SENDING,
@@ -177,6 +178,9 @@ def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
         "channel": values_of(scenario.channel),
         "radio": values_of(radio),
         "mac": values_of(scenario.mac),
+        "outside": values_of(scenario.interference),
+        # The event at the start counts as the end of a burst, so that a pause comes first.
+        "is_disturbed": scenario.interference.rate_per_s > 0,
         "switch_time": switch_times(radio),
         "switch_power": switch_power_mw(radio),
         "bandwidth_db": bandwidth_db,
@@ -244,7 +248,8 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames
     run, nodes = run_of(scenario, seeds, own_frames), nodes_of(scenario, seeds, where.cells)
     batteries = batteries_of(scenario, nodes["start"])
     heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
-    put_first(heap, run[0], [*first_looks(batteries), *first_naps(nodes, scenario.mac)])
+    others = [(0, OTHERS, 0)] if scenario.interference.rate_per_s else []
+    put_first(heap, run[0], [*first_looks(batteries), *first_naps(nodes, scenario.mac), *others])
     return State(
         run=run,
         nodes=nodes,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import engine
 from roambus.bridge.backends.radio.engine import STREAMS, compiled
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import ChannelSettings, InterferenceSettings, MacSettings, RadioSettings
 
 _CODES = {bool: "i8", int: "i8", float: "f8"}
 
@@ -218,6 +218,8 @@ RUN = np.dtype(
         ("channel", record_of(ChannelSettings)),
         ("radio", record_of(RadioSettings)),
         ("mac", record_of(MacSettings)),
+        ("outside", record_of(InterferenceSettings)),
+        ("is_disturbed", "i8"),  # whether others send, who are no nodes
         ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
         ("switch_power", "f8", (4, 4)),  # mW meanwhile
         ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
@@ -307,10 +309,10 @@ class State(NamedTuple):
     """DONE: frames that were sent or refused, for Python to forget"""
 
 
-REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON = range(8)
+REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
 """What happens: a frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX;
 its frame has left; the radio is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the
-radio sleeps."""
+radio sleeps; others, who are no nodes, begin or end a burst."""
 
 
 @compiled

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from roambus.bridge.backends.castalia.backend import check_readings
+from roambus.bridge.backends.castalia.backend import check_radio_alone
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
@@ -53,4 +53,4 @@ def test_readings_vary_from_frame_to_frame() -> None:
 def test_simulators_refuse_errors_that_they_would_pass_over(simulator: str) -> None:
     """A run that read all strengths right would be taken for one that did not."""
     with pytest.raises(UserError, match=rf"Radio\.rssiNoise: {simulator} reads all signal strengths without error"):
-        check_readings(wrong(0, 2), simulator)
+        check_radio_alone(wrong(0, 2), simulator)
