@@ -73,7 +73,7 @@ class Address:
         if parts.scheme not in SCHEMES:
             raise UserError(f"{text}: results can lie in a folder or on a store: {'://, '.join(SCHEMES)}://")
         if parts.password or parts.username:
-            raise UserError(f"{parts.scheme}://...: leave credentials out: they are taken from the environment")
+            raise UserError(f"{parts.scheme}://...: leave credentials out: they come from the environment")
         if not parts.netloc or not parts.path.strip("/"):
             raise UserError(f"{text}: name a bucket and a folder in it, such as {parts.scheme}://bucket/thesis")
         try:
@@ -111,7 +111,7 @@ def listed(address: Address) -> dict[PurePosixPath, Stored]:
     with _told(address):
         found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
     if len(found) > MOST_OBJECTS:
-        raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: it is no results")
+        raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: these are not results")
     return {stored.name: stored for one in found if (stored := _stored(address, one)) is not None}
 
 

@@ -5,7 +5,7 @@ on the air, and drops or delays it accordingly. Movement, tree and graph are kno
 as in a simulation, and every node works out for itself what they mean for the links that lead to it.
 
 - `ideal`: the links of the ideal back-end, with their delays and their loss. A frame arrives if its link carries from
-  the moment in which it was sent until that in which it arrives. Nobody is told of one that does not: the sender's
+  the moment in which it was sent until that in which it arrives. Nobody learns of one that does not: the sender's
   socket has taken it, and there is no link layer that would miss an acknowledgement.
 - `radio`: each link has the path loss that the embedded radio draws for the same seed, between the cells in which both
   nodes are at that moment. A frame arrives with the probability that none of its bits is wrong over noise alone. It

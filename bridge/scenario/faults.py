@@ -1,12 +1,12 @@
 """Faults and absences as a scenario plans them: which plans make sense, when nodes are down, and when clients are away.
 
-A node that is up can crash or freeze, one that is frozen can crash, and one that is down can recover. From a plan
-follow the outages of each node, by which the workload knows when a node that is down carries a command out.
+A node that is up can crash or freeze, a frozen node can crash, and a node that is down can recover. A plan determines
+the outages of each node, and so when a node that is down carries out a command.
 
-A fault comes over a node; the absence of a client is announced. The agent is told (`Detach`) while its link stands; the
-client leaves its place in a given tree a moment later, so that the agent can say goodbye. It takes a place again at the
-instant at which it attaches, and the agent is told of the place (`Rewired`) before it is told to `Attach`. Without a
-given tree, and for the client on a broker's node, the links are what they are, and the agent is told the same.
+A fault happens without notice; the absence of a client is announced. The agent gets `Detach` while its link is up; the
+client leaves its place in a given tree a moment later, so that the agent can send a few messages. It gets a place again
+at the instant at which it attaches: the agent gets `Rewired` with the place, and then `Attach`. Without a given tree,
+and for the client on a broker's node, the links do not change, and the agent gets the same events.
 
 The same rules serve the reader of the ini, which can name the key, and the host, which learns only from the back-end
 when nodes boot: so they raise ValueError where the key is known, and UserError where it is not. What a fault does to a

@@ -1,14 +1,14 @@
 """The tree that a scenario gives, as links for the ideal back-end and as events for the agents.
 
 A scenario lists changes: from some time on a node has another parent, or none. From these follow the links of the ideal
-back-end, and the place that each agent is told of whenever its parent or its children change.
+back-end, and the place that each agent gets whenever its parent or its children change.
 
 Changes of one time are one change: whoever swaps two nodes writes two changes, between which the parents make a circle
 that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
 
 A tree, like sites, must go together with the roles of the nodes: only brokers have others below them.
 
-That agents are told of their place, and do not find it out, is the assumption of the papers which describe brokers on a
+Agents get their place, and need not find it out: this is the assumption of the papers which describe brokers on a
 tree that somebody else keeps. What keeps it is not modelled: a crashed broker's neighbours are told at the instant of
 the crash, which is the best that any protocol below could do.
 """

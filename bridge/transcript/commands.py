@@ -329,7 +329,7 @@ class CommandReader:
             name = re.split("->?", match[1])[0]
             raise ValueError(f"places determine the links; write '{name} moves to 20,5'")
         if self._network.is_tree:
-            raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
+            raise ValueError("the tree determines the links; write 'b3 moves to b2' or 'b3 is cut off'")
         a, b, one_way = self._network.link(match[1])
         return Relink(a, b, match[2] == "up", one_way)
 

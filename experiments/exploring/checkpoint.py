@@ -68,7 +68,7 @@ def restore(search: Search, path: Path, labels: Labels) -> None:
 
 
 def _refuse(path: Path) -> NoReturn:
-    raise UserError(f"{path}: this is not a search that roambus explore has kept, or it was damaged; remove it")
+    raise UserError(f"{path}: this is not a search kept by roambus explore, or it is damaged; remove it")
 
 
 def _told(violation: Violation, search: Search) -> dict[str, Any]:

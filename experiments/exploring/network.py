@@ -79,7 +79,7 @@ class Effect(NamedTuple):
     appended: tuple[tuple[int, Item], ...]
     """What is under way then, with the place of the link in a state."""
     failed: Telling
-    """What the node is told of what it could not send."""
+    """The failures that the node gets for messages that it could not send."""
     seen: tuple[Seen, ...]
     """What the world sees of it, if it keeps a history."""
     picks: tuple[int, ...]

@@ -146,7 +146,7 @@ class Asking:
             return True
         if self._calm is not None:
             longest = max(max(network.nodes.waits(one), default=0) for one in network.node_states(state))
-            # A timer that is set is told of over as many nodes as there are before it has had its effect.
+            # It can take as many events as there are nodes until the effect of a set timer is visible.
             return network.world(state).calm > max(self._calm - 1, longest * network.size)
         return self._asks_quiet and self._rests_in(state)
 

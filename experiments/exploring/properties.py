@@ -426,7 +426,7 @@ _NO_COMMAND = "no command was given"
 
 
 def find_property(text: str, folder: Path, announce: Announce = silently) -> Property:
-    """The property of that name, or that of `file.py:function`, a path from `folder`; `announce` is told of the file.
+    """The property of that name, or that of `file.py:function`, a path from `folder`; `announce` gets the file.
 
     Raises ValueError, UserError, OSError.
     """

@@ -157,7 +157,7 @@ class Evidence:
     def scenarios(self) -> list[Scenario]:
         """The scenarios of some of the runs; raises MissingError if there is none."""
         if not self.runs:
-            raise MissingError("no run.ini is there that could tell")
+            raise MissingError("there is no run.ini that states it")
         return [scenario for scenario, _ in self.runs]
 
 
@@ -215,7 +215,7 @@ KURKOWSKI, ARTIFACTS = "K", "A"
 FEWEST_SEEDS = 2
 """A single run has no interval. Two have one, which then says itself how little they are."""
 GENERATORS = "Mersenne Twister for agents, PCG64 for scenarios, SplitMix64 in the radio; seeded from seed and node"
-VALIDATED = "the radio follows Castalia's, and is held to what Castalia does (docs/radio.md)"
+VALIDATED = "the radio follows Castalia's models, and is compared with Castalia (docs/radio.md)"
 
 
 class MissingError(Exception):
@@ -274,8 +274,8 @@ def _start(found: Evidence) -> str:
         isinstance(moved, RandomWaypoint) and moved.first_x < 0 and not scenario.warm_up for scenario, moved in moving
     ):
         warm_up = path_of(RunSettings, "warm_up")
-        how = f"take start=steady where the template has it, or give a warm-up ({warm_up}) and state it"
-        raise MissingError(f"random waypoint starts outside its steady state, and all of the run counts: {how}")
+        how = f"set start=steady if the template has it, or give a warm-up ({warm_up}) and state it"
+        raise MissingError(f"random waypoint starts outside its steady state, and the whole run counts: {how}")
     return "no random waypoint begins outside its steady state, or the warm-up is left out"
 
 
@@ -289,9 +289,9 @@ def _traffic(found: Evidence) -> str:
 
 def _connectivity(found: Evidence) -> str:
     if found.connectivity is None:
-        raise MissingError("no trace says where nodes were, as over links that are given")
+        raise MissingError("no trace has the places of nodes, as over given links")
     hops, pieces = found.connectivity.hops, found.connectivity.in_pieces
-    return f"shortest ways of {hops:.2f} hops on average; in pieces at {pieces:.0%} of the moments looked at"
+    return f"shortest ways of {hops:.2f} hops on average; in pieces at {pieces:.0%} of the examined moments"
 
 
 def _seeds(found: Evidence) -> str:
@@ -327,7 +327,7 @@ def _complete(found: Evidence) -> str:
         raise MissingError(
             f"{len(lacking)} runs are not there, such as {lacking[0]}: roambus aggregate says what to do"
         )
-    return f"all {len(found.traces)} runs that sweep.json asks for are there" if found.asked else "no sweep.json"
+    return f"all {len(found.traces)} runs that sweep.json lists are there" if found.asked else "no sweep.json"
 
 
 def _protocols(found: Evidence) -> str:
@@ -375,7 +375,7 @@ def _identifier(found: Evidence) -> str:
 ITEMS: Sequence[Item] = (
     Item(KURKOWSKI, "simulator, its version, and the system", _simulator),
     Item(KURKOWSKI, "all parameters", _inis),
-    Item(KURKOWSKI, "protocols, with what was set of them", _protocols),
+    Item(KURKOWSKI, "protocols, with their parameters", _protocols),
     Item(KURKOWSKI, "number of nodes", _spanned("{} nodes", lambda scenario: [len(scenario.nodes)])),
     Item(KURKOWSKI, "size of the area", _spanned("sides of {} m", lambda scenario: scenario.field_m)),
     Item(

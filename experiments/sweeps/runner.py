@@ -187,7 +187,7 @@ def run_plans(
     summary = Summary()
     waiting = _unsettled(plans, backend, retry_failed, summary)
     for place in summary.damaged:
-        progress.note(f"{place}: its trace was damaged: it is made again")
+        progress.note(f"{place}: its trace was damaged, and it is made again")
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
@@ -299,7 +299,7 @@ def script(name: str, command: Sequence[str], runs: int, tasks: int | None, fold
     Raises UserError if there is nothing to run, or the array is too large.
     """
     if not runs:
-        raise UserError("there is no run for a job array to make")
+        raise UserError("there is no run for a job array")
     if tasks is not None and tasks > MOST_TASKS:
         raise UserError(f"--tasks {tasks}: SLURM takes at most {MOST_TASKS}: a task can make several runs")
     number = min(runs, tasks or MOST_TASKS)

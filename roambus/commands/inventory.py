@@ -26,10 +26,10 @@ _FOLDER = Path(__file__).parents[1] / "docs"
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @MEASURE
 def list_things(kind: str | None, measure: Sequence[str]) -> None:
-    """Lists what there is: agents, templates, sweeps, studies or metrics.
+    """Lists agents, templates, sweeps, studies or metrics.
 
-    Without KIND it lists all of them. Each has a line with its name and what it is; roambus show tells the rest. What
-    files in the working folder hold comes last, by their paths; nothing of them is run.
+    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Files
+    in the working folder come last, by their paths; none of them is run.
 
     Example: roambus list sweeps
     """
@@ -58,10 +58,10 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 @click.argument("name", type=THING_NAME)
 @click.option("--kind", type=click.Choice(KINDS), help="Shows only this kind, if several things have the name.")
 def show(name: str, kind: str | None) -> None:
-    """Shows what NAME is, and what it takes.
+    """Shows what NAME is, and what you can set.
 
-    NAME is that of an agent, a template, a sweep, a study or a metric, as roambus list has it, or a file of your own: a
-    template, a sweep, a study or an agent, which may also be file.py:Class. A Python file is run for it.
+    NAME is that of an agent, a template, a sweep, a study or a metric, from roambus list, or a file of your own: a
+    template, a sweep, a study or an agent, which may also be file.py:Class. The command runs a Python file to read it.
 
     An agent has parameters, which --param sets; a template has variables, which --set sets; a sweep has axes; a metric
     has a definition. If several things have the name, all of them are shown, each with its kind.
@@ -92,10 +92,10 @@ def title_of(page: Path) -> str:
 @click.command()
 @click.argument("page", type=Named(lambda _: pages()), required=False)
 def docs(page: str | None) -> None:
-    """Shows PAGE of the documentation, or which pages there are.
+    """Shows PAGE of the documentation, or lists all pages.
 
-    The pages come with the package, and are those that the text of other commands names. Pages are written in Markdown,
-    and are printed as they are; on a terminal one can turn over the leaves.
+    The pages are part of the package; texts of other commands refer to them. They are printed as Markdown, on a
+    terminal in a pager.
 
     Example: roambus docs tutorial
     """
@@ -121,11 +121,11 @@ VARIABLE = "_ROAMBUS_COMPLETE"
 
 @click.command()
 def doctor() -> None:
-    """Says what is installed, what would run, and what to do.
+    """Says what is installed, which back-ends can run, and what to do.
 
-    A thing that is missing or broken gets a line of advice, and each back-end a line that says whether it would run.
-    A terminal shows what is looked at: the embedded radio is compiled when it is first used, which takes a while.
-    The exit code is 0 if the default back-end would run, and 1 if it would not.
+    The command prints advice for each thing that is missing or broken, and for each back-end whether it can run. A
+    terminal shows the progress: the embedded radio is compiled when it is first used, which takes a while. The exit
+    code is 0 if the default back-end can run, and 1 if it cannot.
 
     Example: roambus doctor
     """
@@ -149,15 +149,14 @@ def doctor() -> None:
 def build(simulator: str) -> None:
     """Builds what lets SIMULATOR hand its nodes over to agents, and prints where it is.
 
-    A C++ compiler, make, libzmq and protobuf are needed; what is missing is named, with what to do about it. Compiling
-    takes about a minute, and has to be done again only when roambus or the simulator changes.
+    This needs a C++ compiler, make, libzmq and protobuf; the command says what is missing and how to get it. Compiling
+    takes about a minute, and is needed again only when roambus or the simulator changes.
 
-    For castalia, OMNeT++ and Castalia have to be built already, and the environment variables OMNETPP_ROOT and
-    CASTALIA_ROOT have to name their folders, which are only read. For ns3, the package ns3 has to be installed, here or
-    where NS3_ROOT names its folder.
+    For castalia, build OMNeT++ and Castalia first, and let the environment variables OMNETPP_ROOT and CASTALIA_ROOT
+    name their folders, which are only read. For ns3, install the package ns3, or let NS3_ROOT name its folder.
 
-    What is built goes to omnet/build in a checkout of roambus, and otherwise to your cache, which is ~/.cache unless
-    XDG_CACHE_HOME names another folder. Runs find it in either.
+    The result is in omnet/build in a checkout of roambus, and otherwise in your cache, which is ~/.cache unless
+    XDG_CACHE_HOME names another folder. Runs find both.
 
     Example: roambus build castalia && roambus run thesis --agent mft --backend castalia
     """

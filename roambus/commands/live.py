@@ -37,7 +37,8 @@ class Live(click.Group):
 def live() -> None:
     """Runs TEMPLATE live: a process for each node, which send UDP datagrams, in real time.
 
-    The results are a folder as roambus run leaves it, but for what only a radio has. A live run cannot be made again.
+    The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
+    repeated.
 
     \b
     On one machine, where links follow the template's movement:
@@ -77,9 +78,9 @@ REALTIME = click.option(
 def here(single: Single, level: str, links: str, realtime: bool, out: Path) -> None:
     """Runs TEMPLATE on this machine: a process for each node, on the loopback address.
 
-    Which datagrams a node takes follows the template: its tree or graph, or the movement of its nodes, over ideal links
-    or with the quality that the embedded radio finds for each link at each moment. A node whose process is killed is
-    started again.
+    A node accepts datagrams as the template's links allow: by its tree or graph, or by the movement of its nodes, over
+    ideal links or with the quality that the embedded radio computes for each link at each moment. A node whose process
+    is killed is started again.
 
     Example: roambus live thesis --agent mft --set config=C2 --set time_limit=10
     """
@@ -92,9 +93,10 @@ def here(single: Single, level: str, links: str, realtime: bool, out: Path) -> N
 @click.argument("file", type=FILE)
 @click.argument("addresses", nargs=-1, required=True)
 def machines(file: Path, addresses: Sequence[str]) -> None:
-    """Writes FILE, which lists nodes by their ADDRESSES and holds the keys by which they are conducted.
+    """Writes FILE, which lists nodes by their ADDRESSES and holds the keys for conducting them.
 
-    Node 0 has the first address. Copy the file to every machine, and to nobody else: who has it can conduct the nodes.
+    Node 0 has the first address. Copy the file to every machine, and to nobody else: anybody who has it can conduct the
+    nodes.
     """
     from roambus.bridge.live.machines import write_machines
 
@@ -114,9 +116,9 @@ def machines(file: Path, addresses: Sequence[str]) -> None:
 )
 @REALTIME
 def node(file: Path, number: int, keep: Path, realtime: bool) -> None:
-    """Is one of the nodes of FILE, on this machine, for one run after the other, until Ctrl-C.
+    """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
-    If the conductor is gone, the node leaves the air, and its trace is kept.
+    If the conductor is gone, the node stops sending and keeps its trace.
     """
     from roambus.bridge.live.machines import read_machines, serve_node
 
@@ -131,7 +133,7 @@ def node(file: Path, number: int, keep: Path, realtime: bool) -> None:
 @_links("all")
 @OUT
 def conduct(file: Path, single: Single, level: str, links: str, out: Path) -> None:
-    """Runs TEMPLATE on the nodes of FILE, from this machine, which need be none of them.
+    """Runs TEMPLATE on the nodes of FILE, from this machine, which need not be one of them.
 
     Every node must have the same version of roambus and of the agent.
     """

@@ -26,7 +26,7 @@ EXIT_UNDECIDED = 5
 
 @click.group()
 def new() -> None:
-    """Begins something of your own.
+    """Writes the start of an agent of your own.
 
     Example: roambus new agent rumour
     """
@@ -92,8 +92,8 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     """Prints SCENARIO with the messages that its commands cause.
 
     SCENARIO is a text file with a network and commands; roambus docs transcripts explains how it is written. Links are
-    ideal: nothing is lost on a link that stands. With --agent, the parameters that the file gives its own agent are
-    left out. This is a whole scenario:
+    ideal: a link that is up loses nothing. With --agent, the parameters in the file are ignored. This scenario is
+    complete:
 
     \b
       agent mft
@@ -126,10 +126,10 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
 def play(scenario: Path, agent: str | None, parameters: Sequence[str], port: int) -> None:
     """Plays SCENARIO in the browser: you act, the agents react.
 
-    SCENARIO is a text file with a network and commands (roambus docs transcripts). Drag a node to a broker, or
-    away from all, or onto another node to link or part them. Crash, freeze, subscribe, publish, or write any command of
-    roambus trace. The page is like that of roambus replay, with ideal links, and is served to this machine only. What
-    you did can be saved as a transcript, which runs as a test.
+    SCENARIO is a text file with a network and commands (roambus docs transcripts). Drag a node to a broker, or away
+    from all brokers, or onto another node to link the two or remove their link. Crash, freeze, subscribe, publish, or
+    write any command of roambus trace. The page is like that of roambus replay, with ideal links, and is served to this
+    machine only. What you did can be saved as a transcript, which runs as a test.
 
     Example: roambus play scenario.txt --agent mft
     """
@@ -145,13 +145,12 @@ _LOCAL = click.Path(file_okay=False, path_type=Path)
 @click.command(
     help=f"""Explores every order of events on the network of SCENARIO.
 
-{EXPLORATION}
-What is found wrong is printed as a transcript, the shortest that there is: roambus trace repeats it, and roambus
-play opens it. The exit code is 0 if everything was explored and holds, 1 if something does not hold, and 5 if
-that is not decided: the search was cut, or reached no state in which a property is asked. Ctrl-C ends a search in
-good order: what was explored so far is told. With --keep the same command goes on later, also after a bound or a
-kill. With --hunt, random histories are run instead (roambus docs explore, Hunting): 1 says that one is wrong, which is
-made small, and 5 that none was found.
+{EXPLORATION} The command prints a violation as a transcript, the shortest one: roambus trace repeats it, and roambus
+play opens it. The exit code is 0 if everything was explored and all properties hold, 1 if one does not hold, and 5 if
+this is not decided: the search was cut, or reached no state in which a property is checked. Ctrl-C ends a search and
+prints its result so far. With --keep the same command resumes it later, also after a bound or a kill. With --hunt the
+command runs random histories instead (roambus docs explore, Hunting): 1 means that it found a violation, which it makes
+small, and 5 that it found none.
 
 Example: roambus explore scenario.txt --seconds 60
 """
@@ -269,8 +268,8 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
       unknown messages  it raises for messages that it does not know
       repeatable        another process makes another trace of the same run
 
-    All this is done in three processes of their own, with other hash seeds and in another order. The agent's code is
-    run, so vet what you would run. The exit code is 0 if nothing was found, and 1 if something was.
+    All this is done in three separate processes, with other hash seeds and in another order. Vetting runs the agent's
+    code, so only vet agents that you would run. The exit code is 0 if nothing was found, and 1 if something was.
 
     Example: roambus vet mft --param link_layer=false
     """  # noqa: D301  # click wants the character itself

@@ -82,12 +82,12 @@ LOOK = grouped(
 def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], study: str | None) -> None:
     """Computes the metrics of the runs in RESULTS, with Spark.
 
-    They go to the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has the mean
-    over the seeds of each point, with its 95 % interval. Both are there as Parquet, too. Only runs whose trace is new
-    or has changed are computed; what earlier aggregations found is kept in the folder aggregated, which you may delete.
+    The tables are in the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has
+    the mean over the seeds of each point, with its 95 % interval. Both also exist as Parquet. The command reads only
+    new and changed traces; it keeps earlier results in the folder aggregated, which you may delete.
 
-    A run whose trace is damaged or missing is named and left out. The exit code is 0 if every run is in the metrics, 1
-    if any was left out, and 2 if there is nothing to read or no room to write.
+    The command names runs whose trace is damaged or missing, and leaves them out. The exit code is 0 if every run is in
+    the metrics, 1 if any was left out, and 2 if there is nothing to read or no room to write.
 
     Example: roambus aggregate results/small
     """
@@ -138,17 +138,17 @@ def compare(  # an option each
     """Compares the agents of a sweep, metric by metric, in numbers.
 
     RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
-    writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. A metric that is
-    not known is an error that names those near it.
+    writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. For an unknown
+    metric the error names similar ones.
 
-    Runs of one seed share movement and radio, whatever the agent. So each two agents are tested against each other seed
-    by seed, at each combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. Each
-    difference is shown with its 95 % interval, p, and which of the two is greater. A warning says where the agents
-    delivered different shares, for then their delays are not of the same notifications. The CSV file has the means
-    first, then the differences.
+    Runs of one seed share movement and radio, for all agents. So each pair of agents is tested seed by seed, at each
+    combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. Each difference is
+    shown with its 95 % interval, p, and which of the two is greater. A warning says where the agents delivered
+    different shares, because then their delays are not of the same notifications. The CSV file has the means first,
+    then the differences.
 
-    Metrics that roambus aggregate has not computed yet are computed with Spark. A damaged run is named and left out;
-    then the exit code is 1.
+    Metrics that roambus aggregate has not computed yet are computed with Spark. The command names damaged runs and
+    leaves them out; then the exit code is 1.
 
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
@@ -201,9 +201,9 @@ def figures(
 ) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
-    They are those that the study of the results plans, or one for each of the main metrics and of the study's own;
-    --metric all draws every metric. The metrics must be there: roambus aggregate computes them. An agent has the same
-    colour in all of them.
+    It draws the figures that the results' study plans, or one for each of the main metrics and of the study's own;
+    --metric all draws every metric. Compute the metrics first with roambus aggregate. An agent has the same colour in
+    all figures.
 
     With --against, --agents or --where, a figure draws what roambus compare tests, under the same name: a metric of one
     sweep against an axis, with a line for each agent, and a panel for each combination of values of the other axes;
@@ -307,18 +307,18 @@ def export(
 ) -> None:
     """Writes results for other programs, a file for each run.
 
-    The results are those of a study, a sweep or a single run. The format sca holds the run's metrics, and vec holds
-    what happens at each node over time. Both are as OMNeT++ writes them, and opp_scavetool, omnetpp.scave and the
-    Analysis Tool read them. The format jsonl holds every row of the trace as a JSON object.
+    The results are those of a study, a sweep or a single run. The format sca holds the run's metrics, and vec the
+    events of each node over time. Both have OMNeT++'s own form, which opp_scavetool, omnetpp.scave and the Analysis
+    Tool read. The format jsonl holds every row of the trace as a JSON object.
 
-    The format pcapng is a capture of all that was sent and received; pcapng-nodes is one for each node. Both need a run
+    The format pcapng is a capture of all frames sent and received; pcapng-nodes is one for each node. Both need a run
     that was made with --record. The format dissector is roambus.lua, by which Wireshark and tshark read the messages in
-    captures. It is generated from what the agents of the results declare, or those that --agents names, whose code is
-    loaded; then it needs no results, and is written to the working folder. The format perfetto is a timeline for
-    ui.perfetto.dev, and graphml the tree of brokers and the routes in use at a time, for networkx or Gephi. roambus
-    docs in-and-out tells more of each.
+    captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code is
+    loaded; with --agents it needs no results, and is written to the working folder. The format perfetto is a timeline
+    for ui.perfetto.dev, and graphml the tree of brokers and the routes in use at a time, for networkx or Gephi. roambus
+    docs in-and-out describes them.
 
-    A run whose trace is damaged is named and left out; then the exit code is 1.
+    The command names runs with a damaged trace and leaves them out; then the exit code is 1.
 
     \b
     Example: roambus export results/small --format sca,vec
@@ -357,14 +357,14 @@ def export(
 def crate(
     results: Path, out: Path | None, title: str | None, authors: Sequence[str], license_: str, trust: bool
 ) -> None:
-    """Packs RESULTS so that a stranger can cite them, and make their runs again byte for byte.
+    """Packs RESULTS so that others can cite them, and repeat their runs byte for byte.
 
     RESULTS is the folder of a sweep or a study. The crate is a zip file: an RO-Crate with the results, the code of
-    roambus and of your own agents, the versions of all libraries, and a checksum of each file. Unpacked, sh
-    reproduce.sh installs all that and makes runs again; roambus verify does so with the roambus that is installed.
+    roambus and of your own agents, the versions of all libraries, and a checksum of each file. In the unpacked crate,
+    sh reproduce.sh installs all this and makes runs again; roambus verify does the same with the installed roambus.
 
-    Results of another version of roambus or of an agent are refused, for this version does not make them again. What
-    the results leave out of what simulation studies should tell is named, as by roambus verify --checklist.
+    The command refuses results of another version of roambus or of an agent, because this version cannot repeat them.
+    It also names facts that simulation studies should state and the results lack, like roambus verify --checklist.
 
     Example: roambus crate results/small --author "Ada Lovelace" --license https://spdx.org/licenses/CC-BY-4.0
     """
@@ -405,19 +405,20 @@ def crate(
 def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: float | None) -> None:
     """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.
 
-    RESULTS is the folder of a run, a sweep or a study, or a crate that was unpacked, whose checksums are compared, too.
-    Each run is made from the ini in its own folder, in a folder that is gone afterwards; nothing in RESULTS changes. A
-    run that comes out otherwise is named, with the first row that differs. So is one that cannot be made again, such as
-    one of another version of its agent.
+    RESULTS is the folder of a run, a sweep or a study, or an unpacked crate, whose checksums are also compared. Each
+    run is made from its ini, in a temporary folder; nothing in RESULTS changes. The command names runs whose trace
+    differs, with the first row that differs, and runs that cannot be repeated, such as one of another version of its
+    agent.
 
-    Verifying runs the agents' code. An agent that is a file or a module, and that no installed package brings, is run
-    with --trust only, for whoever made the results chose it. The exit code is 0 if all traces are the same, and 1 if
-    any is not.
+    Verifying runs the agents' code. An agent in a file or a module that no installed package declares is run only with
+    --trust, because the author of the results chose it. The exit code is 0 if all traces are the same, and 1 if any is
+    not.
 
     With --checklist, no code is run. The items are those of Kurkowski, Camp and Colagrosso (MANET Simulation Studies:
     The Incredibles, 2005), which ask whether a study is repeatable, unbiased, rigorous and statistically sound, and
-    those by which artifacts of papers are evaluated (ACM, version 1.1). For each there is what is stated, or what is
-    missing and how to state it. Then the exit code is 0 if everything is stated, and 1 if anything is missing.
+    those by which artifacts of papers are evaluated (ACM, version 1.1). For each item the command prints the statement,
+    or what is missing and how to state it. Then the exit code is 0 if everything is stated, and 1 if anything is
+    missing.
 
     Example: roambus verify results/small --sample 3
     """

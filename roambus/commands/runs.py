@@ -88,8 +88,8 @@ def recorder(is_kept: bool) -> Recorder | None:
 def render(single: Single, out: Path | None) -> None:
     """Renders TEMPLATE into a plain OMNeT++ ini.
 
-    The ini is all that a run depends on, besides the agent. TEMPLATE is the name of a template that comes with roambus
-    (a name that is not known lists them), or a file of your own.
+    A run depends only on the ini and the agent. TEMPLATE is the name of a template of roambus (roambus list templates),
+    or a file of your own.
 
     Example: roambus render thesis --set brokers=8 --set speed=4
     """
@@ -118,9 +118,9 @@ def render(single: Single, out: Path | None) -> None:
 def run(single: Single, level: str, backend: str, simulator: Simulator, record: bool, check: bool, out: Path) -> None:
     """Runs TEMPLATE once, and prints where its results are.
 
-    They are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template that comes with
-    roambus (a name that is not known lists them), or a file of your own. It says how many nodes there are, how they
-    move, and what they publish and subscribe to; --set changes that. The agent is the protocol that all nodes run.
+    The results are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template of
+    roambus (roambus list templates), or a file of your own. It sets the number of nodes, their movement, and their
+    publications and subscriptions; --set changes its variables. The agent is the protocol that all nodes run.
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
@@ -178,8 +178,8 @@ def serve(
 ) -> None:
     """Runs TEMPLATE once, with a simulator that you start.
 
-    You start it by hand, in a debugger, or on another machine: the command says what to start, and waits. What another
-    machine needs is in roambus docs castalia.
+    Start it in a terminal, in a debugger, or on another machine: the command says what to start, and waits. roambus
+    docs castalia says what another machine needs.
 
     Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
     """
@@ -204,12 +204,12 @@ def _announce(folder: Path) -> None:
 )
 @click.option("--at", metavar="TIME", help="With --pdb: opens it where an agent is first called at this time or later.")
 def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> None:
-    """Runs the agents of RECORD again, and says what differs.
+    """Runs the agents of RECORD again, and reports differences.
 
-    RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents are told
-    again what they were told then, so that a changed agent can be compared with the one before, frame by frame, and an
-    error can be looked at in the debugger. This runs the agent's code: before it does, the command says which files
-    that is, and whether they have changed since the run.
+    RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents get the
+    recorded events again, so that you can compare a changed agent with the old one, frame by frame, and look at an
+    error in the debugger. This runs the agent's code: first the command names its files, and says whether they have
+    changed since the run.
 
     Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
     """
@@ -262,21 +262,21 @@ def replay(
 ) -> None:
     """Shows RUN as a film in the browser, or the links of a RECORDING.
 
-    RUN is the folder or the trace that a run has left. What the trace says of itself is told first: the agent with its
-    parameters, the template with its settings, the seed, the back-end, and the version of roambus.
+    RUN is the folder or the trace that a run has left. The command first prints the metadata of the trace: the agent
+    with its parameters, the template with its settings, the seed, the back-end, and the version of roambus.
 
     The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
-    else. The film of a run that was made with --record, or is made --again, also shows what messages hold, which of
-    them arrived, the ways of notifications hop by hop, and routing tables. Without a record it shows what the trace
-    has.
+    else. The film of a run that was made with --record, or is made --again, also shows the contents of messages, which
+    of them arrived, the paths of notifications hop by hop, and routing tables. Without a record it shows what is in the
+    trace.
 
-    For what messages hold, the run's agent is needed. One that is installed is run; an agent in a file, or in a module
-    that no installed package brings, is run with --trust only, for whoever made the results chose it. Without --trust
+    The contents of messages need the run's agent. An installed agent is run; an agent in a file, or in a module that no
+    installed package declares, is run only with --trust, because the author of the results chose it. Without --trust
     the film shows everything else, and a line says so.
 
     A RECORDING is a testbed's links in the K7 format, which a run plays by --set links=FILE. Its page has a map of the
-    links, the delivery of each, delivery over signal strength, how links change over time, and what the recording does
-    not say.
+    links, the delivery of each, delivery over signal strength, the changes of links over time, and the gaps of the
+    recording.
 
     Example: roambus replay results/run --export film.html
     """

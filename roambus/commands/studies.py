@@ -53,10 +53,10 @@ def reproduce(
     """Runs a whole study, from its first run to its report.
 
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
-    report. STUDY is the name of a study that comes with roambus (a name that is not known lists them), or a file of
-    your own (roambus docs studies). What is complete already is not run again. --set changes all sweeps of the study,
-    to try its claims where nobody has made them. With --precision points get more seeds only while a claim about them
-    is open, or while the interval of --metric is too wide (roambus docs precision).
+    report. STUDY is the name of a study of roambus (roambus list studies), or a file of your own (roambus docs
+    studies). Complete runs are not repeated. --set changes all sweeps of the study, to test its claims under other
+    conditions. With --precision points get more seeds only while a claim about them is open, or while the interval of
+    --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """

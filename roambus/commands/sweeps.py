@@ -174,13 +174,12 @@ def sweep(
 ) -> None:
     """Makes all runs of SWEEP that are not complete yet.
 
-    Each agent runs at each combination of the axes' values, once for each seed. SWEEP is the name of a sweep that comes
-    with roambus (roambus list sweeps has them), or a TOML file of your own (roambus docs sweeps). A TEMPLATE is
-    swept by what is set: each --set is an axis, and --agents says which agents run. After Ctrl-C or a crash the same
-    command goes on with what is missing. A run that fails is reported, and does not stop the others; then the exit code
-    is 1.
+    Each agent runs at each combination of the axes' values, once for each seed. SWEEP is the name of a sweep of roambus
+    (roambus list sweeps), or a TOML file of your own (roambus docs sweeps). With a TEMPLATE each --set is an axis, and
+    --agents chooses the agents. After Ctrl-C or a crash the same command makes the missing runs. The command reports a
+    run that fails, and goes on with the others; then the exit code is 1.
 
-    With --slurm, a script is written instead, which sbatch takes (roambus docs cluster).
+    With --slurm the command instead writes a script for sbatch (roambus docs cluster).
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
 

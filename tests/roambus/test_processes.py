@@ -123,7 +123,7 @@ def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=40)
     assert running.returncode == 130
-    assert errors.splitlines()[-1].startswith("error: interrupted; the same command goes on")
+    assert errors.splitlines()[-1].startswith("error: interrupted; the same command makes the missing runs")
     assert "Traceback" not in errors
     until(lambda: session_processes(running.pid) == [])  # multiprocessing's own tracker ends a moment later
     assert {path.parent for path in files_below(slow, "run.ini")} == {path.parent for path in traces(slow)}

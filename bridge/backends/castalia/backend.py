@@ -207,7 +207,7 @@ class CastaliaBackend:
                 self.round_trips += 1
             case "finished":
                 self._totals = steps.finish(message.finished, self._host.sends)
-                # Only now, when the totals were read: if they break a rule the simulator is told of that in place of
+                # Only now, when the totals were read: if they break a rule, the simulator gets that in place of
                 # goodbye.
                 connection.send(ToSimulator(goodbye=Goodbye()))
             case _:

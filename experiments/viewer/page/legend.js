@@ -74,8 +74,8 @@ function remarks({ film }) {
     unknown: "No links: there is no run.ini beside the trace.",
   };
   const receipts = film.receipts
-    ? "Messages fly at least 0.4 s of your time. One that nobody hears is hollow, and fades. Which copy arrived of a message that was sent again is not known: the last one before is taken."
-    : "Messages fly 0.4 s of your time to whom they are addressed; whether they arrived is not in the trace of this run (see --record, --again and --level full).";
-  const places = film.placed ? [] : ["Places are drawn, not measured: this run's links do not depend on any."];
+    ? "Messages fly for at least 0.4 s of your time. One without a receiver is hollow, and fades. If a message was sent several times, the last copy before the arrival is assumed to have arrived."
+    : "Messages fly for 0.4 s of your time to their destinations; the trace of this run does not say whether they arrived (see --record, --again and --level full).";
+  const places = film.placed ? [] : ["Places are chosen by the page: this run's links do not depend on any."];
   return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...places];
 }

@@ -252,7 +252,7 @@ class Page {
 
   notices() {
     const [first, second] = this.views.map(({ film }) => film);
-    return second && !moveAlike(first, second) ? ["The nodes of these two runs do not move alike: compare them with care."] : [];
+    return second && !moveAlike(first, second) ? ["The nodes of these two runs move differently: compare them with care."] : [];
   }
 
   listen() {

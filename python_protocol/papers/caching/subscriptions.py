@@ -1,6 +1,6 @@
 """The subscription table ST of a broker, how filters compare, and the messages of caching (sections 3.1, 3.2 and 4).
 
-A neighbour is told of a subscription only if it knows of none that covers it. So the table needs two relations: which
+A neighbour gets a subscription only if it knows of none that covers it. So the table needs two relations: which
 filter covers which, and which two may have a notification in common. Each pair of constraints on one attribute is
 compared by itself, and nothing follows from several constraints together. Both answers err on the safe side: a filter
 that is not known to cover another is forwarded needlessly, and one that is not known to be disjoint from another is

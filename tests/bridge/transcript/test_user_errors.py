@@ -28,7 +28,7 @@ COMMANDS = {
     "b1 joins b3": "b1 cannot connect to b3, which is below it: that makes a cycle",
     "b3 joins b2": "b3 is connected to b1; write 'moves to' instead of 'joins'",
     "b2 moves to b3; b3 moves to b2": "b3 cannot connect to b2, which is below it",
-    "link b1-b3 down": "the links are those of the tree; write 'b3 moves to b2'",
+    "link b1-b3 down": "the tree determines the links; write 'b3 moves to b2'",
     "s3 detaches; s3 detaches": "s3 is away already",
     "s3 attaches": "s3 is not away; write 's3 detaches' before",
     "s3 detaches; after 100ms s3 attaches": "s3 has not left yet; wait more than 100ms after it detaches",

@@ -142,7 +142,7 @@ def test_ctrl_c_cancels_the_job(interrupted: Interrupted) -> None:
     """Exit code 130, one message; nothing half-written is left."""
     out = interrupted.out
     assert interrupted.code == 130
-    assert interrupted.errors.splitlines()[-1].startswith("error: interrupted; the same command goes on")
+    assert interrupted.errors.splitlines()[-1].startswith("error: interrupted; the same command makes the missing runs")
     assert 2 <= interrupted.complete < RUNS
     assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
     assert {path.parent for path in out.rglob("run.ini")} == {path.parent for path in out.rglob("trace.parquet")}

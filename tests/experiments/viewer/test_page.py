@@ -243,7 +243,7 @@ def test_two_runs_share_clock_and_choice(show: Show, moving_run: Path, other_run
     assert page.locator("#node-state h4").all_inner_texts()[::2] == ["agent=mft", "agent=aodv"]
     assert page.inner_text("#notices") == ""
     page.close()
-    assert "do not move alike" in show(moving_run, tree_run).inner_text("#notices")
+    assert "move differently" in show(moving_run, tree_run).inner_text("#notices")
 
 
 def test_two_runs_stand_one_above_the_other_on_a_telephone(show: Show, moving_run: Path, other_run: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_sweep_ends_with_its_workers_and_their_simulators_and_resumes(stage: S
         os.killpg(host.pid, number)
     else:
         host.send_signal(number)
-    assert interrupted(host).startswith("error: interrupted; the same command goes on")
+    assert interrupted(host).startswith("error: interrupted; the same command makes the missing runs")
     complete = len(files_below(stage.results, TRACE_FILE))
     assert 1 <= complete < RUNS
     assert len(files_below(stage.results, INI_FILE)) == complete
