@@ -352,13 +352,16 @@ class RepairingGossip(Gossip):
     @on_timer(_TELL)
     def tell_summary(self, _: str, __: SimTime) -> None:
         """Tells what is here, of some publishers after the others if there are many."""
-        held = self._digest.tell()
-        count = min(self.parameters.told_publishers, len(held))
-        self._turn = (self._turn + count) % max(len(held), 1)
-        told = (held * 2)[self._turn : self._turn + count]
-        self.send(BROADCAST, Summary(told))
+        self.send(BROADCAST, Summary(self.some_held(self.parameters.told_publishers)))
         self.set_timer(_TELL, self._interval // 2 + self.random.randrange(self._interval // 2))
         self._interval = min(2 * self._interval, self.parameters.longest_interval)
+
+    def some_held(self, most: int) -> tuple[Held, ...]:
+        """What is here of at most so many publishers; those who are told of take turns."""
+        held = self._digest.tell()
+        count = min(most, len(held))
+        self._turn = (self._turn + count) % max(len(held), 1)
+        return (held * 2)[self._turn : self._turn + count]
 
     @on(Summary)
     def compare(self, summary: Summary, _: NodeId, now: SimTime) -> None:

@@ -17,5 +17,6 @@ the reliable FIFO links that the algorithms assume. Where the algorithms leave s
 """
 
 from roambus.python_protocol.mft.agent import MftPubSub
+from roambus.python_protocol.mft.lean import LeanMft
 
-__all__ = ["MftPubSub"]
+__all__ = ["LeanMft", "MftPubSub"]

@@ -1,0 +1,178 @@
+"""How far subscribers are, in expected transmissions: what is left of BTAB's next hops where no link lasts.
+
+The thesis' broker keeps a next hop for each subscriber (section 2.4). A next hop is one link, and at walking speed the
+shadowing of a link is another one after a second. So nodes keep distances here, and whoever hears a notification and
+is nearer than its sender may pass it on. The rules:
+
+- *A link* is worth the frames that it is expected to bring. The mean strength of what was heard is compared with the
+  edge of the own radio, in deviations of single frames from such means. What is heard of a link at the edge is its
+  better half, whose mean lies 0.8 deviations above that of all frames: that much is taken off.
+- *The edge is learnt*: a twentieth of all that a radio hears is weaker. Where all neighbours are near, nothing weak is
+  heard, so the edge is kept within the error that the data sheet allows to the sensitivity.
+- *Silence counts*: for each time in which a frame used to come and has not, the mean moves towards the edge, and so it
+  does when a subscriber that was sent something does not answer.
+- *A distance* is that of the neighbour by whom it is least, and the link to it. Neighbours tell theirs in heartbeats,
+  as rows of four bits a node, and with notifications. It is told in levels of 0.4 transmissions, and counts for three
+  of the teller's intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from math import erf, sqrt
+
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+
+LEVEL = 0.4
+"""In transmissions: the farthest distance is then six, the diagonal of a field in which a node hears a sixth of all."""
+UNKNOWN = 15
+"""The level of those of whom nothing is known."""
+FARTHEST = UNKNOWN * LEVEL
+MOST_TOLD = 120
+"""Nodes in one row: 60 bytes of the 102 that a frame of IEEE 802.15.4 leaves to a message."""
+
+_SENSITIVITY_DBM, _ACCURACY_DB = -95.0, 6.0
+"""Of the CC2420 (Texas Instruments, data sheet SWRS041), typically."""
+_WEAKER = 0.05
+"""The share of what is heard that is weaker than the edge."""
+_STEP_DB = 0.3
+"""By which the edge follows what is heard; the first frames move it faster."""
+_BETTER_HALF = 0.8
+"""Mean of the upper half of a normal distribution, in deviations."""
+_LEAST_DEVIATION_DB = 2.5
+"""Of a link that has not shown yet how it varies; frames of a CC2420 that stands still vary by 1 to 2 dB."""
+_NEWEST = 1 / 3
+"""The weight of the newest frame: a link of which three frames are old is another link."""
+_MOST_TRANSMISSIONS = 6.0
+_LIFETIME = 3
+"""In the teller's intervals."""
+
+
+@dataclass(slots=True)
+class Link:
+    """What is known of a neighbour, and what it has told: levels of subscribers, valid for some of its intervals."""
+
+    mean: float
+    heard: SimTime
+    interval: SimTime
+    gap: float = SECOND
+    levels: dict[NodeId, int] = field(default_factory=dict)
+
+    def is_valid(self, now: SimTime) -> bool:
+        """Whether it was heard lately."""
+        return now - self.heard <= _LIFETIME * self.interval
+
+
+class Distances:
+    """Of one node, to all subscribers of whom it or a neighbour hears."""
+
+    def __init__(self, node: NodeId, interval: SimTime) -> None:
+        """Of a neighbour that has told no interval, `interval` is assumed."""
+        self._node = node
+        self._interval = interval
+        self._links: dict[NodeId, Link] = {}
+        self._edge = _SENSITIVITY_DBM
+        self._deviation = 4.0
+        self._heard = 0
+
+    # Links
+
+    def hear(self, sender: NodeId, rssi_dbm: float, now: SimTime) -> None:
+        """A frame has come, whatever it holds."""
+        self._learn_edge(rssi_dbm)
+        link = self._links.get(sender)
+        if link is None or not link.is_valid(now):
+            self._links[sender] = Link(rssi_dbm, now, self._interval)
+            return
+        self._deviation += 0.01 * (1.25 * abs(rssi_dbm - link.mean) - self._deviation)
+        link.mean += _NEWEST * (rssi_dbm - link.mean)
+        link.gap += 0.2 * (min(now - link.heard, 4 * SECOND) - link.gap)
+        link.heard = now
+
+    def _learn_edge(self, rssi_dbm: float) -> None:
+        """Moves the edge so that in the end as much is weaker as should be (Robbins and Monro, 1951)."""
+        self._heard += 1
+        step = max(_STEP_DB, 20 / self._heard)
+        moved = self._edge + step * (_WEAKER - (rssi_dbm < self._edge))
+        self._edge = min(max(moved, _SENSITIVITY_DBM - _ACCURACY_DB), _SENSITIVITY_DBM + _ACCURACY_DB)
+
+    def take_told(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
+        """A neighbour that was just heard has told levels, and perhaps its interval."""
+        link = self._links[sender]
+        link.levels.update(levels)
+        link.interval = interval or link.interval
+
+    @property
+    def _spread(self) -> float:
+        return max(self._deviation, _LEAST_DEVIATION_DB)
+
+    def transmissions(self, link: Link, now: SimTime) -> float:
+        """How often something has to be sent for the link to bring it."""
+        missed = max(0.0, (now - link.heard) / max(link.gap, SECOND / 4) - 1)
+        margin = self._weakened(link.mean, missed) - self._edge - _BETTER_HALF * self._spread
+        # The next frame differs from the mean of the last ones, which has an error of its own.
+        share = (1 + erf(margin / (1.2 * self._spread) / sqrt(2))) / 2
+        return 1 / max(share, 1 / _MOST_TRANSMISSIONS)
+
+    def _weakened(self, mean: float, missed: float) -> float:
+        lowest = self._edge - self._spread
+        return float(lowest + (mean - lowest) * (1 - _NEWEST) ** missed)
+
+    def disappoint(self, subscriber: NodeId) -> None:
+        """A subscriber that was sent something has not answered."""
+        if (link := self._links.get(subscriber)) is not None:
+            link.mean = self._weakened(link.mean, 1)
+
+    def forget_silent(self, now: SimTime) -> None:
+        """Forgets neighbours that have gone."""
+        self._links = {node: link for node, link in self._links.items() if link.is_valid(now)}
+
+    def heard_of(self, nodes: Iterable[NodeId], now: SimTime) -> float:
+        """How many of these nodes a frame that one of them sends to all is expected to reach."""
+        links = (self._links.get(node) for node in nodes)
+        return sum(1 / self.transmissions(link, now) for link in links if link is not None and link.is_valid(now))
+
+    # Distances
+
+    def of(self, subscriber: NodeId, now: SimTime) -> float:
+        """Expected transmissions until a subscriber has what this node sends; `FARTHEST` if nobody knows."""
+        if subscriber == self._node:
+            return 0.0
+        best = FARTHEST
+        for neighbour, link in self._links.items():
+            behind = 0 if neighbour == subscriber else link.levels.get(subscriber, UNKNOWN)
+            if behind < UNKNOWN and behind * LEVEL + 1 < best and link.is_valid(now):
+                best = min(best, behind * LEVEL + self.transmissions(link, now))
+        return best
+
+    def levels(self, subscribers: Iterable[NodeId], now: SimTime) -> dict[NodeId, int]:
+        """What can be told of subscribers of whom something is known."""
+        told = {one: level_of(self.of(one, now)) for one in subscribers}
+        return {one: level for one, level in told.items() if level < UNKNOWN}
+
+
+def level_of(distance: float) -> int:
+    """The level nearest to a distance."""
+    return min(UNKNOWN, int(distance / LEVEL + 0.5))
+
+
+# Rows of levels
+
+
+def pack_levels(levels: Mapping[NodeId, int], begin: NodeId = 0) -> tuple[NodeId, bytes]:
+    """The first node from `begin` on, or else the first of all, and two levels in each byte from there on."""
+    nodes = sorted(levels)
+    first = next((node for node in nodes if node >= begin), nodes[0] if nodes else 0)
+    last = max((node for node in nodes if node < first + MOST_TOLD), default=first - 1)
+    row = [levels.get(node, UNKNOWN) for node in range(first, last + 1)]
+    pairs = zip_longest(row[::2], row[1::2], fillvalue=UNKNOWN)
+    return first, bytes(high << 4 | low for high, low in pairs)
+
+
+def unpack_levels(first: NodeId, row: bytes) -> Iterator[tuple[NodeId, int]]:
+    """Each node of a row, and its level, which may be `UNKNOWN`."""
+    for place, pair in enumerate(row):
+        yield first + 2 * place, pair >> 4
+        yield first + 2 * place + 1, pair & 15

@@ -1,0 +1,492 @@
+"""MFT-PubSub without its tree: directed forwarding where few want a notification, and gossip with repair where many do.
+
+What it keeps of the thesis: filters decide who forwards, subscribers number what they want, and what has been sent is
+held for a subscriber until it is known to be there. What it gives up: nobody elects a leader, nobody has a parent, so
+nobody migrates, and every node forwards, not only brokers. Links are not reliable, and there is no order. The rules:
+
+- *Few or many.* The publisher knows who wants a notification, and how far subscribers are (`mft.distances`). To send it
+  to each of them costs the mean distance and an acknowledgement, half as long as a notification. The counter-based
+  broadcast costs `counter_threshold` frames for each time that one frame of this node reaches all: of the subscribers
+  it is expected to reach so many. The cheaper one is taken, and a broadcast is left to gossip with repair.
+- *Who is nearer forwards.* A PUB lists the subscribers that still lack it, and how far its sender is from each. Who
+  hears it and is nearer by `progress` waits, the less the nearer it is. It gives a subscriber up when it hears the PUB
+  from somebody to whom it would not forward either, or that the subscriber has it.
+- *Subscribers acknowledge at once* each PUB that lists them. So a forwarder keeps sending until it hears the
+  acknowledgement, or the PUB from somebody nearer, and after the first time it takes half of the progress.
+- *Who knows better says so.* Half of the acknowledgements are lost to those at the edge, who go on for nothing. Who has
+  heard one itself and hears a PUB that lists its subscriber repeats it, unless somebody else does first.
+- *What nobody takes on* the publisher sends to all in the end: a PUB of the last effort is repeated like gossip, and
+  cancels the duties of all who hear it.
+- *Distances are told while they are needed*: heartbeats carry them as long as PUBs are on the air, each
+  `beat_interval`, and more rarely while no distance changes. Otherwise they are the summaries of gossip with repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from roambus.python_protocol.actions import ROUTE, Action, node_list
+from roambus.python_protocol.agent import on, on_timer
+from roambus.python_protocol.baselines import Flood, RepairingGossip, RepairParameters, Summary
+from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.mft.distances import (
+    FARTHEST,
+    LEVEL,
+    UNKNOWN,
+    Distances,
+    level_of,
+    pack_levels,
+    unpack_levels,
+)
+from roambus.python_protocol.mft.interests import MESSAGE_BYTES, Interest, Interests, Wants, wants
+from roambus.python_protocol.parts.digest import Held
+from roambus.python_protocol.settings import parameter
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, SubscriberId
+
+_LAST_EFFORT = 15
+_HELD_BYTES = 14
+_ACK_FRAMES = 0.5
+"""An acknowledgement in frames of a notification, with their headers."""
+_ECHOES = 2
+"""Acknowledgements of a notification that a node repeats at most."""
+_MEMORY = 64
+"""Notifications of which only acknowledgements have been heard."""
+_TELL = "tell"
+_INTERESTS = "interests"
+
+
+class LeanParameters(RepairParameters):
+    """As for gossip with repair, and how notifications are forwarded; raises ValueError for impossible values."""
+
+    beat_interval: SimTime = parameter(
+        5 * SECOND,
+        unit="s",
+        source="measured: docs/tuned.md; at 2 m/s two nodes part by half of a radio's range meanwhile",
+        above=0,
+        at_most=31 * SECOND,
+        doc="time between two heartbeats of a node while distances are needed and change",
+    )
+    forward_delay: SimTime = parameter(
+        250 * MILLISECOND,
+        unit="s",
+        source="reasoned: a quarter of the second within which a notification is to come",
+        at_least=0,
+        doc="longest wait of who is hardly nearer than the sender; who is very near does not wait",
+    )
+    answer_delay: SimTime = parameter(
+        250 * MILLISECOND,
+        unit="s",
+        source="as forward_delay, after which somebody nearer has sent it on",
+        above=0,
+        doc="who has heard no sign of a notification for so long, and up to half as long again, sends it again",
+    )
+    echo_delay: SimTime = parameter(
+        120 * MILLISECOND,
+        unit="s",
+        source="reasoned: half of answer_delay, so that it comes before the notification is sent again",
+        at_least=0,
+        doc="longest wait before an acknowledgement is repeated for somebody who has missed it",
+    )
+    progress: float = parameter(
+        0.8,
+        unit="transmissions",
+        source="measured: docs/tuned.md; nearly the transmission that forwarding costs",
+        at_least=0,
+        doc="who is nearer by so much forwards; by half as much what is sent again",
+    )
+    publisher_tries: int = parameter(
+        3, source="measured: docs/tuned.md", at_least=1, doc="times that the publisher sends before it sends to all"
+    )
+    forwarder_tries: int = parameter(
+        2, source="measured: docs/tuned.md", at_least=1, doc="times that any other node sends a notification"
+    )
+    subscription_delay: SimTime = parameter(
+        2 * SECOND,
+        unit="s",
+        source="reasoned: within which a subscription has come everywhere",
+        at_least=0,
+        doc="a subscription that the publisher learns so late is for what it has published meanwhile, too",
+    )
+
+
+class Target(NamedTuple):
+    """A subscriber that lacks a notification, and how far the sender is from it (`mft.distances`)."""
+
+    subscriber: SubscriberId
+    level: U8
+
+
+class Pub(Message, tag=0x52, notation="effort={effort} {targets} {notification} hops={hops}"):
+    """A notification, which has come `hops` hops, for some subscribers."""
+
+    hops: U8
+    effort: U8
+    targets: tuple[Target, ...]
+    notification: Notification
+
+
+class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
+    """A subscriber has a notification; the subscriber says so, or somebody who has heard it."""
+
+    notification: NotificationId
+    subscriber: SubscriberId
+
+
+class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} {held}"):
+    """The next one comes within `interval` eighths of a second; the rest is told in rows, sums and digests."""
+
+    interval: U8
+    interests: U16
+    first: NodeId
+    levels: bytes
+    held: tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardTimer:
+    """The key of the timer after which a notification is passed on."""
+
+    notification: NotificationId
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimer:
+    """The key of the timer after which a notification is sent again."""
+
+    notification: NotificationId
+
+
+@dataclass(frozen=True, slots=True)
+class EchoTimer:
+    """The key of the timer after which an acknowledgement is repeated."""
+
+    acknowledged: Ack
+
+
+@dataclass(slots=True)
+class Journey:
+    """What a node knows of a notification on its way to few."""
+
+    notification: Notification
+    hops: int
+    heard: SimTime
+    todo: set[NodeId] = field(default_factory=set)
+    """For whom this node is about to send it."""
+    duty: dict[NodeId, float] = field(default_factory=dict)
+    """For whom it has, and how far they were: it waits for a sign of somebody nearer."""
+    done: set[NodeId] = field(default_factory=set)
+    witnessed: set[NodeId] = field(default_factory=set)
+    """Who of those has said so itself."""
+    tries: int = 0
+    echoes: int = 0
+    broadcasts: int = 0
+    """How many PUBs of the last effort were heard or sent."""
+
+    def is_at(self, subscriber: NodeId) -> None:
+        """The subscriber has it."""
+        self.done.add(subscriber)
+        self.todo.discard(subscriber)
+        self.duty.pop(subscriber, None)
+
+
+class LeanMft(RepairingGossip):
+    """Forwards to few by distance, and leaves the rest to gossip with repair."""
+
+    parameters: LeanParameters
+    messages = MessageSet([Beat, Wants, Pub, Ack, Flood])
+    needs_levels = True
+
+    def __init__(self, node: NodeId, roles: Role, parameters: LeanParameters, random: Random) -> None:
+        """The number of the own filters is in stable storage, as they are."""
+        self._number = 0
+        super().__init__(node, roles, parameters, random)
+
+    def forget(self) -> None:
+        """Starts with nothing, not even a neighbour."""
+        super().forget()
+        self._interests = Interests(self.parameters.counter_threshold)
+        self._distances = Distances(self.node, self.parameters.beat_interval)
+        self._journeys: dict[NotificationId, Journey] = {}
+        self._early: dict[NotificationId, dict[NodeId, bool]] = {}
+        """Acknowledgements of what has not come here, and whether the subscriber itself was heard."""
+        self._directed: SimTime | None = None
+        """When a PUB was last on the air."""
+        self._compare_again: SimTime = 0
+        self._told: dict[NodeId, int] = {}
+        self._next_told: NodeId = 0
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        """Every frame tells something of the link by which it has come."""
+        self._now = now
+        if isinstance(event, Received):
+            self._distances.hear(event.sender, event.rssi_dbm, now)
+        return super().handle(event, now)
+
+    # Interests
+
+    @on(Started, Recovered)
+    def start(self, event: Started | Recovered, now: SimTime) -> None:
+        """Begins to tell what is here, and after a crash what is wanted."""
+        super().start(event, now)
+        if self._number:
+            self._learn(Interest(self.node, self._number, tuple(self._filters)))
+
+    @on(Subscribe)
+    def subscribe(self, event: Subscribe, now: SimTime) -> None:
+        """Tells everybody what is wanted from now on."""
+        super().subscribe(event, now)
+        self._change_interest()
+
+    @on(Unsubscribe)
+    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
+        """Tells everybody what is still wanted."""
+        super().unsubscribe(event, now)
+        self._change_interest()
+
+    def _change_interest(self) -> None:
+        self._number += 1
+        self._learn(Interest(self.node, self._number, tuple(dict.fromkeys(self._filters))))
+
+    @on(Wants)
+    def take_interests(self, told: Wants, _: NodeId, __: SimTime) -> None:
+        """Learns who wants what."""
+        for interest in told.interests:
+            self._learn(interest)
+
+    def _learn(self, interest: Interest) -> None:
+        was_telling = self._interests.is_telling
+        if self._interests.learn(interest):
+            self._publish_late(interest)
+            self._tell_interests_soon(was_telling=was_telling)
+
+    def _tell_interests_soon(self, *, was_telling: bool) -> None:
+        if self._interests.is_telling and not was_telling:
+            self.set_timer(_INTERESTS, self._delay.delay() // 2 + self.random.randrange(SECOND // 2))
+
+    @on_timer(_INTERESTS)
+    def tell_interests(self, _: str, __: SimTime) -> None:
+        """Tells on what is new."""
+        for told in self._interests.tell():
+            self.send(BROADCAST, told)
+
+    def _publish_late(self, interest: Interest) -> None:
+        """Somebody wants what has been published already, as it seems before that was known here."""
+        for identifier, journey in self._journeys.items():
+            is_own = identifier.publisher == self.node and interest.subscriber != self.node
+            is_late = self._now - journey.heard < self.parameters.subscription_delay
+            if is_own and is_late and wants(interest.filters, journey.notification):
+                journey.todo.add(interest.subscriber)
+                self.set_timer(ForwardTimer(identifier), self._delay.delay())
+
+    # Heartbeats
+
+    @on_timer(_TELL)
+    def tell_summary(self, _: str, now: SimTime) -> None:
+        """A heartbeat: what is wanted, how far subscribers are as long as that is needed, and what is here."""
+        self._distances.forget_silent(now)
+        needs_distances = self._directed is not None and now - self._directed < 2 * self.parameters.beat_interval
+        levels = self._distances.levels(self._interests.subscribers, now) if needs_distances else {}
+        shortest = self.parameters.beat_interval if needs_distances else self.parameters.shortest_interval
+        has_changed = any(abs(level - self._told.get(one, UNKNOWN)) > 1 for one, level in levels.items())
+        self._interval = shortest if has_changed else max(shortest, self._interval)
+        self._told = levels
+        first, row = pack_levels(levels, self._next_told)
+        self._next_told = first + 2 * len(row)
+        held = self.some_held((MESSAGE_BYTES - 8 - len(row)) // _HELD_BYTES)
+        eighths = min(255, 8 * self._interval // SECOND)
+        self.send(BROADCAST, Beat(eighths, self._interests.sum, first, row, held))
+        self.set_timer(_TELL, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
+        self._interval = max(shortest, min(2 * self._interval, self.parameters.longest_interval))
+
+    @on(Beat)
+    def take_beat(self, beat: Beat, sender: NodeId, now: SimTime) -> None:
+        """Learns how far subscribers are, compares sums, and then digests as gossip with repair does."""
+        self._distances.take_told(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
+        if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_telling:
+            self._compare_again = now + self.parameters.subscription_delay
+            self._interests.differ(self.node, self.random)
+            self._tell_interests_soon(was_telling=False)
+        self.compare(Summary(beat.held), sender, now)
+
+    # Notifications
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """Sends a notification to the few who want it, or to all."""
+        notification = event.notification
+        wanting = set(self._interests.wanting(notification)) - {self.node}
+        if self._are_many(len(wanting), now):
+            super().publish(event, now)
+            return
+        self._seen.add(notification.id)
+        self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
+        self._deliver_if_wanted(notification, 0)
+        journey = self._begin(notification, 0, now)
+        journey.todo |= wanting
+        if wanting:
+            self._transmit(journey, now)
+
+    def _are_many(self, count: int, now: SimTime) -> bool:
+        """Whether a broadcast is cheaper than to send something to so many."""
+        others = [one for one in self._interests.subscribers if one != self.node]
+        distances = [far for one in others if (far := self._distances.of(one, now)) < FARTHEST]
+        mean = sum(distances) / len(distances) if distances else 1.0
+        reached = self._distances.heard_of(others, now)
+        broadcast = self.parameters.counter_threshold * (len(others) + 1) / (reached + 1)
+        return count * (mean + _ACK_FRAMES) > broadcast
+
+    def _begin(self, notification: Notification, hops: int, now: SimTime) -> Journey:
+        if len(self._journeys) >= self.parameters.memory:
+            del self._journeys[next(iter(self._journeys))]
+        journey = self._journeys[notification.id] = Journey(notification, hops, now)
+        for subscriber, is_witnessed in self._early.pop(notification.id, {}).items():
+            journey.done.add(subscriber)
+            if is_witnessed:
+                journey.witnessed.add(subscriber)
+        return journey
+
+    def _transmit(self, journey: Journey, now: SimTime) -> None:
+        """Sends it for all for whom that is still to be done, and waits for a sign."""
+        journey.tries += 1
+        journey.duty = {one: self._distances.of(one, now) for one in sorted(journey.todo | journey.duty.keys())}
+        journey.todo.clear()
+        self._directed = now
+        self._send_on(journey, journey.duty, effort=min(journey.tries - 1, 1))
+        wait = self.parameters.answer_delay
+        self.set_timer(AnswerTimer(journey.notification.id), wait + self.random.randrange(wait // 2 + 1))
+
+    def _send_on(self, journey: Journey, far: dict[NodeId, float], effort: int) -> None:
+        targets = tuple(Target(one, level_of(distance)) for one, distance in far.items())
+        self.send(BROADCAST, Pub(journey.hops, effort, targets, journey.notification))
+
+    def _send_to_all(self, journey: Journey, subscribers: Iterable[NodeId]) -> None:
+        self._send_on(journey, dict.fromkeys(sorted(subscribers), FARTHEST), _LAST_EFFORT)
+
+    def _tries_left(self, journey: Journey) -> int:
+        is_own = journey.notification.id.publisher == self.node
+        return (self.parameters.publisher_tries if is_own else self.parameters.forwarder_tries) - journey.tries
+
+    @on_timer(AnswerTimer)
+    def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
+        """Sends it again while it may; what nobody has taken from the publisher then goes to all."""
+        journey = self._journeys.get(key.notification)
+        if journey is None or not journey.duty:
+            return
+        for subscriber in journey.duty:
+            self._distances.disappoint(subscriber)
+        if self._tries_left(journey) > 0:
+            self._transmit(journey, now)
+            return
+        if key.notification.publisher == self.node and not journey.broadcasts:
+            journey.broadcasts = 1
+            self._send_to_all(journey, journey.duty)
+        journey.duty.clear()
+
+    @on(Pub)
+    def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
+        """A notification for few is on the air."""
+        notification = pub.notification
+        self._directed = now
+        if self._seen.add(notification.id):
+            self._deliver_if_wanted(notification, pub.hops + 1)
+            self._begin(notification, pub.hops + 1, now)
+        journey = self._journeys.get(notification.id)
+        if journey is None:  # it was sent to many before, or is forgotten
+            return
+        self._acknowledge(pub, journey)
+        if pub.effort == _LAST_EFFORT:
+            self._consider_broadcast(pub, journey)
+        else:
+            self._distances.take_told(sender, pub.targets)
+            self._consider(pub, journey, now)
+
+    def _acknowledge(self, pub: Pub, journey: Journey) -> None:
+        for place, target in enumerate(pub.targets):
+            if target.subscriber == self.node and (pub.effort < _LAST_EFFORT or self.node not in journey.done):
+                journey.done.add(self.node)
+                # One after the other where several are listed: each takes a millisecond on the air.
+                delay = 2 * place * MILLISECOND + self.random.randrange(2 * MILLISECOND)
+                self.send(BROADCAST, Ack(pub.notification.id, self.node), delay)
+
+    def _consider(self, pub: Pub, journey: Journey, now: SimTime) -> None:
+        """Forwards it for those to whom this node is nearer; who has sent it for them leaves that to who is nearer."""
+        need = self.parameters.progress / (1 + pub.effort)
+        nearness = []
+        for subscriber, level in pub.targets:
+            if subscriber in journey.done:
+                self._echo(journey, subscriber)
+                continue
+            told, own = level * LEVEL, self._distances.of(subscriber, now)
+            if told < journey.duty.get(subscriber, 0) - LEVEL / 2:
+                del journey.duty[subscriber]
+            if own >= told - need:
+                journey.todo.discard(subscriber)
+            elif subscriber not in journey.duty:
+                journey.todo.add(subscriber)
+                nearness.append(own / told)
+        if nearness and self._tries_left(journey) > 0:
+            # A fifth of the wait is random, so that two who are equally near do not send at once.
+            share = 0.8 * min(nearness) + 0.2 * self.random.random()
+            wait = 5 * MILLISECOND + int(self.parameters.forward_delay * share)  # after the acknowledgements
+            self.set_timer(ForwardTimer(pub.notification.id), wait)
+
+    def _consider_broadcast(self, pub: Pub, journey: Journey) -> None:
+        """As gossip does; all duties end, because everybody hears it now."""
+        journey.broadcasts += 1
+        for target in pub.targets:
+            journey.duty.pop(target.subscriber, None)
+        if journey.broadcasts >= self.parameters.counter_threshold:
+            journey.todo.clear()
+        elif journey.broadcasts == 1 and not journey.tries:
+            journey.todo = {target.subscriber for target in pub.targets} - journey.done
+            self.set_timer(ForwardTimer(pub.notification.id), self._delay.delay())
+
+    @on_timer(ForwardTimer)
+    def forward(self, key: ForwardTimer, now: SimTime) -> None:
+        """Sends on what nobody nearer has, and no subscriber has acknowledged."""
+        journey = self._journeys.get(key.notification)
+        if journey is None or not journey.todo:
+            return
+        if journey.broadcasts:
+            self._send_to_all(journey, journey.todo)
+            journey.todo.clear()
+        else:
+            self._transmit(journey, now)
+
+    # Acknowledgements
+
+    @on(Ack)
+    def take_ack(self, ack: Ack, sender: NodeId, now: SimTime) -> None:
+        """A subscriber has it; whoever heard that need not forward it there, nor say so."""
+        self._directed = now
+        is_witnessed = sender == ack.subscriber
+        journey = self._journeys.get(ack.notification)
+        if journey is not None:
+            journey.is_at(ack.subscriber)
+            if is_witnessed:
+                journey.witnessed.add(ack.subscriber)
+            self.cancel_timer(EchoTimer(ack))
+        elif ack.notification not in self._seen:
+            early = self._early.setdefault(ack.notification, {})
+            early[ack.subscriber] = is_witnessed or early.get(ack.subscriber, False)
+            if len(self._early) > _MEMORY:
+                del self._early[next(iter(self._early))]
+
+    def _echo(self, journey: Journey, subscriber: NodeId) -> None:
+        if subscriber in journey.witnessed and journey.echoes < _ECHOES:
+            ack = Ack(journey.notification.id, subscriber)
+            wait = 4 * MILLISECOND + self.random.randrange(self.parameters.echo_delay + 1)
+            self.set_timer(EchoTimer(ack), wait)
+
+    @on_timer(EchoTimer)
+    def echo(self, key: EchoTimer, _: SimTime) -> None:
+        """Says for a subscriber that it has the notification."""
+        if (journey := self._journeys.get(key.acknowledged.notification)) is not None:
+            journey.echoes += 1
+            self.send(BROADCAST, key.acknowledged)
