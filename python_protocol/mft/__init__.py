@@ -17,6 +17,5 @@ the reliable FIFO links that the algorithms assume. Where the algorithms leave s
 """
 
 from roambus.python_protocol.mft.agent import MftPubSub
-from roambus.python_protocol.mft.lean import LeanMft
 
-__all__ = ["LeanMft", "MftPubSub"]
+__all__ = ["MftPubSub"]

@@ -8,8 +8,8 @@ alone. The rules:
   counts whatever was lost (T(s) of the thesis).
 - *What is new is told on*, after a random time in which several share a frame, and not by those who have heard it often
   enough meanwhile: the counter-based scheme of gossip.
-- *Heartbeats have a sum* over all that their senders know. Who finds another sum tells what it knows itself, all of it
-  or only its own part; nearly always the one that lacks something hears it so.
+- *Heartbeats have a sum* over all that their senders know, and the number of changes in it. Who finds another sum tells
+  what it wants itself, and everything if it knows of more changes. Of those who know of as many a third do.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Interests:
         self._known: dict[NodeId, Interest] = {}
         self._to_tell: dict[NodeId, int] = {}
         self.sum = 0
-        """Modulo 2^16."""
+        """Equal for those who know the same; modulo 2^16, as `changes` is."""
+        self.changes = 0
 
     @property
     def subscribers(self) -> Iterable[NodeId]:
@@ -72,13 +73,15 @@ class Interests:
                 self._to_tell[subscriber] += 1
             return False
         self.sum = (self.sum + _digest(interest) - (_digest(known) if known else 0)) % 2**16
+        self.changes = (self.changes + interest.number - (known.number if known else 0)) % 2**16
         self._known[subscriber] = interest
         self._to_tell[subscriber] = 0
         return True
 
-    def differ(self, own: NodeId, random: Random) -> None:
-        """Somebody's sum is another: a third of those who notice tell everything, the others what they want."""
-        for subscriber in self._known if random.random() < 1 / 3 else {own} & self._known.keys():
+    def differ(self, own: NodeId, changes: int, random: Random) -> None:
+        """Somebody's sum is another, of so many changes."""
+        tells_all = changes < self.changes or (changes == self.changes and random.random() < 1 / 3)
+        for subscriber in self._known if tells_all else {own} & self._known.keys():
             self._to_tell.setdefault(subscriber, 0)
 
     @property

@@ -4,10 +4,11 @@ What it keeps of the thesis: filters decide who forwards, subscribers number wha
 held for a subscriber until it is known to be there. What it gives up: nobody elects a leader, nobody has a parent, so
 nobody migrates, and every node forwards, not only brokers. Links are not reliable, and there is no order. The rules:
 
-- *Few or many.* The publisher knows who wants a notification, and how far subscribers are (`mft.distances`). To send it
-  to each of them costs the mean distance and an acknowledgement, half as long as a notification. The counter-based
-  broadcast costs `counter_threshold` frames for each time that one frame of this node reaches all: of the subscribers
-  it is expected to reach so many. The cheaper one is taken, and a broadcast is left to gossip with repair.
+- *Few or many.* The publisher knows who wants a notification, and how far subscribers are (`lean.distances`). To send
+  it to one of them costs the mean distance and an acknowledgement, half as long as a notification. A counter-based
+  broadcast costs as many frames as it takes until each node has heard `counter_threshold` of them, if each reaches the
+  share of all subscribers that a frame of this node does. The cheaper one is taken, and the broadcast if a frame has no
+  room for all who want it; it is that of gossip with repair.
 - *Who is nearer forwards.* A PUB lists the subscribers that still lack it, and how far its sender is from each. Who
   hears it and is nearer by `progress` waits, the less the nearer it is. It gives a subscriber up when it hears the PUB
   from somebody to whom it would not forward either, or that the subscriber has it.
@@ -33,9 +34,7 @@ from roambus.python_protocol.agent import on, on_timer
 from roambus.python_protocol.baselines import Flood, RepairingGossip, RepairParameters, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import U8, U16
-from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.mft.distances import (
+from roambus.python_protocol.lean.distances import (
     FARTHEST,
     LEVEL,
     UNKNOWN,
@@ -44,13 +43,16 @@ from roambus.python_protocol.mft.distances import (
     pack_levels,
     unpack_levels,
 )
-from roambus.python_protocol.mft.interests import MESSAGE_BYTES, Interest, Interests, Wants, wants
+from roambus.python_protocol.lean.interests import MESSAGE_BYTES, Interest, Interests, Wants, wants
+from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, SubscriberId
 
 _LAST_EFFORT = 15
-_HELD_BYTES = 14
+_BEAT_BYTES, _HELD_BYTES, _TARGET_BYTES = 10, 14, 3
+"""Of a heartbeat without rows and digests, of a publisher in a digest, and of a target."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
@@ -116,7 +118,7 @@ class LeanParameters(RepairParameters):
 
 
 class Target(NamedTuple):
-    """A subscriber that lacks a notification, and how far the sender is from it (`mft.distances`)."""
+    """A subscriber that lacks a notification, and how far the sender is from it (`lean.distances`)."""
 
     subscriber: SubscriberId
     level: U8
@@ -138,11 +140,12 @@ class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
     subscriber: SubscriberId
 
 
-class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} {held}"):
+class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} changes={changes} {held}"):
     """The next one comes within `interval` eighths of a second; the rest is told in rows, sums and digests."""
 
     interval: U8
     interests: U16
+    changes: U16
     first: NodeId
     levels: bytes
     held: tuple[Held, ...]
@@ -298,9 +301,9 @@ class LeanMft(RepairingGossip):
         self._told = levels
         first, row = pack_levels(levels, self._next_told)
         self._next_told = first + 2 * len(row)
-        held = self.some_held((MESSAGE_BYTES - 8 - len(row)) // _HELD_BYTES)
+        held = self.some_held((MESSAGE_BYTES - _BEAT_BYTES - len(row)) // _HELD_BYTES)
         eighths = min(255, 8 * self._interval // SECOND)
-        self.send(BROADCAST, Beat(eighths, self._interests.sum, first, row, held))
+        self.send(BROADCAST, Beat(eighths, self._interests.sum, self._interests.changes, first, row, held))
         self.set_timer(_TELL, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
         self._interval = max(shortest, min(2 * self._interval, self.parameters.longest_interval))
 
@@ -310,7 +313,7 @@ class LeanMft(RepairingGossip):
         self._distances.take_told(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
         if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_telling:
             self._compare_again = now + self.parameters.subscription_delay
-            self._interests.differ(self.node, self.random)
+            self._interests.differ(self.node, beat.changes, self.random)
             self._tell_interests_soon(was_telling=False)
         self.compare(Summary(beat.held), sender, now)
 
@@ -321,7 +324,7 @@ class LeanMft(RepairingGossip):
         """Sends a notification to the few who want it, or to all."""
         notification = event.notification
         wanting = set(self._interests.wanting(notification)) - {self.node}
-        if self._are_many(len(wanting), now):
+        if self._are_many(notification, len(wanting), now):
             super().publish(event, now)
             return
         self._seen.add(notification.id)
@@ -332,8 +335,10 @@ class LeanMft(RepairingGossip):
         if wanting:
             self._transmit(journey, now)
 
-    def _are_many(self, count: int, now: SimTime) -> bool:
-        """Whether a broadcast is cheaper than to send something to so many."""
+    def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
+        """Whether a broadcast is cheaper than to send something to so many, or they do not fit into a frame."""
+        if Pub(0, 0, (), notification).encoded_size() + count * _TARGET_BYTES > MESSAGE_BYTES:
+            return True
         others = [one for one in self._interests.subscribers if one != self.node]
         distances = [far for one in others if (far := self._distances.of(one, now)) < FARTHEST]
         mean = sum(distances) / len(distances) if distances else 1.0
@@ -443,7 +448,7 @@ class LeanMft(RepairingGossip):
             journey.duty.pop(target.subscriber, None)
         if journey.broadcasts >= self.parameters.counter_threshold:
             journey.todo.clear()
-        elif journey.broadcasts == 1 and not journey.tries:
+        elif journey.broadcasts == 1:
             journey.todo = {target.subscriber for target in pub.targets} - journey.done
             self.set_timer(ForwardTimer(pub.notification.id), self._delay.delay())
 

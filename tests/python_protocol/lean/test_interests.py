@@ -1,0 +1,80 @@
+"""Interests: who wants what, whatever the order in which it is heard."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
+from roambus.python_protocol.lean.interests import MESSAGE_BYTES, Interest, Interests
+
+changes = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 9)), unique=True)
+
+
+def interest(subscriber: int, number: int) -> Interest:
+    """What a subscriber wants after so many changes: the topic of that number."""
+    return Interest(subscriber, number, (parse_filter(f"topic = {number}"),))
+
+
+def about(topic: int) -> Notification:
+    return Notification(NotificationId(7, 1), (("topic", topic),))
+
+
+def knowing(told: list[tuple[int, int]]) -> Interests:
+    made = Interests(3)
+    for one in told:
+        made.learn(interest(*one))
+    return made
+
+
+@given(changes, st.randoms(use_true_random=False))
+def test_the_newest_counts_in_any_order(told: list[tuple[int, int]], random: Random) -> None:
+    """All nodes that have heard the same know the same, and their sums are equal."""
+    turned = told.copy()
+    random.shuffle(turned)
+    one, other = knowing(told), knowing(turned)
+    assert one.sum == other.sum
+    newest = dict(sorted(told, key=lambda change: change[1]))
+    for topic in range(1, 10):
+        assert sorted(other.wanting(about(topic))) == sorted(s for s, number in newest.items() if number == topic)
+
+
+def test_who_knows_less_has_another_sum() -> None:
+    """Of a change that was missed, and of a subscriber."""
+    sums = [knowing(told).sum for told in ([], [(1, 1)], [(1, 2)], [(1, 2), (2, 1)])]
+    assert len(set(sums)) == len(sums)
+
+
+def test_what_is_told_fits_into_frames_and_is_told_once() -> None:
+    """All that is new, in several frames where one has no room."""
+    made = knowing([(subscriber, 1) for subscriber in range(1, 20)])
+    frames = list(made.tell())
+    assert [one.subscriber for frame in frames for one in frame.interests] == list(range(1, 20))
+    assert max(frame.encoded_size() for frame in frames) <= MESSAGE_BYTES
+    assert not list(made.tell())
+
+
+def test_who_has_heard_it_often_enough_need_not_tell_it() -> None:
+    """Three times after the first."""
+    made = knowing([(1, 1), (2, 1)])
+    for _ in range(3):
+        assert not made.learn(interest(1, 1))
+    assert [one.subscriber for frame in made.tell() for one in frame.interests] == [2]
+
+
+def told_to(changes: int, seed: int) -> tuple[int, ...]:
+    """What a node that knows of three changes tells one that knows of so many, and not of the same."""
+    made = knowing([(1, 1), (2, 1), (3, 1)])
+    list(made.tell())
+    made.differ(2, changes, Random(seed))
+    return tuple(one.subscriber for frame in made.tell() for one in frame.interests)
+
+
+def test_who_knows_of_more_changes_tells_everything() -> None:
+    """Who knows of fewer tells what it wants itself; of those who know of as many a third tells everything."""
+    everything, own = (1, 2, 3), (2,)
+    assert {told_to(2, seed) for seed in range(20)} == {everything}
+    assert {told_to(4, seed) for seed in range(20)} == {own}
+    assert 10 <= [told_to(3, seed) for seed in range(60)].count(everything) <= 30
