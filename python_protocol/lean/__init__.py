@@ -2,9 +2,10 @@
 
 | chapter     | holds                                                                      |
 |-------------|----------------------------------------------------------------------------|
-| `agent`     | few or many, who forwards, acknowledgements, heartbeats                     |
+| `agent`     | few or many, who forwards, acknowledgements, heartbeats                    |
 | `distances` | how far subscribers are: links rated, distances told and kept              |
 | `interests` | who wants what, told once and compared by sums                             |
+| `messages`  | PUB, ACK and HEARTBEAT, and the parameters                                 |
 
 Gossip with repair is the one of `roambus.python_protocol.baselines`.
 """

@@ -27,11 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
 
 from roambus.python_protocol.actions import ROUTE, Action, node_list
 from roambus.python_protocol.agent import on, on_timer
-from roambus.python_protocol.baselines import Flood, RepairingGossip, RepairParameters, Summary
+from roambus.python_protocol.baselines import Flood, RepairingGossip, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.lean.distances import (
@@ -44,15 +43,20 @@ from roambus.python_protocol.lean.distances import (
     unpack_levels,
 )
 from roambus.python_protocol.lean.interests import MESSAGE_BYTES, Interest, Interests, Wants, wants
-from roambus.python_protocol.messages.fields import U8, U16
-from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, SubscriberId
+from roambus.python_protocol.lean.messages import (
+    BEAT_BYTES,
+    HELD_BYTES,
+    LAST_EFFORT,
+    TARGET_BYTES,
+    Ack,
+    Beat,
+    LeanParameters,
+    Pub,
+    Target,
+)
+from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
 
-_LAST_EFFORT = 15
-_BEAT_BYTES, _HELD_BYTES, _TARGET_BYTES = 10, 14, 3
-"""Of a heartbeat without rows and digests, of a publisher in a digest, and of a target."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
@@ -61,94 +65,6 @@ _MEMORY = 64
 """Notifications of which only acknowledgements have been heard."""
 _TELL = "tell"
 _INTERESTS = "interests"
-
-
-class LeanParameters(RepairParameters):
-    """As for gossip with repair, and how notifications are forwarded; raises ValueError for impossible values."""
-
-    beat_interval: SimTime = parameter(
-        5 * SECOND,
-        unit="s",
-        source="measured: docs/tuned.md; at 2 m/s two nodes part by half of a radio's range meanwhile",
-        above=0,
-        at_most=31 * SECOND,
-        doc="time between two heartbeats of a node while distances are needed and change",
-    )
-    forward_delay: SimTime = parameter(
-        250 * MILLISECOND,
-        unit="s",
-        source="reasoned: a quarter of the second within which a notification is to come",
-        at_least=0,
-        doc="longest wait of who is hardly nearer than the sender; who is very near does not wait",
-    )
-    answer_delay: SimTime = parameter(
-        250 * MILLISECOND,
-        unit="s",
-        source="as forward_delay, after which somebody nearer has sent it on",
-        above=0,
-        doc="who has heard no sign of a notification for so long, and up to half as long again, sends it again",
-    )
-    echo_delay: SimTime = parameter(
-        120 * MILLISECOND,
-        unit="s",
-        source="reasoned: half of answer_delay, so that it comes before the notification is sent again",
-        at_least=0,
-        doc="longest wait before an acknowledgement is repeated for somebody who has missed it",
-    )
-    progress: float = parameter(
-        0.8,
-        unit="transmissions",
-        source="measured: docs/tuned.md; nearly the transmission that forwarding costs",
-        at_least=0,
-        doc="who is nearer by so much forwards; by half as much what is sent again",
-    )
-    publisher_tries: int = parameter(
-        3, source="measured: docs/tuned.md", at_least=1, doc="times that the publisher sends before it sends to all"
-    )
-    forwarder_tries: int = parameter(
-        2, source="measured: docs/tuned.md", at_least=1, doc="times that any other node sends a notification"
-    )
-    subscription_delay: SimTime = parameter(
-        2 * SECOND,
-        unit="s",
-        source="reasoned: within which a subscription has come everywhere",
-        at_least=0,
-        doc="a subscription that the publisher learns so late is for what it has published meanwhile, too",
-    )
-
-
-class Target(NamedTuple):
-    """A subscriber that lacks a notification, and how far the sender is from it (`lean.distances`)."""
-
-    subscriber: SubscriberId
-    level: U8
-
-
-class Pub(Message, tag=0x52, notation="effort={effort} {targets} {notification} hops={hops}"):
-    """A notification, which has come `hops` hops, for some subscribers."""
-
-    hops: U8
-    effort: U8
-    targets: tuple[Target, ...]
-    notification: Notification
-
-
-class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
-    """A subscriber has a notification; the subscriber says so, or somebody who has heard it."""
-
-    notification: NotificationId
-    subscriber: SubscriberId
-
-
-class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} changes={changes} {held}"):
-    """The next one comes within `interval` eighths of a second; the rest is told in rows, sums and digests."""
-
-    interval: U8
-    interests: U16
-    changes: U16
-    first: NodeId
-    levels: bytes
-    held: tuple[Held, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +217,7 @@ class LeanMft(RepairingGossip):
         self._told = levels
         first, row = pack_levels(levels, self._next_told)
         self._next_told = first + 2 * len(row)
-        held = self.some_held((MESSAGE_BYTES - _BEAT_BYTES - len(row)) // _HELD_BYTES)
+        held = self.some_held((MESSAGE_BYTES - BEAT_BYTES - len(row)) // HELD_BYTES)
         eighths = min(255, 8 * self._interval // SECOND)
         self.send(BROADCAST, Beat(eighths, self._interests.sum, self._interests.changes, first, row, held))
         self.set_timer(_TELL, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
@@ -337,7 +253,7 @@ class LeanMft(RepairingGossip):
 
     def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
         """Whether a broadcast is cheaper than to send something to so many, or they do not fit into a frame."""
-        if Pub(0, 0, (), notification).encoded_size() + count * _TARGET_BYTES > MESSAGE_BYTES:
+        if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
         others = [one for one in self._interests.subscribers if one != self.node]
         distances = [far for one in others if (far := self._distances.of(one, now)) < FARTHEST]
@@ -371,7 +287,7 @@ class LeanMft(RepairingGossip):
         self.send(BROADCAST, Pub(journey.hops, effort, targets, journey.notification))
 
     def _send_to_all(self, journey: Journey, subscribers: Iterable[NodeId]) -> None:
-        self._send_on(journey, dict.fromkeys(sorted(subscribers), FARTHEST), _LAST_EFFORT)
+        self._send_on(journey, dict.fromkeys(sorted(subscribers), FARTHEST), LAST_EFFORT)
 
     def _tries_left(self, journey: Journey) -> int:
         is_own = journey.notification.id.publisher == self.node
@@ -405,7 +321,7 @@ class LeanMft(RepairingGossip):
         if journey is None:  # it was sent to many before, or is forgotten
             return
         self._acknowledge(pub, journey)
-        if pub.effort == _LAST_EFFORT:
+        if pub.effort == LAST_EFFORT:
             self._consider_broadcast(pub, journey)
         else:
             self._distances.take_told(sender, pub.targets)
@@ -413,7 +329,7 @@ class LeanMft(RepairingGossip):
 
     def _acknowledge(self, pub: Pub, journey: Journey) -> None:
         for place, target in enumerate(pub.targets):
-            if target.subscriber == self.node and (pub.effort < _LAST_EFFORT or self.node not in journey.done):
+            if target.subscriber == self.node and (pub.effort < LAST_EFFORT or self.node not in journey.done):
                 journey.done.add(self.node)
                 # One after the other where several are listed: each takes a millisecond on the air.
                 delay = 2 * place * MILLISECOND + self.random.randrange(2 * MILLISECOND)

@@ -17,18 +17,9 @@ from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, 
 from roambus.python_protocol.baselines import Flood
 from roambus.python_protocol.events import Publish, Received, Started, Subscribe, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
-from roambus.python_protocol.lean.agent import (
-    Ack,
-    AnswerTimer,
-    Beat,
-    EchoTimer,
-    ForwardTimer,
-    LeanMft,
-    LeanParameters,
-    Pub,
-    Target,
-)
+from roambus.python_protocol.lean.agent import AnswerTimer, EchoTimer, ForwardTimer, LeanMft
 from roambus.python_protocol.lean.interests import Interest, Wants
+from roambus.python_protocol.lean.messages import Ack, Beat, LeanParameters, Pub, Target
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
 from tests.support.graphs import connected_graphs
