@@ -124,7 +124,7 @@ class OnlyOurs:
     """Nothing: the ini is for the embedded radio, or for a back-end that says no more."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey]:
-        """No keys."""
+        """No keys: such a back-end has none beyond those of roambus."""
         del chosen
         return {}
 

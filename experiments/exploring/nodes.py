@@ -103,7 +103,7 @@ class Failure(NamedTuple):
 
 
 class _Untraced(TraceWriter):
-    """Takes no rows."""
+    """The trace of an exploration, which keeps no rows."""
 
     def add(self, *_: object, **__: object) -> None:
         """An exploration has no trace."""

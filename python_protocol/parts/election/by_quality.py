@@ -82,7 +82,7 @@ class QualityElection(Election):
         random: Random,
         of: Process | None = None,
     ) -> None:
-        """As `Election`."""
+        """The arguments are those of `Election`; the parent is chosen by quality."""
         super().__init__(node, is_broker, parameters, random, of)
         self._links = LinkEstimator()
         self._parent_told: deque[int] = deque(maxlen=parameters.parent_patience)
