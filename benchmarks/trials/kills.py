@@ -6,10 +6,11 @@ python -m benchmarks.trials kills --trials 10 --subject sweep --harm "full disk"
 
 Each trial is a real command, of which one process gets a signal at some moment between start and end; with "full disk",
 no byte more can be written from that moment on; with "no memory", a worker, or the process of its run, gets no byte
-more than it has. It must end in time, without a traceback, and take its processes with it. Then the same command is
-given again, and hit again, some times, until it is left alone: it must succeed, its results must be those of an
-undisturbed one, byte for byte, and no process, socket, temporary folder, empty folder or hidden file may be left. Logs,
-which tell times, and what aggregation keeps for itself are not compared.
+more than it has; with "clock back" nothing is hit, and the clock goes back by an hour whenever Python looks at it. It
+must end in time, without a traceback, and take its processes with it. Then the same command is given again, and hit
+again, some times, until it is left alone: it must succeed, its results must be those of an undisturbed one, byte for
+byte, and no process, socket, temporary folder, empty folder or hidden file may be left. Logs, which tell times, and
+what aggregation keeps for itself are not compared.
 
 "sweep on the radio" is hit once, by SIGKILL: the sweep, a worker, or both. One that lost a worker must complete by
 itself; metrics of what it leaves are compared, too. "full disk" mounts a small file system, which needs the rights for
@@ -40,7 +41,14 @@ from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.engine.session import spark_session
 
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-FULL, NO_MEMORY = "full disk", "no memory"
+FULL, NO_MEMORY, CLOCK_BACK = "full disk", "no memory", "clock back"
+CLOCK = """import itertools, time
+
+_real, _real_ns, _looks = time.time, time.time_ns, itertools.count(1)
+time.time = lambda: _real() - 3600.0 * next(_looks)
+time.time_ns = lambda: _real_ns() - 3600 * 10**9 * next(_looks)
+"""
+"""What Python imports by itself when it starts, if it is called sitecustomize."""
 HOST, WORKER, JAVA, SIMULATOR, BOTH = "host", "worker", "java", "simulator", "host and worker"
 SOON_S = 0.2
 """A process that was waited for is hit within this."""
@@ -306,8 +314,14 @@ def again(subject: Subject, folder: Path) -> list[str]:
     return [f"resumed: {complaint}" for complaint in complaints]
 
 
-def _started(subject: Subject, folder: Path) -> Command:
-    return Command(subject.words(folder), folder, environment=subject.environment, folder=folder)
+def _started(subject: Subject, folder: Path, how: str = "") -> Command:
+    environment = dict(subject.environment)
+    if how == CLOCK_BACK:
+        clock = folder.with_name(f"{folder.name}.clock")
+        clock.mkdir(exist_ok=True)
+        (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
+        environment["PYTHONPATH"] = str(clock)
+    return Command(subject.words(folder), folder, environment=environment, folder=folder)
 
 
 def trials(stage: Stage, number: int, random: Random, harms: Sequence[str] = SIGNALS) -> Iterator[Outcome]:
@@ -320,7 +334,8 @@ def trials(stage: Stage, number: int, random: Random, harms: Sequence[str] = SIG
     random.shuffle(pairs)
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(stage.folder / "disk")) if FULL in harms else None
-        turns, done = cycle([*pairs, *([("", FULL)] if disk else [])]), 0
+        others = [("", how) for how in (FULL, CLOCK_BACK) if how in harms]
+        turns, done = cycle([*pairs, *others]), 0
         for attempt in count():
             blows = list(islice(turns, min(stage.subject.at_once, number - done)))
             if not blows:
@@ -352,16 +367,19 @@ def _try(
 def _hit_once(stage: Stage, folder: Path, blow: tuple[str, str, float], random: Random, disk: Path | None) -> Outcome:
     target, how, moment_s = blow
     filler = None
-    with _started(stage.subject, folder) as command:
+    with _started(stage.subject, folder, how) as command:
         with suppress(subprocess.TimeoutExpired):
-            command.host.wait(moment_s)
+            command.host.wait(None if how == CLOCK_BACK else moment_s)
         felt, phase = command.host.poll() is None, stage.subject.phase(folder, stage.wanted)
         if disk is not None:
             filler = fill(disk)
+        elif how == CLOCK_BACK:
+            felt = True
         elif felt:
             felt = bool(hit(command, target, how, random))
         complaints = command.end()
-        complaints += _wrong_end(command, how, stage.subject.codes.get(target) if felt else None)
+        wanted = 0 if how == CLOCK_BACK else stage.subject.codes.get(target) if felt else None
+        complaints += _wrong_end(command, how, wanted)
         said = f"hit at {moment_s:.2f} s; it said: {command.errors()[-1500:]}"
     if filler is not None:
         filler.unlink(missing_ok=True)
@@ -438,7 +456,7 @@ CHAPTER = Chapter(
         "sweep on the radio",
         "castalia",
     ),
-    harms=(*SIGNALS, NO_MEMORY, FULL),
+    harms=(*SIGNALS, NO_MEMORY, CLOCK_BACK, FULL),
     trials=40,
-    on_request=(FULL,),
+    on_request=(CLOCK_BACK, FULL),
 )

@@ -54,7 +54,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def surroundings(mark: str, temporary: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment of a process of a trial, and of its children."""
-    ours = {MARK: mark, "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), str(ROOT)]))
+    ours = {MARK: mark, "TMPDIR": str(temporary), "PYTHONPATH": path}
     return {**os.environ, **environment, **ours}
 
 

@@ -53,7 +53,7 @@ from roambus.experiments.templates.render import Values, render
 from roambus.experiments.vetting.findings import CHECK as SHARED
 from roambus.experiments.vetting.findings import Finding, SharedMemory, image, of_error, place_of_agent, suspects
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
-from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, TimerFired
 from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
@@ -61,6 +61,8 @@ from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
 RUNS, TIMERS, REPEATABLE = "runs", "timers", "repeatable"
 HASH_SEEDS = (0, 1, 2)
 """The hash seed of each process."""
+HOLDS = "holds"
+"""The row behind a message that is sent, with its bytes."""
 SEED = 1
 """The seed of the scenes' scenarios."""
 TEMPLATE = Path(__file__).with_name("vet.ini.j2")
@@ -311,9 +313,20 @@ class _Seen:
                             "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
                         )
                         seen.hasty.setdefault(what, one.after)
-                return actions
+                return _with_contents(actions)
 
         return Watched
+
+
+def _with_contents(actions: Iterable[Action]) -> Iterator[Action]:
+    """The actions, with a row behind each message that has its bytes: else a trace does not say what messages hold."""
+    for one in actions:
+        yield one
+        if isinstance(one, Send):
+            held = ""
+            with suppress(Exception):  # the host says what is wrong with it
+                held = one.message.encode().hex()
+            yield Note(HOLDS, detail=held)
 
 
 def _has_handler(agent_class: type[Agent], event: TimerFired) -> bool:
@@ -368,7 +381,7 @@ class _Crew:
                 actions, crew.error = crew._unpacked(channel.recv_bytes())
                 if crew.error:
                     raise RuntimeError(crew.error)
-                return cast("Iterable[Action]", actions)
+                return _with_contents(cast("Iterable[Action]", actions))
 
         return Distant
 

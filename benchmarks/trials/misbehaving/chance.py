@@ -142,6 +142,36 @@ CHANCE = (
         f"{_ALONE}, the run fails: KeyError",
     ),
     whole(
+        "what nobody but messages tell",
+        """
+        import functools
+
+        class Count(Message, tag=1):
+            known: U8
+
+        @functools.cache
+        def kept():
+            return []
+
+        class Mine(Agent):
+            messages = MessageSet([Count])
+
+            @on(Started)
+            def start(self, event, now):
+                kept().append(self.node)
+                self.set_timer("tick", SECOND)
+
+            @on_timer("tick")
+            def tick(self, key, now):
+                self.send(BROADCAST, Count(len(kept())))
+
+            @on(Count)
+            def hear(self, count, sender, now):
+                pass
+        """,
+        f"{_ALONE}, the trace differs: .*holds",
+    ),
+    whole(
         "two nanoseconds",
         """
         class Mine(Agent):
