@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ import numpy as np
 
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
+from roambus.bridge.backends.ns3 import Ns3Factory, find_adapter
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
@@ -40,6 +41,7 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import path
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import RandomWaypoint
+from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.measurements import markdown_table
@@ -176,6 +178,13 @@ def run_ours(case: Case, seed: int) -> Result:
     return hosted(case, scenario, make_ideal(scenario) if case.range_m else RadioBackend(scenario))
 
 
+def run_over_ns3(case: Case, seed: int) -> Result:
+    """Our AODV over the Wi-Fi of ns-3, by the bridge; raises UserError, BackendError."""
+    with tempfile.TemporaryDirectory() as name:
+        scenario = replace(scenario_of(case, seed, Path(name)), ns3=Ns3Settings("wifi"))
+        return hosted(case, scenario, Ns3Factory().make(scenario, Aodv, Path(name)))
+
+
 def hosted(case: Case, scenario: Scenario, backend: Backend) -> Result:
     """Our AODV over this back-end; its time includes that of processes that the back-end starts."""
     trace, start = TraceWriter(), _cpu_now()
@@ -251,11 +260,13 @@ _TYPES = ("RREQ", "RREP", "RERR", "HELLO", "PACKET")
 _HEAD = ("scenario", "simulator", "delivered", "hops", *_TYPES, "CPU (s)")
 
 
-def rows_of(cases: Sequence[Case], seeds: int, python: str | None) -> Iterator[tuple[str, ...]]:
-    """A row for each scenario and simulator: means over the seeds."""
+def rows_of(cases: Sequence[Case], seeds: int, python: str | None, *, bridged: bool) -> Iterator[tuple[str, ...]]:
+    """A row for each scenario and simulator: means over the seeds. If `bridged`, our AODV over ns-3 is one of them."""
     theirs = {} if python is None else run_ns3(cases, seeds, python)
     for case in cases:
         yield (case.name, "roambus", *_cells([run_ours(case, seed) for seed in range(seeds)]))
+        if bridged and not case.range_m:  # ns-3's channel here knows no disk
+            yield (case.name, "roambus over ns-3", *_cells([run_over_ns3(case, seed) for seed in range(seeds)]))
         if case.name in theirs:
             yield (case.name, "ns-3", *_cells(theirs[case.name]))
 
@@ -279,7 +290,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     python = asked.ns3_python if has_ns3(asked.ns3_python) else None
     if python is None:
         print(f"ns-3 is left out: {asked.ns3_python} has no package ns3 (pip install ns3)", file=sys.stderr)
-    print(markdown_table(_HEAD, list(rows_of(cases, asked.seeds, python))))
+    bridged = True
+    try:
+        find_adapter()
+    except UserError as error:
+        bridged = False
+        print(f"roambus over ns-3 is left out: {error}", file=sys.stderr)
+    print(markdown_table(_HEAD, list(rows_of(cases, asked.seeds, python, bridged=bridged))))
     return 0
 
 

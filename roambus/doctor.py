@@ -26,6 +26,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -226,13 +227,16 @@ def check_ns3() -> Result:
 
 
 def check_adapter() -> Result:
-    """Looks whether it is built, from our wire.proto, and finds the libraries of ns-3."""
-    from roambus.bridge.backends.ns3 import PROGRAM
+    """Looks whether it is built for the ns-3 that is there, from our wire.proto, and finds the libraries of ns-3."""
+    from roambus.bridge.backends.ns3 import PROGRAM, find_ns3, other_release
 
     program = find_modules().build / PROGRAM
-    return (
-        _check_built(program, BUILD_ADAPTER) if program.is_file() else missing(f"{program} is not built", BUILD_ADAPTER)
-    )
+    if not program.is_file():
+        return missing(f"{program} is not built", BUILD_ADAPTER)
+    with suppress(UserError):  # where there is no ns-3, that is a finding of its own
+        if wrong := other_release(program, find_ns3()):
+            return broken(wrong, BUILD_ADAPTER)
+    return _check_built(program, BUILD_ADAPTER)
 
 
 def _check_built(file: Path, build: str) -> Result:

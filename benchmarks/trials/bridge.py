@@ -9,7 +9,7 @@ and its end. Host and simulator must both end in time, the one that is left with
 process, socket or unfinished result may be left. A sweep over some of the same runs must complete afterwards.
 
 With "at once", which is tried if it is named, nothing is hit: so many runs are started together, and must leave the
-traces that they leave alone. "castalia" is tried where the environment says where OMNeT++ and Castalia are.
+traces that they leave alone. "castalia" and "ns3" are tried where the environment says where they are.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from benchmarks.trials.simulated_runs import (
     unfinished,
 )
 from roambus.bridge.backends.castalia.simulators import START_DEADLINES
+from roambus.bridge.backends.ns3 import NS3_ROOT
 from roambus.bridge.errors import BackendError, InterruptionError
 from roambus.bridge.runs.layout import FAILED_FILE
 
@@ -289,7 +290,8 @@ def _run_chapter(asked: Asked) -> Iterator[Outcome]:
     asked.notes.append(f"before its hello: {START_DEADLINES}) and {ALLOWANCE_S:g} s")
     kinds = [kind for kind in KINDS if kind.name in asked.harms]
     for simulator in asked.subjects:
-        if simulator == "castalia" and castalia() is None and len(asked.subjects) > 1:
+        there = {"castalia": castalia() is not None, "ns3": bool(os.environ.get(NS3_ROOT))}
+        if not there.get(simulator, True) and len(asked.subjects) > 1:
             continue
         stage = set_stage(asked.folder / simulator, simulator, deadline_s, SECONDS, transport)
         if kinds:
@@ -306,7 +308,7 @@ def _run_chapter(asked: Asked) -> Iterator[Outcome]:
 
 CHAPTER = Chapter(
     _run_chapter,
-    subjects=("stand-in", "castalia"),
+    subjects=("stand-in", "castalia", "ns3"),
     harms=(*(kind.name for kind in KINDS), AT_ONCE),
     trials=200,
     on_request=(AT_ONCE,),

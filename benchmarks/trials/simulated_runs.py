@@ -21,6 +21,7 @@ from benchmarks.trials.processes import (
     wait_for,
 )
 from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.ns3 import find_adapter
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
@@ -42,6 +43,7 @@ class Stage:
     seconds: int
     """How long the runs are, in simulated time."""
     transport: str = "zeromq"
+    backend: str = "castalia"
     abandoned: set[Path] = field(default_factory=set)
     """Private folders of hosts that were killed before they had a simulator: the next host but one removes them."""
 
@@ -68,7 +70,7 @@ class Stage:
     def words(self, seed: int) -> list[str]:
         """The command of one run."""
         settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
-        options = ["--backend", "castalia", "--deadline", f"{self.deadline_s:g}", "--out", str(self.results)]
+        options = ["--backend", self.backend, "--deadline", f"{self.deadline_s:g}", "--out", str(self.results)]
         options += ["--transport", self.transport]
         return ["run", TEMPLATE, "--agent", AGENT, "--seed", str(seed), *settings, *options]
 
@@ -82,9 +84,12 @@ def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int, tra
     environment: dict[str, str] = {}
     if simulator == "stand-in":
         environment = install_stand_in(folder / "stand-in", all_linked(NODES, seconds))
+    elif simulator == "ns3":
+        find_adapter()
     else:
         find_installation()
-    stage = Stage(folder, environment, deadline_s, seconds, transport)
+    backend = "ns3" if simulator == "ns3" else "castalia"
+    stage = Stage(folder, environment, deadline_s, seconds, transport, backend)
     stage.temporary.mkdir(parents=True)
     return stage
 
@@ -167,7 +172,7 @@ def sweep_command(stage: Stage, runs: int) -> list[str]:
     file.write_text(
         f'template = "{TEMPLATE}"\nseeds = {runs}\n[axes]\n{axes}[agents]\n{AGENT} = {{}}\n', encoding="utf-8"
     )
-    return [*ROAMBUS, "sweep", str(file), "--backend", "castalia", "--retry-failed", "--out", str(stage.results)]
+    return [*ROAMBUS, "sweep", str(file), "--backend", stage.backend, "--retry-failed", "--out", str(stage.results)]
 
 
 def sweep(stage: Stage, runs: int, *options: str) -> list[str]:

