@@ -35,7 +35,8 @@ from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.claims import ClaimTest, Part, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
-from roambus.spark.aggregation.aggregate import CONFIDENCE
+from roambus.spark.aggregation.intervals import CONFIDENCE, interval
+from roambus.spark.metrics.catalogue import Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +117,18 @@ def settled_at(
     raise ValueError("there is no look")
 
 
-def seeds_needed(first: Sequence[float], width: Width) -> float:
+def seeds_needed(first: Sequence[float], width: Width, within: Range = Range.ANY) -> float:
     """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
 
+    Stein's t s / sqrt(n0) is half of the interval of the first seeds; that of a skewed metric is made on its scale.
     With a width that is relative to a mean of 0 it is infinite, too, unless all values are the same.
     """
     if len(first) < 2:
         return math.inf
-    deviation, half_width = float(np.std(first, ddof=1)), width.at(float(np.mean(first)))
-    if deviation == 0:
+    found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
+    if found == 0:
         return len(first)
-    if half_width == 0:
-        return math.inf
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(first) - 1))
-    return max(len(first), math.ceil((quantile * deviation / half_width) ** 2))
+    return max(len(first), math.ceil(len(first) * (found / wanted) ** 2)) if wanted and found < math.inf else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +149,11 @@ class Wanted(NamedTuple):
 
 def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Precision) -> Wanted:
     """The seeds of each point for an interval of this metric; raises UserError if there is no such metric."""
-    measured.metric(metric)
-    wanted = {}
+    within, wanted = measured.metric(metric).range, {}
     for name, runs in _runs_by_point(sweep, measured).items():
         first = runs[runs[SEED] < precision.first].sort_values(SEED)
         values = first[metric].dropna().astype(float).tolist() if metric in first else []
-        wanted[name] = int(min(precision.most, seeds_needed(values, precision.width)))
+        wanted[name] = int(min(precision.most, seeds_needed(values, precision.width, within)))
     return Wanted(wanted, {})
 
 
