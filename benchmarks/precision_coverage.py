@@ -9,8 +9,11 @@ each covers the mean, and how wide it is on average, with Student's interval as 
 Then Stein's rule says how many seeds are needed for a half width; it is counted how often mean plus or minus that half
 width covers the true mean, and how often the interval of all values does, which the tables of results show. Beside it
 is what `--precision` does not do: to add seed after seed until that interval is narrow enough. For claims it is counted
-how often the interval by which a claim was settled, or its last look, covers the truth. Prints Markdown; the exit code
-is 1 if a rule of ours covers less than 94 % of normal values, or our interval of ten or thirty skewed ones does.
+how often the interval by which a claim was settled, or its last look, covers the truth. For tests of agents (`at_least`
+of the plugin of pytest) it is counted how often they pass and fail where the mean is the bound, and off it.
+
+Prints Markdown; the exit code is 1 if a rule of ours covers less than 94 % of normal values, or our interval less than
+that of ten or thirty skewed ones, the two most skewed populations left aside.
 """
 
 from __future__ import annotations
@@ -27,7 +30,17 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from roambus.experiments.claims import SIGNIFICANCE, Part, Side, make_part
-from roambus.experiments.precision import Width, half_width_at, looks, seeds_needed, settled_at, significance_of
+from roambus.experiments.precision import (
+    Bound,
+    Outcome,
+    Width,
+    half_width_at,
+    judged,
+    looks,
+    seeds_needed,
+    settled_at,
+    significance_of,
+)
 from roambus.spark.aggregation.intervals import CONFIDENCE, ends, interval
 from roambus.spark.metrics.catalogue import Range
 
@@ -249,6 +262,43 @@ def _part(values: Floats, threshold: float) -> Part:
 
 
 FIXED_TABLE = f"| values | seeds | {' | '.join(METHODS)} |\n|---|---:|{'---:|' * len(METHODS)}"
+MOST_ASSERTED, ERROR = 60, 0.05
+POWER = 0.5
+"""How far from the bound the mean is where the power is measured, in standard deviations."""
+RARE = "1 in 20 runs delivers nothing"
+ASSERTED = {
+    **POPULATIONS,
+    **FURTHER,
+    RARE: Population(0.95, lambda random, size: (random.random(size) < 0.95).astype(float), Range.SHARE),
+}
+
+
+class Asserted(NamedTuple):
+    """Shares of trials in which a test passes, and fails, and the mean number of seeds."""
+
+    passes: float
+    fails: float
+    seeds: float
+
+
+def asserted(population: Population, away: float, trials: int) -> Asserted:
+    """What a test finds that asserts a mean of at least the true one, less `away`."""
+    random, schedule, rows = np.random.default_rng(SEED), looks(FIRST, MOST_ASSERTED), []
+    bound = Bound(Side.ABOVE, population.mean - away, population.within)
+    for _ in range(trials):
+        values = population.draw(random, MOST_ASSERTED)
+        for look, seeds in enumerate(schedule):
+            outcome = judged(values[:seeds].tolist(), bound, ERROR, look, len(schedule))
+            if outcome is not Outcome.UNDECIDED:
+                break
+        rows.append((outcome is Outcome.PASSES, outcome is Outcome.FAILS, seeds))
+    return Asserted(*np.mean(rows, axis=0).tolist())
+
+
+ASSERTED_TABLE = (
+    f"\n| values | mean at the bound: passes | fails | mean {POWER:g} sigma above: passes | fails | seeds "
+    f"| {POWER:g} sigma below: passes | fails | seeds |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+)
 WIDTH_TABLE = (
     "\n| values | half width / sigma | Stein: mean ± half width | usual interval | seeds "
     "| one by one: usual interval | seeds |\n|---|---:|---:|---:|---:|---:|---:|"
@@ -274,6 +324,19 @@ def report(trials: int) -> Iterator[tuple[str, float]]:
             found = claims(population, offset * population.sigma, trials)
             line = [name, f"{offset:g}", _percent(found.covered), f"{found.seeds:.1f}"]
             yield f"| {' | '.join(line)} |", found.covered if name == NORMAL else 1
+    yield from _asserted(trials)
+
+
+def _asserted(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of tests with a bound."""
+    yield ASSERTED_TABLE, 1
+    for name, population in ASSERTED.items():
+        away = POWER * population.sigma
+        at, above, below = (asserted(population, by, trials) for by in (0.0, away, -away))
+        cells = [name, _percent(at.passes), _percent(at.fails)]
+        for one in (above, below):
+            cells += [_percent(one.passes), _percent(one.fails), f"{one.seeds:.1f}"]
+        yield f"| {' | '.join(cells)} |", 1
 
 
 def _fixed(trials: int) -> Iterator[tuple[str, float]]:
