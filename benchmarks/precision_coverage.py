@@ -42,7 +42,7 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.spark.aggregation.intervals import CONFIDENCE, ends, interval
-from roambus.spark.metrics.catalogue import Range
+from roambus.spark.metrics.catalogue import Support
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int | tuple[int, int]], Floats]
@@ -71,7 +71,7 @@ class Population(NamedTuple):
 
     mean: float
     draw: Draw
-    within: Range = Range.ANY
+    within: Support = Support.ANY
 
     @property
     def sigma(self) -> float:
@@ -82,26 +82,26 @@ class Population(NamedTuple):
 NORMAL, RATE, SKEWED = "normal", "rate near 1 (beta 30, 2)", "skewed (lognormal, sigma 0.5)"
 POPULATIONS = {
     NORMAL: Population(0.0, lambda random, size: random.standard_normal(size)),
-    RATE: Population(30 / 32, lambda random, size: random.beta(30, 2, size), Range.SHARE),
-    SKEWED: Population(math.exp(0.125), lambda random, size: random.lognormal(0, 0.5, size), Range.POSITIVE),
+    RATE: Population(30 / 32, lambda random, size: random.beta(30, 2, size), Support.SHARE),
+    SKEWED: Population(math.exp(0.125), lambda random, size: random.lognormal(0, 0.5, size), Support.POSITIVE),
 }
 FURTHER = {
     "rate of 200 pairs (binomial, 0.99)": Population(
-        0.99, lambda random, size: random.binomial(200, 0.99, size) / 200, Range.SHARE
+        0.99, lambda random, size: random.binomial(200, 0.99, size) / 200, Support.SHARE
     ),
-    "delays (gamma, shape 4)": Population(4.0, lambda random, size: random.gamma(4, 1, size), Range.POSITIVE),
+    "delays (gamma, shape 4)": Population(4.0, lambda random, size: random.gamma(4, 1, size), Support.POSITIVE),
     "delays (Weibull, shape 2)": Population(
-        math.sqrt(math.pi) / 2, lambda random, size: random.weibull(2, size), Range.POSITIVE
+        math.sqrt(math.pi) / 2, lambda random, size: random.weibull(2, size), Support.POSITIVE
     ),
     "counts (Poisson, mean 3)": Population(
-        3.0, lambda random, size: random.poisson(3, size).astype(float), Range.POSITIVE
+        3.0, lambda random, size: random.poisson(3, size).astype(float), Support.POSITIVE
     ),
     "counts (negative binomial, mean 10, shape 3)": Population(
-        10.0, lambda random, size: random.negative_binomial(3, 3 / 13, size).astype(float), Range.POSITIVE
+        10.0, lambda random, size: random.negative_binomial(3, 3 / 13, size).astype(float), Support.POSITIVE
     ),
-    "very skewed (exponential)": Population(1.0, lambda random, size: random.exponential(1, size), Range.POSITIVE),
+    "very skewed (exponential)": Population(1.0, lambda random, size: random.exponential(1, size), Support.POSITIVE),
     "extremely skewed (lognormal, sigma 1)": Population(
-        math.exp(0.5), lambda random, size: random.lognormal(0, 1, size), Range.POSITIVE
+        math.exp(0.5), lambda random, size: random.lognormal(0, 1, size), Support.POSITIVE
     ),
 }
 """For the table of fixed numbers of seeds alone."""
@@ -112,12 +112,12 @@ HARDEST = 2
 # Intervals that were tried
 
 Ends = tuple[Floats, Floats]
-Method = Callable[[Floats, Range], Ends]
+Method = Callable[[Floats, Support], Ends]
 
 
-def student(rows: Floats, _: Range) -> Ends:
+def student(rows: Floats, _: Support) -> Ends:
     """Mean plus or minus t times the standard error."""
-    return ends(rows, Range.ANY)
+    return ends(rows, Support.ANY)
 
 
 def _moments(rows: Floats) -> tuple[Floats, Floats, Floats, float]:
@@ -129,14 +129,14 @@ def _moments(rows: Floats) -> tuple[Floats, Floats, Floats, float]:
     return mean, deviation / math.sqrt(size), skewness, float(stdtrit(size - 1, (1 + CONFIDENCE) / 2))
 
 
-def johnson(rows: Floats, _: Range) -> Ends:
+def johnson(rows: Floats, _: Support) -> Ends:
     """Student's interval, moved by the skewness (Johnson, 1978, "Modified t tests and confidence intervals")."""
     mean, error, skewness, quantile = _moments(rows)
     centre = mean + skewness * error / (6 * math.sqrt(rows.shape[1]))
     return centre - quantile * error, centre + quantile * error
 
 
-def hall(rows: Floats, _: Range) -> Ends:
+def hall(rows: Floats, _: Support) -> Ends:
     """Hall's cubic transformation of the studentised mean, inverted (1992, "On the removal of skewness")."""
     mean, error, skewness, quantile = _moments(rows)
     root = math.sqrt(rows.shape[1])
@@ -149,7 +149,7 @@ def hall(rows: Floats, _: Range) -> Ends:
     return mean - inverse(quantile) * error, mean - inverse(-quantile) * error
 
 
-def cox(rows: Floats, _: Range) -> Ends:
+def cox(rows: Floats, _: Support) -> Ends:
     """Cox's interval for lognormal values, with Student's quantile (Olsson, 2005); a count of 0 is taken for 0.5."""
     logarithms, size = np.log(np.maximum(rows, 0.5) if (rows <= 0).any() else rows), rows.shape[1]
     mean, variance = logarithms.mean(axis=1), logarithms.var(axis=1, ddof=1)
@@ -157,7 +157,7 @@ def cox(rows: Floats, _: Range) -> Ends:
     return np.exp(mean + variance / 2 - reach), np.exp(mean + variance / 2 + reach)
 
 
-def delta(rows: Floats, _: Range) -> Ends:
+def delta(rows: Floats, _: Support) -> Ends:
     """The logarithm of the mean by the delta method."""
     mean, error, _skewness, quantile = _moments(rows)
     factor = np.exp(quantile * error / mean)
@@ -167,7 +167,7 @@ def delta(rows: Floats, _: Range) -> Ends:
 RESAMPLED, MOST_ROWS = 400, 2000
 
 
-def bootstrap(rows: Floats, _: Range) -> Ends:
+def bootstrap(rows: Floats, _: Support) -> Ends:
     """Bootstrap-t (Efron, 1981), of the first rows: it takes its time."""
     random, size = np.random.default_rng(SEED), rows.shape[1]
     found = []
@@ -203,7 +203,7 @@ def covers(population: Population, method: Method, size: int, trials: int) -> tu
     rows = population.draw(np.random.default_rng(SEED), (trials, size))
     with np.errstate(over="ignore"):
         low, high = method(rows, population.within)
-    usual = student(rows, Range.ANY)
+    usual = student(rows, Support.ANY)
     covered = (low <= population.mean + 1e-12) & (population.mean <= high + 1e-12)
     return float(covered.mean()), float((high - low).mean() / (usual[1] - usual[0]).mean())
 
@@ -269,7 +269,7 @@ RARE = "1 in 20 runs delivers nothing"
 ASSERTED = {
     **POPULATIONS,
     **FURTHER,
-    RARE: Population(0.95, lambda random, size: (random.random(size) < 0.95).astype(float), Range.SHARE),
+    RARE: Population(0.95, lambda random, size: (random.random(size) < 0.95).astype(float), Support.SHARE),
 }
 
 
@@ -348,7 +348,7 @@ def _fixed(trials: int) -> Iterator[tuple[str, float]]:
             found = {
                 label: covers(population, method, size, 20 * trials)
                 for label, method in METHODS.items()
-                if population.within is Range.POSITIVE or method not in _OF_POSITIVE
+                if population.within is Support.POSITIVE or method not in _OF_POSITIVE
             }
             cells = [
                 f"{_percent(found[label][0])}, {found[label][1]:.2f}" if label in found else "" for label in METHODS

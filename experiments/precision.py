@@ -45,7 +45,7 @@ from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
 from roambus.spark.aggregation.intervals import CONFIDENCE, interval
-from roambus.spark.metrics.catalogue import Range
+from roambus.spark.metrics.catalogue import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def settled_at(
     raise ValueError("there is no look")
 
 
-def seeds_needed(first: Sequence[float], width: Width, within: Range = Range.ANY) -> float:
+def seeds_needed(first: Sequence[float], width: Width, within: Support = Support.ANY) -> float:
     """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
 
     Stein's t s / sqrt(n0) is half of the interval of the first seeds; that of a skewed metric is made on its scale.
@@ -153,7 +153,7 @@ class Bound(NamedTuple):
 
     side: Side
     number: float
-    within: Range
+    within: Support
 
 
 EARLY_PART, LAST_PART = 0.1, 0.6
@@ -178,7 +178,7 @@ def _of_equal(value: float, seeds: int, bound: Bound, error: float) -> Outcome:
     is_above = bound.side is Side.ABOVE
     if (value < bound.number) if is_above else (value > bound.number):
         return Outcome.FAILS
-    is_perfect = bound.within is Range.SHARE and value == (1 if is_above else 0)
+    is_perfect = bound.within is Support.SHARE and value == (1 if is_above else 0)
     chance = (bound.number if is_above else 1 - bound.number) ** seeds if is_perfect else 0
     return Outcome.PASSES if chance <= error else Outcome.UNDECIDED
 
@@ -201,7 +201,7 @@ class Wanted(NamedTuple):
 
 def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Precision) -> Wanted:
     """The seeds of each point for an interval of this metric; raises UserError if there is no such metric."""
-    within, wanted = measured.metric(metric).range, {}
+    within, wanted = measured.metric(metric).support, {}
     for name, runs in _runs_by_point(sweep, measured).items():
         first = runs[runs[SEED] < precision.first].sort_values(SEED)
         values = first[metric].dropna().astype(float).tolist() if metric in first else []

@@ -143,7 +143,7 @@ class Point:
         from roambus.experiments.precision import Bound
 
         measured = self._metric(metric)
-        claimed = Bound(side, bound, measured.range)
+        claimed = Bound(side, bound, measured.support)
         what = f"{measured.column} of {self} is {words} {bound:g}"
         return self._decided(what, lambda seeds: self.values(measured, seeds), claimed, confidence)
 
@@ -165,10 +165,10 @@ class Point:
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
         from roambus.experiments.precision import Bound, read_width
-        from roambus.spark.metrics.catalogue import Range
+        from roambus.spark.metrics.catalogue import Support
 
         measured, allowed = self._metric(metric), read_width(str(by))
-        is_cost = measured.range is not Range.SHARE if less_is_better is None else less_is_better
+        is_cost = measured.support is not Support.SHARE if less_is_better is None else less_is_better
 
         sign = 1 if is_cost else -1
 
@@ -177,7 +177,9 @@ class Point:
             return {seed: sign * (own[seed] - other[seed]) - allowed.at(other[seed]) for seed in own if seed in other}
 
         what = f"{measured.column} of {self} is worse than that of {base} by at most {allowed}"
-        return self._decided(what, worse, Bound(Side.BELOW, 0.0, Range.ANY), confidence, about="worse than allowed by ")
+        return self._decided(
+            what, worse, Bound(Side.BELOW, 0.0, Support.ANY), confidence, about="worse than allowed by "
+        )
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
         """The metric of each of the first so many seeds that has one. Makes the runs; raises RoambusError."""

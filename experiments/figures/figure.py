@@ -21,7 +21,7 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENT, LACKING, SEED
 from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table, rows_at
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
-from roambus.spark.metrics.catalogue import Range, Scale
+from roambus.spark.metrics.catalogue import Scale, Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ def plans_over(
 
 
 NAMES = {
-    Range.ANY: "t-intervals",
-    Range.POSITIVE: "t-intervals on the logarithmic scale",
-    Range.SHARE: "t-intervals on the logit scale",
+    Support.ANY: "t-intervals",
+    Support.POSITIVE: "t-intervals on the logarithmic scale",
+    Support.SHARE: "t-intervals on the logit scale",
 }
 """What captions call the intervals of a metric."""
 
@@ -148,7 +148,7 @@ class Figure(Shown):
     x_values: tuple[str, ...]
     series: tuple[Series, ...]
     scale: Scale = Scale.FROM_ZERO
-    within: Range = Range.ANY
+    within: Support = Support.ANY
 
     @property
     def logarithmic(self) -> bool:
@@ -260,7 +260,7 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
         x_values=places,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
-        within=measured.metric(plan.metric).range,
+        within=measured.metric(plan.metric).support,
     )
 
 

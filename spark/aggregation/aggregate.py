@@ -55,7 +55,7 @@ from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
 from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.catalogue import DECLARED, Metric, Range, declarations
+from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra, Table
 from roambus.spark.metrics.run import Floats, Integers
 
@@ -150,15 +150,15 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
-    ranges = {one.column: one.range for one in declared}
+    supports = {one.column: one.support for one in declared}
     groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
     numbers = groups.ngroup().to_numpy().astype("int64")
     order = np.argsort(numbers, kind="stable")
     columns = []
     for metric in metrics:
         values = runs[metric].to_numpy(dtype=float)[order]
-        usual = Range.POSITIVE if metric.startswith(catalogue.SENT_PREFIX) else Range.ANY
-        low, high = _ends(values, numbers[order], groups.ngroups, ranges.get(metric, usual))
+        usual = Support.POSITIVE if metric.startswith(catalogue.SENT_PREFIX) else Support.ANY
+        low, high = _ends(values, numbers[order], groups.ngroups, supports.get(metric, usual))
         of_metric = dict(
             zip(MEASURED, (groups[metric].mean(), low, high, (high - low) / 2, groups[metric].count()), strict=True)
         )
@@ -175,7 +175,7 @@ def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
     return values.map({value: rank for rank, value in enumerate(ordered)})
 
 
-def _ends(values: Floats, groups: Integers, count: int, within: Range) -> tuple[Floats, Floats]:
+def _ends(values: Floats, groups: Integers, count: int, within: Support) -> tuple[Floats, Floats]:
     """The ends of the interval of each of so many groups, whose values lie side by side; those of one size together."""
     there = ~np.isnan(values)
     sizes = np.bincount(groups[there], minlength=count)

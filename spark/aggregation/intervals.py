@@ -3,7 +3,7 @@
 Student's interval is right for normal values. Two kinds of metric are not normal at few seeds: rates near 0 or 1, and
 what is never negative and now and then large, such as delays and counts. Their mean's interval leans to one side, so it
 is made on a scale on which it does not, the logit of rates and the logarithm of the others, and carried back. Thus it
-also stays where values can be. A metric says by its scale and kind which it is (`Metric.range`).
+also stays where values can be. A metric says by its scale and kind which it is (`Metric.support`).
 
 On the scale, mean and standard error are the jackknife's (Tukey, 1958; Miller, 1974, "The jackknife: a review",
 Biometrika 61): each seed has a pseudo-value, n g(m) - (n - 1) g(m_i), with the mean m of all seeds, the mean m_i of all
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
-from roambus.spark.metrics.catalogue import Range
+from roambus.spark.metrics.catalogue import Support
 from roambus.spark.metrics.run import Floats
 
 CONFIDENCE = 0.95
@@ -45,7 +45,7 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def interval(values: Sequence[float] | Any, within: Range = Range.ANY, confidence: float = CONFIDENCE) -> Interval:
+def interval(values: Sequence[float] | Any, within: Support = Support.ANY, confidence: float = CONFIDENCE) -> Interval:
     """The interval of the mean of these values."""
     if len(values) < 2:
         return Interval(math.nan, math.nan)
@@ -53,7 +53,7 @@ def interval(values: Sequence[float] | Any, within: Range = Range.ANY, confidenc
     return Interval(float(low[0]), float(high[0]))
 
 
-def ends(rows: Floats, within: Range, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+def ends(rows: Floats, within: Support, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """The ends of the intervals of the means of rows, which have at least two values each."""
     size = rows.shape[1]
     mean, error = rows.mean(axis=1), rows.std(axis=1, ddof=1) / math.sqrt(size)
@@ -70,12 +70,12 @@ def _quantile(confidence: float, freedom: Any) -> Any:
     return stdtrit(freedom, (1 + confidence) / 2)
 
 
-def _inside(rows: Floats, within: Range) -> Any:
+def _inside(rows: Floats, within: Support) -> Any:
     """Which rows are on the scale, with means that are not at its end."""
-    if within is Range.ANY:
+    if within is Support.ANY:
         return np.zeros(len(rows), dtype=bool)
     mean = rows.mean(axis=1)
-    top = 1.0 if within is Range.SHARE else math.inf
+    top = 1.0 if within is Support.SHARE else math.inf
     return (rows.min(axis=1) >= 0) & (rows.max(axis=1) <= top) & (mean > 0) & (mean < top)
 
 
@@ -85,9 +85,9 @@ _NEAR = 1e-12
 """A mean that is so near to an end of its scale is that end, but for rounding."""
 
 
-def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Range, confidence: float) -> tuple[Floats, Floats]:
+def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Support, confidence: float) -> tuple[Floats, Floats]:
     """The ends of rows that are on the scale and do vary."""
-    is_share = within is Range.SHARE
+    is_share = within is Support.SHARE
     scale, back = (logit, expit) if is_share else (np.log, np.exp)
     size = rows.shape[1]
     others = (size * mean[:, np.newaxis] - rows) / (size - 1)

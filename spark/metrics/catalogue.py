@@ -49,8 +49,8 @@ class Kind(Enum):
     """A number, which is unknown if there was nothing to measure."""
 
 
-class Range(Enum):
-    """Where a metric's values can be, and so on which scale the interval of their mean is symmetric."""
+class Support(Enum):
+    """Where a metric's values can be, as statistics calls it, and so the scale of the interval of their mean."""
 
     ANY = "any"
     """Anywhere: the scale is the values' own."""
@@ -87,12 +87,12 @@ class Metric:
         return math.nan if self.compute is None else self.compute(run)
 
     @property
-    def range(self) -> Range:
+    def support(self) -> Support:
         """Where its values can be."""
         if self.scale is Scale.SHARE:
-            return Range.SHARE
+            return Support.SHARE
         is_skewed = self.skewed or self.scale is Scale.LOGARITHMIC or self.kind is not Kind.REAL
-        return Range.POSITIVE if is_skewed else Range.ANY
+        return Support.POSITIVE if is_skewed else Support.ANY
 
     @property
     def axis_title(self) -> str:

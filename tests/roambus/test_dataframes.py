@@ -16,7 +16,7 @@ from roambus.dataframes import Results
 from roambus.experiments.comparing.observations import Loaded
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Range
+from roambus.spark.metrics.catalogue import Support
 from tests.experiments.measured import measurements, write_measurements
 
 MEASURED = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8", "10"), seeds=4)
@@ -73,7 +73,7 @@ def test_points_are_means_of_runs(results: Results) -> None:
     ]
     runs = results.runs.query("agent == 'mft' and speed == 2 and config == 'C4'")[METRIC]
     assert points.loc[0, "mean"] == pytest.approx(runs.mean())
-    assert points.loc[0, "half_width"] == pytest.approx(interval(runs, Range.POSITIVE).half_width)
+    assert points.loc[0, "half_width"] == pytest.approx(interval(runs, Support.POSITIVE).half_width)
 
 
 def test_points_stand_in_the_order_of_lines(results: Results) -> None:
