@@ -15,7 +15,6 @@ Some of what the file says is read for its form only: the channel's bandwidth, a
 levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
 errors of the CC2420's (PSK), and a mode with another is refused where nothing is beyond the embedded radio.
 
-
 The other file gives path losses, as they were measured or computed elsewhere, from a map with its walls and hills: from
 node to node, or where nodes may move from cell to cell, whose numbers go row by row from the origin of the field.
 """
