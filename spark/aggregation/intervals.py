@@ -81,6 +81,7 @@ def _inside(rows: Floats, within: Support) -> Any:
 
 _FEWEST = 6
 """So many seeds have fewer degrees of freedom. Of five and fewer Student's t is wide enough with all."""
+_FARTHEST = 1e300
 _NEAR = 1e-12
 """A mean that is so near to an end of its scale is that end, but for rounding."""
 
@@ -101,4 +102,4 @@ def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Support, confid
     freedom = np.where(there & (size >= _FEWEST), max(size - 2, _FEWEST - 2), size - 1)
     reach = _quantile(confidence, freedom) * spread
     with np.errstate(over="ignore"):  # an end may be as far away as numbers go
-        return back(centre - reach), back(centre + reach)
+        return back(centre - reach), np.minimum(back(centre + reach), _FARTHEST)
