@@ -174,16 +174,18 @@ class Area:
 
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_GROUP = re.compile(rf"(\d+)@{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
+_GROUP = re.compile(rf"(\d+)-at-{_NUMBER}-{_NUMBER}-{_NUMBER}x{_NUMBER}")
 
 
 def areas(groups: str, nodes: int, side: float) -> list[Area]:
     """The areas of groups of nodes, which are numbered one group after the other. Raises ValueError."""
     found: list[Area] = []
-    for text in groups.split():
+    for text in groups.split("+"):
         group = _GROUP.fullmatch(text)
         if group is None:
-            raise ValueError(f"groups: {text!r} is no group such as 10@0,0,20,20: number@x,y,width,height in metres")
+            raise ValueError(
+                f"groups: {text!r} is no group such as 10-at-0-0-20x20: NUMBER-at-X-Y-WIDTHxHEIGHT in metres"
+            )
         count, (x, y, width, height) = int(group[1]), map(float, group.groups()[1:])
         first = found[-1].last + 1 if found else 0
         area = Area(first, first + count - 1, x, y, width, height, x + width, y + height)

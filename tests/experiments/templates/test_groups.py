@@ -16,11 +16,12 @@ from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
+from roambus.experiments.sweeps.sweep_file import sweep_of
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.spark.metrics.run import Run
 
-GROUPS = "3@0,0,10,20 2@40,30,20,10"
+GROUPS = "3-at-0-0-10x20+2-at-40-30-20x10"
 BOXES = [(0, 0, 10, 20)] * 3 + [(40, 30, 60, 40)] * 2 + [(0, 0, 60, 60)]
 SETTINGS: dict[str, Scalar] = {"nodes": 6, "side": 60, "groups": GROUPS, "time_limit": 60}
 
@@ -63,10 +64,13 @@ def test_groups_on_castalia(tmp_path: Path, castalia: Program) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"groups": "3 in 0,0"}, "groups: '3' is no group such as 10@0,0,20,20: number@x,y,width,height in metres"),
-        ({"groups": "7@0,0,10,10"}, "groups: 7@0,0,10,10: that makes 7 nodes, and there are 6"),
-        ({"groups": "2@50,0,20,10"}, "groups: 2@50,0,20,10: a group has .* an area within the 60 m of the field"),
-        ({"groups": "0@0,0,10,10"}, "a group has a node at least"),
+        (
+            {"groups": "3 in 0,0"},
+            "groups: '3 in 0,0' is no group such as 10-at-0-0-20x20: NUMBER-at-X-Y-WIDTHxHEIGHT in metres",
+        ),
+        ({"groups": "7-at-0-0-10x10"}, "groups: 7-at-0-0-10x10: that makes 7 nodes, and there are 6"),
+        ({"groups": "2-at-50-0-20x10"}, "groups: 2-at-50-0-20x10: a group has .* an area within the 60 m of the field"),
+        ({"groups": "0-at-0-0-10x10"}, "a group has a node at least"),
         ({"mobility": "waypoint", "start": "steady"}, "groups have areas of their own, in which nodes start uniformly"),
     ],
 )
@@ -74,3 +78,9 @@ def test_groups_that_cannot_be(settings: dict[str, Scalar], problem: str, tmp_pa
     """Each is named, before anything is run."""
     with pytest.raises(UserError, match=problem):
         plan_of(tmp_path / "out", **settings)
+
+
+def test_groups_are_an_axis() -> None:
+    """Their text can stand in a list of values, and names a folder."""
+    sweep = sweep_of("roambus sweep", find_template("field"), AgentChoice("beacon", "beacon"), {"groups": [GROUPS]})
+    assert [list(axis.values) for axis in sweep.axes] == [[GROUPS]]
