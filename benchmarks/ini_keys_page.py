@@ -78,7 +78,6 @@ WHY = {
     "backoffType": "there are no others",
     "zCellSize": "the field is flat",
     "zCoorDestination": "the field is flat",
-    "pathLossMapFile": "losses are drawn from the model; given ones are not read",
     "MobilityManagerName": "these are Castalia's and those of roambus",
 }
 """Why the embedded radio does not know all values of a key, by the last part of its path."""

@@ -22,7 +22,7 @@ import click
 import pandas as pd
 
 from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
-from roambus.spark.aggregation.aggregate import half_width
+from roambus.spark.aggregation.intervals import interval
 
 Graph = Mapping[int, set[int]]
 _BITS = 32
@@ -40,7 +40,8 @@ def main(sizes: str, seeds: int) -> None:
             shares = pd.Series([100 * congestion(graph) for graph, _ in made])
             degrees = fmean(len(others) for graph, _ in made for others in graph.values())
             gaps = fmean(greatest_gap(places) for _, places in made)
-            print(f"{nodes:5} {name:10} {shares.mean():8.1f} ± {half_width(shares):3.1f} {degrees:13.2f} {gaps:15.1f}")
+            width = interval(shares).half_width
+            print(f"{nodes:5} {name:10} {shares.mean():8.1f} ± {width:3.1f} {degrees:13.2f} {gaps:15.1f}")
 
 
 def congestion(graph: Graph) -> float:

@@ -127,9 +127,12 @@ def _wander(
     if waypoint.first_pause:
         at = at._replace(time_s=waypoint.first_pause / SECOND)
         yield at
-    destination = waypoint.first
+    destination, (left, bottom), (right, top) = waypoint.first, (0.0, 0.0), field_m
+    if waypoint.area_width and waypoint.area_height:
+        left, bottom = waypoint.area_x, waypoint.area_y
+        right, top = left + waypoint.area_width, bottom + waypoint.area_height
     while True:
-        x, y = destination or (random.uniform(0, field_m[0]), random.uniform(0, field_m[1]))
+        x, y = destination or (random.uniform(left, right), random.uniform(bottom, top))
         destination = None
         at = WayPoint(at.time_s + math.hypot(x - at.x, y - at.y) / waypoint.speed_mps, x, y)
         yield at

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy import stats
 
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes, table_over
-from roambus.spark.aggregation.aggregate import half_width
+from roambus.spark.aggregation.intervals import interval
 
 SIGNIFICANCE = 0.05
 
@@ -72,7 +72,7 @@ def make_part(label: str, values: pd.Series[float], side: Side, threshold: float
     """The part for one value a seed; seeds without a value do not count."""
     sample = values.dropna()
     mean = float(sample.mean()) if len(sample) else math.nan
-    return Part(label, side, threshold, mean, half_width(sample), len(sample), _p_value(sample, threshold))
+    return Part(label, side, threshold, mean, interval(sample).half_width, len(sample), _p_value(sample, threshold))
 
 
 def _p_value(sample: pd.Series[float], threshold: float) -> float:

@@ -7,7 +7,7 @@ one value of each axis, and its mean is over the seeds.
 Claims are computed from one value for each seed (`by_seed`), so that runs of equal seeds are compared with each other:
 these share movement and radio, and their difference varies less than either does. Texts for readers are made here, too,
 so that an agent, an axis and a number look the same in figures, tables and reports: a table has a row for each point,
-and a cell has the mean over the seeds with half of its 95 % interval.
+and a cell has the mean over the seeds with its 95 % interval.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pandas.api.types import is_numeric_dtype
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, TOLD, count_runs, read_asked
 from roambus.python_protocol.settings import unknown
-from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
@@ -115,7 +115,7 @@ class Measurements:
     def cell(self, metric: str, **place: str) -> str:
         """Mean and interval of a metric at one place, as tables have them; empty where nothing was measured."""
         point = self.point(metric, **place)
-        return "".join(map(format_mean, point[MEAN], point[HALF_WIDTH]))
+        return "".join(map(format_mean, point[MEAN], point[LOW], point[HIGH]))
 
     def runs_there(self) -> str:
         """How many runs there are, and how many of the requested ones are missing."""
@@ -161,7 +161,7 @@ def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, .
         raise UserError(f"{file}: damaged ({problem}): run `roambus aggregate {results}` again") from None
 
 
-_COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, MEAN, HALF_WIDTH, N)}
+_COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}
 """What the tables of every sweep have; those of a study have at least agent and seed."""
 
 
@@ -172,12 +172,12 @@ def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
     for column in _COLUMNS.get(name, (AGENT, SEED)):
         if column not in table.columns:
             raise ValueError(f"it has no column {column}")
-        is_number = column in (SEED, MEAN, HALF_WIDTH, N)
-        if is_number != is_numeric_dtype(table[column]) or (column != HALF_WIDTH and table[column].hasnans):
+        is_number, may_lack = column in (SEED, *MEASURED), column in (LOW, HIGH, HALF_WIDTH)
+        if is_number != is_numeric_dtype(table[column]) or (table[column].hasnans and not may_lack):
             raise ValueError(f"column {column} does not hold what it should")
     if name == POINTS and not (np.isfinite(table[MEAN]).all() and _are_widths(table[HALF_WIDTH])):
         raise ValueError("a mean, or the width of its interval, is no number that can be")
-    if name == POINTS and table.duplicated([one for one in table.columns if one not in {MEAN, HALF_WIDTH, N}]).any():
+    if name == POINTS and table.duplicated([one for one in table.columns if one not in MEASURED]).any():
         raise ValueError("it has two rows for one metric at one point")
     return table
 
@@ -305,7 +305,9 @@ def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measureme
 
 def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     places = [AGENT, *measured.axes]
-    cells = measured.points.assign(cell=list(map(format_mean, measured.points[MEAN], measured.points[HALF_WIDTH])))
+    cells = measured.points.assign(
+        cell=list(map(format_mean, *(measured.points[column] for column in (MEAN, LOW, HIGH))))
+    )
     wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
     order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
@@ -314,12 +316,18 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
 
 
-def format_mean(mean: float, half_width: float) -> str:
-    """Mean and half width, with as many decimals as the mean deserves: "0.912 ± 0.034"."""
+def format_mean(mean: float, low: float, high: float) -> str:
+    """Mean and interval, with as many decimals as the mean deserves.
+
+    "0.912 ± 0.034", or where the ends are at different distances "0.912 (0.864 to 0.938)".
+    """
     decimals = max(0, 3 - math.ceil(math.log10(abs(mean)))) if mean and abs(mean) < 1000 else 0
-    decimals = min(decimals, 4)
-    interval = "" if math.isnan(half_width) else f" ± {half_width:,.{decimals}f}"
-    return f"{mean:,.{decimals}f}{interval}"
+    shown, below, above, *those = (
+        f"{number:,.{min(decimals, 4)}f}" for number in (mean, mean - low, high - mean, low, high)
+    )
+    if math.isnan(low):
+        return shown
+    return f"{shown} ± {below}" if below == above else f"{shown} ({' to '.join(those)})"
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

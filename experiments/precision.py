@@ -15,6 +15,14 @@ that may be run, and judges by the rule of every claim, at 5 %. The looks before
 claim only at its share of that. By the union bound the verdict, or the interval behind it, is wrong with a probability
 of six per cent at most, whatever the looks have to do with each other (group-sequential tests with an alpha-spending
 function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
+
+A test that a mean is above or below a bound (`judged`, for tests of agents) has the same looks, each with its share of
+the error that the test may make on either side: early ones a tenth together, the last six tenths. It is decided by
+the interval of the metric, which leans as the values do; the rest is for values that lean more. So it
+keeps its level for rates, delays and counts, too, as the benchmark shows. Where all seeds of a rate are as good as can
+be, nothing was seen to vary, and an interval says nothing. Then the record itself decides: the mean of a rate is at
+least the chance that it is 1, so with a mean below b there are n perfect seeds in a row with a chance of b^n at most.
+At 0.95 it takes 59 seeds to know that, whatever the runs do.
 """
 
 from __future__ import annotations
@@ -23,6 +31,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
@@ -32,10 +41,11 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.claims import ClaimTest, Part, Verdict, judge
+from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
-from roambus.spark.aggregation.aggregate import CONFIDENCE
+from roambus.spark.aggregation.intervals import CONFIDENCE, interval
+from roambus.spark.metrics.catalogue import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +126,61 @@ def settled_at(
     raise ValueError("there is no look")
 
 
-def seeds_needed(first: Sequence[float], width: Width) -> float:
+def seeds_needed(first: Sequence[float], width: Width, within: Support = Support.ANY) -> float:
     """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
 
+    Stein's t s / sqrt(n0) is half of the interval of the first seeds; that of a skewed metric is made on its scale.
     With a width that is relative to a mean of 0 it is infinite, too, unless all values are the same.
     """
     if len(first) < 2:
         return math.inf
-    deviation, half_width = float(np.std(first, ddof=1)), width.at(float(np.mean(first)))
-    if deviation == 0:
+    found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
+    if found == 0:
         return len(first)
-    if half_width == 0:
-        return math.inf
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(first) - 1))
-    return max(len(first), math.ceil((quantile * deviation / half_width) ** 2))
+    return max(len(first), math.ceil(len(first) * (found / wanted) ** 2)) if wanted and found < math.inf else math.inf
+
+
+class Outcome(Enum):
+    """What a look at the seeds says of a mean and its bound."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+class Bound(NamedTuple):
+    """The mean of a metric, whose values are within a range, is asserted to be on this side of a number."""
+
+    side: Side
+    number: float
+    within: Support
+
+
+EARLY_PART, LAST_PART = 0.1, 0.6
+"""What all looks but the last, and the last, may err of what a test may."""
+
+
+def judged(values: Sequence[float], bound: Bound, error: float, look: int, count: int) -> Outcome:
+    """What one of so many looks says, if the test may err so often. Exactly at the bound either will do."""
+    if len(values) < 2:
+        return Outcome.UNDECIDED
+    if min(values) == max(values):
+        return _of_equal(values[0], len(values), bound, error)
+    part = EARLY_PART / (count - 1) if look < count - 1 else LAST_PART
+    low, high = interval(values, bound.within, 1 - 2 * error * part)
+    if low >= bound.number or high <= bound.number:
+        return Outcome.PASSES if (low >= bound.number) == (bound.side is Side.ABOVE) else Outcome.FAILS
+    return Outcome.UNDECIDED
+
+
+def _of_equal(value: float, seeds: int, bound: Bound, error: float) -> Outcome:
+    """The same where so many seeds have one value."""
+    is_above = bound.side is Side.ABOVE
+    if (value < bound.number) if is_above else (value > bound.number):
+        return Outcome.FAILS
+    is_perfect = bound.within is Support.SHARE and value == (1 if is_above else 0)
+    chance = (bound.number if is_above else 1 - bound.number) ** seeds if is_perfect else 0
+    return Outcome.PASSES if chance <= error else Outcome.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +201,11 @@ class Wanted(NamedTuple):
 
 def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Precision) -> Wanted:
     """The seeds of each point for an interval of this metric; raises UserError if there is no such metric."""
-    measured.metric(metric)
-    wanted = {}
+    within, wanted = measured.metric(metric).support, {}
     for name, runs in _runs_by_point(sweep, measured).items():
         first = runs[runs[SEED] < precision.first].sort_values(SEED)
         values = first[metric].dropna().astype(float).tolist() if metric in first else []
-        wanted[name] = int(min(precision.most, seeds_needed(values, precision.width)))
+        wanted[name] = int(min(precision.most, seeds_needed(values, precision.width, within)))
     return Wanted(wanted, {})
 
 

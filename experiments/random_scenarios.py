@@ -25,6 +25,7 @@ Speed is constant here, so that nothing is to be drawn for it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -158,5 +159,45 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
     ]
 
 
-TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests)
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Nodes from `first` to `last` are in a rectangle, whose corners are (x, y) and (right, top) metres."""
+
+    first: NodeId
+    last: NodeId
+    x: float
+    y: float
+    width: float
+    height: float
+    right: float
+    top: float
+
+
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_GROUP = re.compile(rf"(\d+)-at-{_NUMBER}-{_NUMBER}-{_NUMBER}x{_NUMBER}")
+
+
+def areas(groups: str, nodes: int, side: float) -> list[Area]:
+    """The areas of groups of nodes, which are numbered one group after the other. Raises ValueError."""
+    found: list[Area] = []
+    for text in groups.split("+"):
+        group = _GROUP.fullmatch(text)
+        if group is None:
+            raise ValueError(
+                f"groups: {text!r} is no group such as 10-at-0-0-20x20: NUMBER-at-X-Y-WIDTHxHEIGHT in metres"
+            )
+        count, (x, y, width, height) = int(group[1]), map(float, group.groups()[1:])
+        first = found[-1].last + 1 if found else 0
+        area = Area(first, first + count - 1, x, y, width, height, x + width, y + height)
+        if not (count and width and height) or max(area.right, area.top) > side:
+            raise ValueError(
+                f"groups: {text}: a group has a node at least, and an area within the {side:g} m of the field"
+            )
+        if area.last >= nodes:
+            raise ValueError(f"groups: {text}: that makes {area.last + 1} nodes, and there are {nodes}")
+        found.append(area)
+    return found
+
+
+TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests, areas)
 """What every template can call."""

@@ -107,7 +107,7 @@ class Results:
         return _with_numbers(self._measured.runs, self._measured.axes)
 
     def points(self, metric: str, against: str | None = None, where: Where | None = None) -> pd.DataFrame:
-        """Returns the mean over the `n` seeds at each point, and `half_width` of its 95 % interval.
+        """Returns the mean over the `n` seeds at each point, and its 95 % interval: `low`, `high` and `half_width`.
 
         The axis `against` (the first with more than one value, unless given) stands last and changes fastest, so that
         rows are in the order of lines. `where` keeps one value of an axis, or a list of them. Raises UserError.
@@ -125,10 +125,10 @@ class Results:
     ) -> pd.DataFrame:
         """Compares agent a with agent b seed by seed, as runs of one seed share movement and radio.
 
-        Each point has `difference`, the mean of a minus b over the `n` seeds that both have, `half_width` of its 95 %
-        interval, `p` of the two-sided paired t-test, `p_holm`, which Holm's procedure adjusts for all rows of this
-        table, and `note`, which says why there is no p. `against` and `where` mean what they do for `points`. Raises
-        UserError.
+        Each point has `difference`, the mean of a minus b over the `n` seeds that both have, its 95 % interval as
+        `points` has it, `p` of the two-sided paired t-test, `p_holm`, which Holm's procedure adjusts for all rows of
+        this table, and `note`, which says why there is no p. `against` and `where` mean what they do for `points`.
+        Raises UserError.
         """
         if a == b:
             raise UserError(f"{a!r} cannot be compared with itself: name two agents")

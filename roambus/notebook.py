@@ -67,13 +67,30 @@ def run(  # noqa: PLR0913  # each is one thing that the command has an option fo
     record: bool = False,
 ) -> FinishedRun:
     """Makes one run of a template, unless it is there already. Raises RoambusError if it fails."""
-    choice = _chosen([agent], settings, None, Path(out))
-    asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=(seed,))
     making = Making(level, retry_failed=True, record=record)
-    for problem in _made(asked, Path(out), 1, backend, making):
+    (folder,) = make_runs(
+        template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, making=making
+    )
+    return FinishedRun(folder, Path(out))
+
+
+def make_runs(  # noqa: PLR0913  # as for `run`
+    template: str | PathLike[str],
+    agent: AnyAgent,
+    settings: Settings | None,
+    *,
+    seeds: Sequence[int],
+    out: Path,
+    backend: str | None,
+    workers: int,
+    making: Making,
+) -> list[Path]:
+    """Makes the runs of a point that are not there already; returns the folder of each. Raises RoambusError."""
+    choice = _chosen([agent], settings, None, out)
+    asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=tuple(seeds))
+    for problem in _made(asked, out, workers, backend, making):
         raise RoambusError(problem)
-    (point,) = expand(asked)
-    return FinishedRun(Path(out, point.place), Path(out))
+    return [Path(out, point.place) for point in expand(asked)]
 
 
 def sweep(  # noqa: PLR0913  # as for `run`

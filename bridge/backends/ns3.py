@@ -34,7 +34,7 @@ from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import RADIO, TEMPORAL_FILE, MacSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import settings_of
 
@@ -118,6 +118,8 @@ def check(scenario: Scenario) -> None:
         raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
     if scenario.temporal is not None:
         raise UserError(f"{TEMPORAL_FILE.name}: links do not vary by Castalia's model on ns-3: use --backend radio")
+    if scenario.losses is not None:
+        raise UserError(f"{LOSSES_FILE.name}: ns-3 draws its own path losses: use --backend radio")
     battery = settings_of(NodeSettings)[_BATTERY]
     if any(node.initial_energy_j != battery.read(battery.default or "") for node in scenario.nodes):
         raise UserError(f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out")

@@ -1,9 +1,9 @@
-"""The radio and the MAC of a scenario: their keys, and the radio's mode from the radio parameters file.
+"""The radio, the MAC and the channel of a scenario: their keys, and the files that say more of radio and channel.
 
-The file is in Castalia's format and has these sections, each with a heading of its own: RX MODES (name, data rate in
-kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm,
-power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's state to the row's),
-SLEEP LEVELS (name, mW, ...). # begins a comment.
+The radio parameters file is in Castalia's format and has these sections, each with a heading of its own: RX MODES
+(name, data rate in kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm,
+sensitivity in dBm, power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's
+state to the row's), SLEEP LEVELS (name, mW, ...). # begins a comment.
 
 The file is refused unless each section is there whole and each line of it can be read. A radio with zeros in place of
 what is missing would run all the same, and its results would look like results.
@@ -14,12 +14,16 @@ modules, so that an ini can contradict itself, and a MAC that is wrong about its
 Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep
 levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
 errors of the CC2420's (PSK), and a mode with another is refused where nothing is beyond the embedded radio.
+
+The other file gives path losses, as they were measured or computed elsewhere, from a map with its walls and hills: from
+node to node, or where nodes may move from cell to cell, whose numbers go row by row from the origin of the field.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -28,8 +32,20 @@ from typing import Any
 from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
-from roambus.bridge.scenario.radio import DATA_RATE, FILE, FRAME_OVERHEAD, MODE, TX_POWER, MacSettings, RadioSettings
-from roambus.python_protocol.settings import read_number, settings_of
+from roambus.bridge.scenario.ideal import LINKS_FILE
+from roambus.bridge.scenario.radio import (
+    DATA_RATE,
+    FILE,
+    FRAME_OVERHEAD,
+    LOSSES_FILE,
+    MODE,
+    TX_POWER,
+    ChannelSettings,
+    GivenLosses,
+    MacSettings,
+    RadioSettings,
+)
+from roambus.python_protocol.settings import Range, read_number, settings_of
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 MODULATION = "PSK"
@@ -73,6 +89,19 @@ class RadioReader:
                 self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
         return self._keys.build(MacSettings)
 
+    def losses(self, is_measured: bool) -> GivenLosses | None:
+        """The path losses that the ini's file gives, if it names one."""
+        if not self._keys.value(LOSSES_FILE):
+            return None
+        self._keys.refuse(is_measured, LOSSES_FILE.name, f"{LINKS_FILE.name} gives all links: leave one of the two out")
+        channel, network = self._keys.build(ChannelSettings), self._keys.network
+        nodes = len(self._keys.nodes)
+        if channel.only_static_nodes:
+            return read_losses(self._keys.file(LOSSES_FILE), "nodes", nodes)
+        columns = math.ceil(network.field_x_m / channel.x_cell_m)
+        rows = math.ceil(network.field_y_m / channel.y_cell_m)
+        return read_losses(self._keys.file(LOSSES_FILE), f"cells, {columns} in a row", columns * rows)
+
     def tx_power_dbm(self, node: NodeId) -> float:
         """The power that a node sends with."""
         # The first level is the strongest, as the reader of the file has seen to: Castalia takes it by default, too.
@@ -100,6 +129,58 @@ class RadioReader:
     def _refuse_beyond(self, wrong: bool, path: str, problem: str) -> None:
         """Refuses what Castalia's radio can do and the embedded one cannot."""
         self._keys.refuse(wrong and self._keys.is_limited, path, problem)
+
+
+# The file of path losses
+
+MOST_LOSSES = 2_000_000
+_LOSS_DB = Range(at_least=0, at_most=1000)
+
+_Way = tuple[int, int]
+"""From a place to another"""
+
+
+def read_losses(path: Path, what: str, places: int) -> GivenLosses:
+    """Reads a file in the format of Castalia's `pathLossMapFile`; raises UserError naming file and line, or OSError.
+
+    A line is SOURCE>TARGET:DB,TARGET:DB,... and # begins a comment. A way that is given twice, or leads to a place that
+    is not there, is refused; Castalia takes the last, and passes over the other. `what` says what the places are.
+    """
+    found: dict[_Way, float] = {}
+    lines: dict[_Way, int] = {}
+    for number, raw in enumerate(read_text(path).splitlines(), 1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        with mistakes_at(f"{path}:{number}"):
+            for way, loss_db in _ways_in(line, what, places):
+                if way in found:
+                    raise ValueError(f"the way from {way[0]} to {way[1]} stands in line {lines[way]} already")
+                if len(found) == MOST_LOSSES:
+                    raise ValueError(f"more than {MOST_LOSSES:,} ways are too many")
+                found[way], lines[way] = loss_db, number
+    sources, targets = zip(*found, strict=True) if found else ((), ())
+    return GivenLosses(sources, targets, tuple(found.values()))
+
+
+def _ways_in(line: str, what: str, places: int) -> Iterator[tuple[_Way, float]]:
+    """The ways of a line with their losses; raises ValueError."""
+    source, arrow, ways = line.partition(">")
+    if not arrow:
+        raise ValueError(f"{line!r} is no line SOURCE>TARGET:DB,TARGET:DB such as 0>1:62.5,2:80")
+    for way in ways.split(","):
+        target, _, loss = way.partition(":")
+        loss_db = read_number(loss.strip())
+        if not _LOSS_DB.holds(loss_db):
+            raise ValueError(f"{loss.strip()} is no loss from 0 to 1000 dB")
+        yield (_place(source, what, places), _place(target, what, places)), loss_db
+
+
+def _place(text: str, what: str, places: int) -> int:
+    """The number of a node or cell; raises ValueError."""
+    if not text.strip().isdecimal() or int(text) >= places:
+        raise ValueError(f"{text.strip()!r} is no number from 0 to {places - 1}: there are {places} {what}")
+    return int(text)
 
 
 # The radio parameters file

@@ -43,7 +43,14 @@ from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
-from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings, InterferenceSettings, Ns3Settings
+from roambus.bridge.scenario.radio import (
+    FILE,
+    LOSSES_FILE,
+    TEMPORAL_FILE,
+    ChannelSettings,
+    InterferenceSettings,
+    Ns3Settings,
+)
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of
@@ -175,6 +182,7 @@ def parse_scenario(
         interference=keys.build(InterferenceSettings),
         measured=measured,
         temporal=read_temporal(keys, measured),
+        losses=radio.losses(measured is not None),
         warm_up=run.warm_up,
     )
 
@@ -182,7 +190,10 @@ def parse_scenario(
 def file_names(text: str, path: Path) -> list[str]:
     """The files that the text of the ini file `path` names, except for the radio parameters file; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
-    return [*movement_file_names(keys), *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, CONTACTS_FILE)))]
+    return [
+        *movement_file_names(keys),
+        *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE))),
+    ]
 
 
 def radio_file_name(text: str, path: Path) -> str:

@@ -23,7 +23,14 @@ from typing import NamedTuple
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
-from roambus.bridge.scenario.radio import ChannelSettings, InterferenceSettings, MacSettings, Ns3Settings, RadioSettings
+from roambus.bridge.scenario.radio import (
+    ChannelSettings,
+    GivenLosses,
+    InterferenceSettings,
+    MacSettings,
+    Ns3Settings,
+    RadioSettings,
+)
 from roambus.bridge.temporal_model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
@@ -121,6 +128,8 @@ class Scenario:
     """A recorded testbed, which stands in for the channel's path loss."""
     temporal: TemporalModel | None = None
     """How links vary in time around the channel's path loss."""
+    losses: GivenLosses | None = None
+    """Path losses that are not drawn but given."""
     warm_up: SimTime = 0
     """Metrics leave out what happens before."""
 

@@ -74,11 +74,18 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RandomWaypoint:
-    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each."""
+    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each.
+
+    They lie in the field, or in the area of it that is given.
+    """
 
     speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
     pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=_FROM_0)
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+    area_x: float = key(_MANAGER + "areaX", NUMBER, "0", "the corner of the area of its destinations", "m", _FROM_0)
+    area_y: float = key(_MANAGER + "areaY", NUMBER, "0", "the corner of the area of its destinations", "m", _FROM_0)
+    area_width: float = key(_MANAGER + "areaWidth", NUMBER, "0", "of that area; 0: it is the field", "m", _FROM_0)
+    area_height: float = key(_MANAGER + "areaHeight", NUMBER, "0", "of that area; 0: it is the field", "m", _FROM_0)
     first_x: float = key(_MANAGER + "firstX", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
     first_y: float = key(_MANAGER + "firstY", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
     first_pause: SimTime = key(

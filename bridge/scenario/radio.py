@@ -246,6 +246,23 @@ TEMPORAL_FILE = Setting(
     "the parameters of Castalia's temporal model, by which links vary in time; without a file they do not vary",
 )
 
+LOSSES_FILE = Setting(
+    CHANNEL + "pathLossMapFile",
+    OPTIONAL_FILE,
+    '""',
+    "path losses that are given, for pairs of nodes, or of cells where nodes may move; all others are drawn",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLosses:
+    """Path losses that a file gives: the places, nodes or cells, where each way begins and ends, and its loss."""
+
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
+    losses_db: tuple[float, ...]
+
+
 # A cell of a centimetre is finer than any movement step; a smaller one would only use up memory.
 _CELL = Range(at_least=0.01, at_most=1e6)
 _LEVEL = Range(at_least=-300, at_most=300)
@@ -287,7 +304,7 @@ CHANNEL_KEYS = (
     Setting(CHANNEL + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     *keys_of(ChannelSettings),
     Setting(CHANNEL + "zCellSize", NUMBER, "1", "depth of a cell, which has no effect in a flat field", "m"),
-    Setting(CHANNEL + "pathLossMapFile", TEXT, '""', "a file of given path losses", choices=("",)),
+    LOSSES_FILE,
     TEMPORAL_FILE,
 )
 

@@ -83,7 +83,7 @@ BLOCKS = ("tree", "sites", "field", "setup")
 KEYWORDS = (
     "agent", "times", "by", "hide",
     "seed", "delay", "loss", "slot", "range", "speed",
-    "clients", "links", "complete", "filter", "event",
+    "clients", "links", "nodes", "complete", "filter", "event",
 )  # fmt: skip
 """Keywords whose line says it all: what runs and how it is shown, numbers, the network and its names."""
 
@@ -193,6 +193,9 @@ class _HeadReader:
             case "clients" | "links":
                 for word in rest.split():
                     (self.drawing.draw_client if keyword == "clients" else self.drawing.draw_link)(word)
+            case "nodes":
+                for name in (name for word in rest.split() for name in expand_names(word)):
+                    self.drawing.draw_node(name)
             case "complete":
                 self._read_complete(rest)
             case "filter":

@@ -103,6 +103,7 @@ class Drawing:
         self._links: list[tuple[str, str]] = []
         self._sites: list[SiteLine] = []
         self._places: dict[str, Place] = {}
+        self._has_lone_nodes = False
         self._branch: list[tuple[int, str]] = []
         """The depth and the name of each node on the branch that leads to the node of the last line."""
 
@@ -130,6 +131,12 @@ class Drawing:
             raise ValueError(f"{text!r} is not a link such as n1-n2")
         self._links.append((ends[0], ends[1]))
 
+    def draw_node(self, name: str) -> None:
+        """Takes a node without links, "n7"; whoever is drawn already stays as it is."""
+        if name not in self._nodes:
+            self._add(name)
+        self._has_lone_nodes = True
+
     def draw_site(self, text: str) -> None:
         """Takes a site with its brokers and clients, "a: b1 b2 b3 | p1", or below another, "b < a: b4 b5 | s1 s2"."""
         line = split_line(text)
@@ -148,6 +155,10 @@ class Drawing:
         """Numbers the nodes, and returns the network."""
         if [bool(kind) for kind in (self._parents, self._links, self._sites, self._places)].count(True) > 1:
             raise ValueError("give a tree, or links, or sites, or a field: one of them")
+        if self._has_lone_nodes and (self._parents or self._sites or self._places):
+            raise ValueError(
+                "nodes without links stand beside links: in a tree, sites or a field each node has its place"
+            )
         if not self._processes:
             raise ValueError("there is no network; draw a tree, or list links")
         processes = tuple(sorted(self._processes, key=lambda names: _order(names[0])))

@@ -36,7 +36,7 @@ from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, 
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
 from roambus.python_protocol.settings import unknown
-from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, replace_file
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, N, replace_file
 from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL, HOPS_MEAN, MAIN_METRICS, Scale
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
@@ -132,9 +132,10 @@ FEWEST_SEEDS = 3
 def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """A row for each pair at each place of the sweep: agent, minus, the axes, then what the test says.
 
-    `difference` is the mean over the seeds that both have of the first agent's metric minus the second's, `half_width`
-    half its 95 % interval, `n` the number of these seeds, `p` of the two-sided paired t-test, and `p_holm` the same
-    adjusted by Holm for all tests of the table. With fewer than three seeds there is no p; then `note` says so.
+    `difference` is the mean over the seeds that both have of the first agent's metric minus the second's, `low` and
+    `high` are the ends of its 95 % interval, `half_width` half of their distance, `n` the number of these seeds, `p` of
+    the two-sided paired t-test, and `p_holm` the same adjusted by Holm for all tests of the table. With fewer than
+    three seeds there is no p; then `note` says so.
     """
     columns = [*map(axis_column, measured.axes)]
     places = list(itertools.product(*map(measured.values, measured.axes)))
@@ -152,7 +153,7 @@ def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str,
     return table
 
 
-_MEASURED = (DIFFERENCE, HALF_WIDTH, N, P, P_HOLM, NOTE)
+_MEASURED = (DIFFERENCE, LOW, HIGH, HALF_WIDTH, N, P, P_HOLM, NOTE)
 
 
 def axis_column(axis: str) -> str:
@@ -174,6 +175,8 @@ def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, obje
     enough = part.seeds >= FEWEST_SEEDS
     return {
         DIFFERENCE: part.mean,
+        LOW: part.mean - part.half_width,
+        HIGH: part.mean + part.half_width,
         HALF_WIDTH: part.half_width,
         N: part.seeds,
         P: part.p if enough else math.nan,
@@ -183,10 +186,10 @@ def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, obje
 
 
 def points_table(measured: Measurements, metric: str) -> pd.DataFrame:
-    """A row for each agent at each place: agent, the axes, mean, half width of the 95 % interval, number of seeds."""
+    """A row for each agent at each place: agent, the axes, mean, ends and half width of the 95 % interval, seeds."""
     chosen = measured.points[measured.points[METRIC] == metric]
     renamed = chosen.rename(columns={axis: axis_column(axis) for axis in measured.axes})
-    return in_order(renamed[[AGENT, *map(axis_column, measured.axes), MEAN, HALF_WIDTH, N]], measured)
+    return in_order(renamed[[AGENT, *map(axis_column, measured.axes), *MEASURED]], measured)
 
 
 def in_order(table: pd.DataFrame, measured: Measurements, last: str = "") -> pd.DataFrame:
@@ -286,7 +289,7 @@ def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests:
     texts: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (*tests.to_dict("records"), *points.to_dict("records")):
         place = tuple(row[axis_column(axis)] for axis in axes)
-        column, text = (row[AGENT], format_mean(row[MEAN], row[HALF_WIDTH])) if MEAN in row else _difference(row)
+        column, text = (row[AGENT], format_mean(row[MEAN], row[LOW], row[HIGH])) if MEAN in row else _difference(row)
         texts.setdefault(place, {})[column] = text
     two = [f"{a} - {b}" for a, b in [measured.agents]] if len(measured.agents) == 2 else []
     rows = [[*place, *(cells.get(column, "") for column in (*measured.agents, *two))] for place, cells in texts.items()]
@@ -295,7 +298,7 @@ def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests:
 
 def _difference(row: Row) -> tuple[str, str]:
     """The heading of a pair's column, and what stands there: the difference, with its p or why there is none."""
-    text = f"{format_mean(row[DIFFERENCE], row[HALF_WIDTH])}, " if row[N] else ""
+    text = f"{format_mean(row[DIFFERENCE], row[LOW], row[HIGH])}, " if row[N] else ""
     return f"{row[AGENT]} - {row[MINUS]}", text + (row[NOTE] or format_p(row[P_HOLM]))
 
 

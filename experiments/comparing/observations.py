@@ -245,7 +245,8 @@ def _measure(
     if metrics.empty:
         raise UserError(_nothing_to_read(folder, problems))
     runs = name_runs(metrics, [metric.column for metric in extra.metrics])
-    measured = Measurements(runs, mean_points(runs), read_asked(folder), metrics=(*METRICS, *extra.metrics))
+    known = (*METRICS, *extra.metrics)
+    measured = Measurements(runs, mean_points(runs, known), read_asked(folder), metrics=known)
     return Loaded(folder, measured, tuple(problems))
 
 

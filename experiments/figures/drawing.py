@@ -270,12 +270,12 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     lines = []
     for index, (series, paint) in enumerate(zip(figure.series, _paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(figure, series, [places[x] + shift for x in series.x], axes, paint))
+        lines.append(_plot_series(series, [places[x] + shift for x in series.x], axes, paint))
     axes.set_xticks(list(places.values()), _labels(places))
     if len(places) == 1:
         (only,) = places.values()
         axes.set_xlim(only - _SIDE, only + _SIDE)
-    ends = [end for series in figure.series for both in figure.ends(series) for end in both]
+    ends = [end for series in figure.series for end in (*series.low, *series.high) if not math.isnan(end)]
     means = [mean for series in figure.series for mean in series.mean]
     return lines, set_scale(axes, figure.scale, [*ends, *means], means)
 
@@ -307,12 +307,9 @@ def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D],
     return lines, ", logarithmic" if figure.logarithmic else ""
 
 
-def _plot_series(
-    figure: Figure, series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]
-) -> ErrorbarContainer:
+def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
     """A line with its intervals; nothing of it is cut where the axes end."""
-    below, above = figure.ends(series)
-    reach = [np.subtract(series.mean, below), np.subtract(above, series.mean)]
+    reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
     line = axes.errorbar(places, series.mean, yerr=yerr, capsize=3, **paint)
     for part in line.get_children():

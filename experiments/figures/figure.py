@@ -5,30 +5,23 @@ the sweep: an agent and the values of the other axes. `look_up` finds the number
 makes the plan a figure, and `figure_table` writes the same numbers in Markdown. Studies have plans of their own; those
 of a sweep that belongs to no study are `plans_of_any_sweep`, one for each metric.
 
-Intervals stay where a metric's values can be. Half the width of a Student-t interval over the seeds is what is
-measured, and around a rate near 1 such an interval would reach beyond 1. So that of a rate is made on the logit scale,
-where the standard error of a mean m is that of the rate divided by m (1 - m) (the delta method, as the logit intervals
-of survey statistics have it), and carried back, which keeps it within 0 and 1. In the same way that of a metric with a
-logarithmic axis is made on the logarithmic scale, so it stays above 0. Single seeds may be 0 or 1. If all of them are,
-nothing was seen to vary, and there is no interval.
+The intervals are those of the tables (`roambus.spark.aggregation.intervals`), and a caption says on which scale they
+are made.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
 from roambus.bridge.runs.layout import AGENT, LACKING, SEED
 from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table, rows_at
-from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, N
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
+from roambus.spark.metrics.catalogue import Scale, Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +97,17 @@ def plans_over(
     return plans
 
 
-NAMES = {Scale.SHARE: "t-intervals on the logit scale", Scale.LOGARITHMIC: "t-intervals on the logarithmic scale"}
-"""What captions call the intervals of a scale; those of the others are plain t-intervals."""
-
-
-def interval(mean: float, half_width: float, scale: Scale) -> tuple[float, float]:
-    """The ends of the 95 % interval of a mean; both are the mean itself if there is no interval."""
-    if math.isnan(half_width) or half_width == 0:
-        return mean, mean
-    with np.errstate(over="ignore"):  # an end may be as far away as numbers go
-        if scale is Scale.SHARE and 0 < mean < 1:
-            reach = half_width / (mean * (1 - mean))
-            low, high = expit(logit(mean) - reach), expit(logit(mean) + reach)
-            return min(float(low), mean), max(float(high), mean)
-        if scale is Scale.LOGARITHMIC and mean > 0:
-            reach = half_width / mean
-            return mean * math.exp(-reach), max(float(mean * np.exp(reach)), mean)
-    return mean - half_width, mean + half_width
+NAMES = {
+    Support.ANY: "t-intervals",
+    Support.POSITIVE: "t-intervals on the logarithmic scale",
+    Support.SHARE: "t-intervals on the logit scale",
+}
+"""What captions call the intervals of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: at each x a mean, half the width of its 95 % interval (NaN if there is none), and its number of seeds.
+    """A line: at each x a mean, the ends of its 95 % interval (NaN if there is none), and its number of seeds.
 
     `place` is what all its points have in common: the agent, and values of axes.
     """
@@ -133,7 +115,8 @@ class Series:
     label: str
     x: tuple[str, ...]
     mean: tuple[float, ...]
-    half_width: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
     seeds: tuple[int, ...]
     place: Mapping[str, str] = field(default_factory=dict)
 
@@ -165,23 +148,18 @@ class Figure(Shown):
     x_values: tuple[str, ...]
     series: tuple[Series, ...]
     scale: Scale = Scale.FROM_ZERO
+    within: Support = Support.ANY
 
     @property
     def logarithmic(self) -> bool:
         """Whether the vertical axis is logarithmic."""
         return self.scale is Scale.LOGARITHMIC
 
-    def ends(self, series: Series) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """The lower and the upper ends of the intervals of a line."""
-        found = [interval(*pair, self.scale) for pair in zip(series.mean, series.half_width, strict=True)]
-        return tuple(low for low, _ in found), tuple(high for _, high in found)
-
     @property
     def caption(self) -> str:
         """What stands beside the figure, with the kind of its intervals if it has any."""
-        kind = NAMES.get(self.scale, "t-intervals")
         has_intervals = any(n > 1 for series in self.series for n in series.seeds)
-        return f"{self.title}; {self.intervals}{f' ({kind})' if has_intervals else ''}."
+        return f"{self.title}; {self.intervals}{f' ({NAMES[self.within]})' if has_intervals else ''}."
 
     @property
     def intervals(self) -> str:
@@ -282,6 +260,7 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
         x_values=places,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
+        within=measured.metric(plan.metric).support,
     )
 
 
@@ -290,8 +269,8 @@ def _series(measured: Measurements, line: Line, metric: str, x: str, places: Seq
     if list(rows.index) == [LACKING]:  # an agent without the parameter is the same at each of its values
         rows = pd.concat([rows.rename(index={LACKING: place}) for place in places])
     rows = rows.loc[[value for value in places if value in rows.index]]
-    means, widths, seeds = (tuple(rows[column]) for column in (MEAN, HALF_WIDTH, N))
-    return Series(line.label, tuple(rows.index), means, widths, seeds, line.place)
+    means, low, high, seeds = (tuple(rows[column]) for column in (MEAN, LOW, HIGH, N))
+    return Series(line.label, tuple(rows.index), means, low, high, seeds, line.place)
 
 
 def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
@@ -307,7 +286,7 @@ def figure_table(figure: Figure) -> str:
     """A row for each line, a column for each place on the x axis, empty where nothing was measured."""
     rows = []
     for series in figure.series:
-        cells = dict(zip(series.x, map(format_mean, series.mean, series.half_width), strict=True))
+        cells = dict(zip(series.x, map(format_mean, series.mean, series.low, series.high), strict=True))
         rows.append([series.label, *(cells.get(x, "") for x in figure.x_values)])
     return markdown_table([figure.x_title, *figure.x_values], rows)
 

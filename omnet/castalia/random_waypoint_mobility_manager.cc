@@ -13,6 +13,15 @@ WayPoint RandomWaypointMobilityManager::begin(WayPoint deployed) {
     first_pause_ = par("firstPause");
     if (speed_ < 0 || pause_ < 0 || first_pause_ < 0)
         throw omnetpp::cRuntimeError("speed and pauses must not be negative");
+    area_x_ = par("areaX");
+    area_y_ = par("areaY");
+    width_ = par("areaWidth");
+    height_ = par("areaHeight");
+    if (width_ == 0 || height_ == 0) {
+        area_x_ = area_y_ = 0;
+        width_ = network->par("field_x");
+        height_ = network->par("field_y");
+    }
     double x = par("firstX"), y = par("firstY");
     if (x >= 0 && y >= 0)
         first_ = WayPoint{0, x, y};
@@ -33,8 +42,8 @@ std::optional<WayPoint> RandomWaypointMobilityManager::next(const WayPoint& from
 WayPoint RandomWaypointMobilityManager::destination() {
     if (first_)
         return *std::exchange(first_, std::nullopt);
-    double x = uniform(0, network->par("field_x"));
-    double y = uniform(0, network->par("field_y"));
+    double x = uniform(area_x_, area_x_ + width_);
+    double y = uniform(area_y_, area_y_ + height_);
     return {0, x, y};
 }
 

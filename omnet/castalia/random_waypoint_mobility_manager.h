@@ -4,7 +4,7 @@
 
 namespace roambus {
 
-// Random waypoint: uniform destinations in the field, constant speed, a pause at each. The first can be given.
+// Random waypoint: uniform destinations in the field or an area of it, constant speed, a pause at each. The first can be given.
 class RandomWaypointMobilityManager : public WayPointMobilityManager {
 protected:
     WayPoint begin(WayPoint deployed) override;
@@ -14,6 +14,8 @@ private:
     // Where the next way leads, at no time: the first destination that is given, or one that is drawn.
     WayPoint destination();
 
+    double area_x_ = 0, area_y_ = 0;  // the corner of the area in which destinations lie
+    double width_ = 0, height_ = 0;
     double speed_ = 0;
     double pause_ = 0;
     double first_pause_ = 0;         // at the start; 0 once it is over

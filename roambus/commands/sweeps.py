@@ -86,6 +86,8 @@ class Choice(NamedTuple):
         from roambus.experiments.sweeps.sweep_file import sweep_of
         from roambus.experiments.templates.render import find_template
 
+        if self.agents is None:
+            remark("no agent is named: beacon runs, which sends without delivering anything (name yours with --agents)")
         settings = {key: text.split(",") for key, text in pairs("--set", self.settings).items()}
         sweep = sweep_of(source, find_template(template), AgentChoice("beacon", "beacon"), settings)
         return self._replace(settings=()).of(replace(sweep, name=_stem(template)), {})

@@ -1,8 +1,9 @@
 """Tests for agents and back-ends that others write.
 
 An agent's test compares a transcript with what is sent now (`transcribe`), and has `vet` look for what agents must not
-do: both are what `roambus trace` and `roambus vet` print. A back-end's test imports the promises that every back-end
-keeps (`backend_promises`), and makes the case that they are tested with.
+do: both are what `roambus trace` and `roambus vet` print. What it delivers and costs is tested by the fixtures of
+`roambus.pytest_plugin`. A back-end's test imports the promises that every back-end keeps (`backend_promises`), and
+makes the case that they are tested with.
 
 pytest is needed; it explains a failed `assert` of these modules as it does those of a test file.
 """

@@ -5,7 +5,7 @@ with Spark, batch by batch, and added to the store at once, so that an aggregati
 Each table is written as CSV and as Parquet, each file in one step.
 
 A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
-Student-t interval are over the seeds that have a value.
+interval (`roambus.spark.aggregation.intervals`) are over the seeds that have a value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy.special import stdtrit
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_replaceable
@@ -51,11 +50,12 @@ from roambus.spark.aggregation.computation import (
     computer,
     problems_of,
 )
+from roambus.spark.aggregation.intervals import ends
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
 from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.catalogue import DECLARED, Metric, declarations
+from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra, Table
 from roambus.spark.metrics.run import Floats, Integers
 
@@ -95,10 +95,11 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-CONFIDENCE = 0.95
-METRIC, MEAN, HALF_WIDTH, N = "metric", "mean", "half_width", "n"
+METRIC, MEAN, LOW, HIGH, HALF_WIDTH, N = "metric", "mean", "low", "high", "half_width", "n"
+MEASURED = (MEAN, LOW, HIGH, HALF_WIDTH, N)
+"""What a point has for each metric: the mean, the ends of its 95 % interval and half of their distance, the seeds."""
 
-_RESERVED = {METRIC, MEAN, HALF_WIDTH, N, *(metric.column for metric in catalogue.METRICS)}
+_RESERVED = {METRIC, *MEASURED, *(metric.column for metric in catalogue.METRICS)}
 _AXIS_PREFIX = "axis_"
 
 
@@ -141,26 +142,31 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
     return columns[columns.index(AGENT) + 1 : columns.index(SEED)]
 
 
-def mean_points(runs: pd.DataFrame) -> pd.DataFrame:
-    """Long form: a row for each metric of each point, with mean, half width of the 95 % interval, and n.
+def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRICS) -> pd.DataFrame:
+    """Long form: a row for each metric of each point, with what is `MEASURED`.
 
-    Seeds without a value for a metric do not count in its n. With n = 1 there is no interval, with n = 0 no row.
+    `declared` says where the values of each metric can be; numbers of packets are counts. Seeds without a value for a
+    metric do not count in its n. With n = 1 there is no interval, with n = 0 no row.
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
+    supports = {one.column: one.support for one in declared}
     groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
     numbers = groups.ngroup().to_numpy().astype("int64")
     order = np.argsort(numbers, kind="stable")
     columns = []
     for metric in metrics:
         values = runs[metric].to_numpy(dtype=float)[order]
-        widths = _half_widths(values, numbers[order], groups.ngroups)
-        of_metric = {MEAN: groups[metric].mean(), HALF_WIDTH: widths, N: groups[metric].count()}
+        usual = Support.POSITIVE if metric.startswith(catalogue.SENT_PREFIX) else Support.ANY
+        low, high = _ends(values, numbers[order], groups.ngroups, supports.get(metric, usual))
+        of_metric = dict(
+            zip(MEASURED, (groups[metric].mean(), low, high, (high - low) / 2, groups[metric].count()), strict=True)
+        )
         columns.append(pd.DataFrame(of_metric).reset_index().assign(**{METRIC: metric}))
-    table = pd.concat(columns, ignore_index=True) if columns else pd.DataFrame(columns=[*place, MEAN, HALF_WIDTH, N])
+    table = pd.concat(columns, ignore_index=True) if columns else pd.DataFrame(columns=[*place, *MEASURED])
     present = table[table[N] > 0]
     by_place = present.sort_values(place, key=_ranks, kind="stable")  # metrics of a place stay in their order
-    return by_place[[*place, METRIC, MEAN, HALF_WIDTH, N]].reset_index(drop=True)
+    return by_place[[*place, METRIC, *MEASURED]].reset_index(drop=True)
 
 
 def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -169,24 +175,15 @@ def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
     return values.map({value: rank for rank, value in enumerate(ordered)})
 
 
-def _half_widths(values: Floats, groups: Integers, count: int) -> Floats:
-    """`half_width` of each group, whose values lie side by side; groups of one size are one matrix."""
+def _ends(values: Floats, groups: Integers, count: int, within: Support) -> tuple[Floats, Floats]:
+    """The ends of the interval of each of so many groups, whose values lie side by side; those of one size together."""
     there = ~np.isnan(values)
     sizes = np.bincount(groups[there], minlength=count)
-    starts, found = np.cumsum(sizes) - sizes, np.full(count, math.nan)
+    starts, low, high = np.cumsum(sizes) - sizes, np.full(count, math.nan), np.full(count, math.nan)
     for size in np.unique(sizes[sizes > 1]):
         rows = starts[sizes == size][:, np.newaxis] + np.arange(size)
-        found[sizes == size] = _width(np.std(values[there][rows], axis=1, ddof=1), int(size))
-    return found
-
-
-def half_width(values: Sequence[float] | pd.Series[float]) -> float:
-    """Half the width of the 95 % Student-t interval of the mean; NaN for a single value."""
-    return float(_width(np.std(values, ddof=1), len(values))) if len(values) > 1 else math.nan
-
-
-def _width(deviation: Any, size: int) -> Any:
-    return stdtrit(size - 1, (1 + CONFIDENCE) / 2) * deviation / math.sqrt(size)
+        low[sizes == size], high[sizes == size] = ends(values[there][rows], within)
+    return low, high
 
 
 Problems = dict[Path, str]
@@ -245,7 +242,8 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
         raise UserError(_nothing_to_read(results, list(problems.values())))
     runs = name_runs(frame, [metric.column for metric in extra.metrics])
     further = {table.name: _observations(frame, table) for table in extra.tables}
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further}, extra.metrics)
+    points = mean_points(runs, (*catalogue.METRICS, *extra.metrics))
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points, **further}, extra.metrics)
     return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 

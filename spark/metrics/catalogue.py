@@ -49,6 +49,17 @@ class Kind(Enum):
     """A number, which is unknown if there was nothing to measure."""
 
 
+class Support(Enum):
+    """Where a metric's values can be, as statistics calls it, and so the scale of the interval of their mean."""
+
+    ANY = "any"
+    """Anywhere: the scale is the values' own."""
+    POSITIVE = "positive"
+    """Not below 0, and now and then much greater than mostly: the scale is the logarithm."""
+    SHARE = "share"
+    """From 0 to 1: the scale is the logit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What is measured of a run; called with it, a metric computes its value."""
@@ -62,6 +73,10 @@ class Metric:
     """Empty for counts and shares."""
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
+    skewed: bool = False
+    """Whether values are never below 0, and now and then much greater than mostly, though neither scale nor kind says
+    so, as they do of delays and counts.
+    """
     is_main: bool = False
     """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
@@ -72,13 +87,21 @@ class Metric:
         return math.nan if self.compute is None else self.compute(run)
 
     @property
+    def support(self) -> Support:
+        """Where its values can be."""
+        if self.scale is Scale.SHARE:
+            return Support.SHARE
+        is_skewed = self.skewed or self.scale is Scale.LOGARITHMIC or self.kind is not Kind.REAL
+        return Support.POSITIVE if is_skewed else Support.ANY
+
+    @property
     def axis_title(self) -> str:
         """The title with the unit, as axes, tables and exports have it."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
-    """Makes a metric of a function; `options` are `scale`, `kind` and `is_main`, as `Metric` has them."""
+    """Makes a metric of a function; `options` are `scale`, `kind`, `skewed` and `is_main`, as `Metric` has them."""
 
     def declare(compute: Callable[[Run], float]) -> Metric:
         meaning = " ".join((inspect.getdoc(compute) or "").split())
@@ -102,7 +125,7 @@ def declarations(metrics: Iterable[Metric]) -> str:
     """What these metrics are, without how they are computed, as JSON."""
     named = ("column", "title", "meaning", "unit")
     texts = ({name: getattr(one, name) for name in named} for one in metrics)
-    words = ({"scale": one.scale.value, "kind": one.kind.value} for one in metrics)
+    words = ({"scale": one.scale.value, "kind": one.kind.value, "skewed": one.skewed} for one in metrics)
     return json.dumps([{**text, **word} for text, word in zip(texts, words, strict=True)])
 
 

@@ -77,3 +77,10 @@ def test_moves_end_where_the_node_is_at_the_end() -> None:
         Move(2_500_000_000, 0, 9, 8),
         Move(3 * SECOND, 0, 7.4, 6.8),
     ]
+
+
+def test_a_node_wanders_within_its_area() -> None:
+    """Each of its destinations lies there."""
+    points = waypoints(RandomWaypoint(5, area_x=30, area_y=10, area_width=5, area_height=20), seconds=300)
+    assert len(points) > 20
+    assert all(30 <= point.x <= 35 and 10 <= point.y <= 30 for point in points[1:])

@@ -14,7 +14,9 @@ import roambus
 from roambus.bridge.errors import UserError
 from roambus.dataframes import Results
 from roambus.experiments.comparing.observations import Loaded
+from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Support
 from tests.experiments.measured import measurements, write_measurements
 
 MEASURED = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8", "10"), seeds=4)
@@ -62,7 +64,7 @@ def test_a_row_a_run(results: Results) -> None:
 def test_points_are_means_of_runs(results: Results) -> None:
     """With half the width of the interval and the number of seeds, at the places asked for."""
     points = results.points(METRIC, where={"config": "C4", "speed": [2, 8]})
-    assert list(points.columns) == ["agent", "config", "speed", "mean", "half_width", "n"]
+    assert list(points.columns) == ["agent", "config", "speed", "mean", "low", "high", "half_width", "n"]
     assert list(zip(points["agent"], points["speed"], strict=True)) == [
         ("mft", 2),
         ("mft", 8),
@@ -71,7 +73,7 @@ def test_points_are_means_of_runs(results: Results) -> None:
     ]
     runs = results.runs.query("agent == 'mft' and speed == 2 and config == 'C4'")[METRIC]
     assert points.loc[0, "mean"] == pytest.approx(runs.mean())
-    assert points.loc[0, "half_width"] == pytest.approx(stats.t.ppf(0.975, 3) * stats.sem(runs))
+    assert points.loc[0, "half_width"] == pytest.approx(interval(runs, Support.POSITIVE).half_width)
 
 
 def test_points_stand_in_the_order_of_lines(results: Results) -> None:

@@ -12,7 +12,8 @@ shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 4. In a small field all pairs are looked at, in blocks that fit in the processor's cache. In a large one places that are
    close to each other are taken together, and only the squares of the plane around them are looked at, so that the work
    grows with the pairs that are found.
-5. A recording takes the place of all that: each loss is such that the recorded strength arrives.
+5. Losses that are given (`pathLossMapFile`) take the place of those that were drawn, and no draw depends on them.
+6. A recording takes the place of all that: each loss is such that the recorded strength arrives.
 
 With 10,000 mobile nodes there are 73,000 cells and 230 million pairs within reach, of which the rows keep 56 million
 ways in 670 MiB (docs/performance.md, "What explains it"). Drawing the shadowing is what takes the time of the set-up
@@ -37,7 +38,7 @@ from roambus.bridge.mobility import Path, positions
 from roambus.bridge.recordings import at_first, later
 from roambus.bridge.scenario.ideal import MeasuredLinks
 from roambus.bridge.scenario.nodes import Mobility, Static
-from roambus.bridge.scenario.radio import ChannelSettings
+from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 Places = NDArray[np.float64]
@@ -83,11 +84,18 @@ _Ways = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Sources, targets, and dB"""
 
 
-def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
+def path_loss(
+    places: Places,
+    channel: ChannelSettings,
+    loudest_dbm: float,
+    random: np.random.Generator,
+    given: GivenLosses | None = None,
+) -> PathLoss:
     """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
 
     First the shadowing of all pairs in reach is drawn, row by row, and then the difference of their directions. Pairs
-    are taken in blocks: the second draws come from a copy of the generator that has the first behind it.
+    are taken in blocks: the second draws come from a copy of the generator that has the first behind it. Losses that
+    are given take the place of those drawn, or are added, as weak as they may be.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
@@ -102,7 +110,20 @@ def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, rand
             found.append((sources[heard].astype(np.int32), targets[heard].astype(np.int32), loss_db[heard]))
             ways += len(heard)
         _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
+    if given is not None:
+        found = _replaced(found, given, len(places))
     return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
+
+
+def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways]:
+    """The ways that are not given, and then those that are."""
+    sources, targets = (np.array(ends, np.int32) for ends in (given.sources, given.targets))
+    codes = sources.astype(np.int64) * places + targets
+    kept = []
+    for drawn in found:
+        is_drawn = ~np.isin(drawn[0].astype(np.int64) * places + drawn[1], codes)
+        kept.append((drawn[0][is_drawn], drawn[1][is_drawn], drawn[2][is_drawn]))
+    return [*kept, (sources, targets, np.array(given.losses_db))]
 
 
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:

@@ -159,10 +159,10 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
         # Ways that only a deviation makes audible must be there from the start, for they are never added.
         loudest = scenario.channel.max_tx_power_dbm
     if scenario.channel.only_static_nodes:
-        losses = path_loss(starts, scenario.channel, loudest, random)
+        losses = path_loss(starts, scenario.channel, loudest, random, scenario.losses)
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
     cells = Cells(scenario.field_m, scenario.channel)
-    losses = path_loss(cells.corners(), scenario.channel, loudest, random)
+    losses = path_loss(cells.corners(), scenario.channel, loudest, random, scenario.losses)
     moves = cell_changes([node.mobility for node in scenario.nodes], paths, cells, scenario.time_limit)
     return Ground(losses, cells.holding(starts), moves)
 

@@ -30,12 +30,12 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import Bound, ClaimTest, Place, Quantity, Side, at_each, value
-from roambus.experiments.figures.figure import Cell, Line, MapFigure, Plan, interval, slug
+from roambus.experiments.figures.figure import Cell, Line, MapFigure, Plan, slug
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, markdown_table, point_table
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.aggregation.aggregate import half_width
+from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.metrics.catalogue import Support
 
 INTEREST, RATE, SPEED = "interest", "rate", "speed"
 """The axes: the share of the subscribers, publications a second, and m/s."""
@@ -73,7 +73,7 @@ class Standing:
         """How many times the other's cost its own is, and the lower end of the interval; NaN without an interval."""
         logarithms = (self.cost / other.cost).dropna().map(math.log)
         mean = float(logarithms.mean())
-        return math.exp(mean), math.exp(mean - half_width(logarithms))
+        return math.exp(mean), math.exp(interval(logarithms).low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Stan
         except NotMeasuredError:
             continue
         mean = float(rates.mean())
-        yield Standing(agent, mean, *interval(mean, half_width(rates), Scale.SHARE), costs)
+        yield Standing(agent, mean, *interval(rates, Support.SHARE), costs)
 
 
 def _cheaper(every: Sequence[Standing], measured: Measurements, cost: float) -> tuple[Standing, ...]:

@@ -131,7 +131,8 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
     told = list(dict.fromkeys(agent for one in sweeps for agent in one.told))
     sweep = {**sweeps[0].sweep, "agents": agents, TOLD: told}
-    return Measurements(runs, mean_points(runs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
+    known = (*sweeps[0].metrics, *COSTS)
+    return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
 
 
 def plan_by_size(measured: Measurements, metric: str) -> Plan:

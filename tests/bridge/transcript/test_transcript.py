@@ -311,3 +311,16 @@ def test_links_that_are_not_there_have_no_loss(line: str, message: str) -> None:
     text = f"agent flooding\nlinks n1-n2\n{line}\n> n1 publishes e1\n"
     with pytest.raises(UserError, match=message):
         follow(parse_document(Path("links.txt"), text))
+
+
+def test_a_node_without_links(tmp_path: Path) -> None:
+    """It hears nothing until a link to it comes up; in a tree every node has a place already."""
+    file = tmp_path / "lonely.txt"
+    head = "agent flooding jitter=0s\nlinks n1-n2\nnodes n3..n4\nsetup\n  n3 subscribes f1\n"
+    file.write_text(f"{head}\n> n1 publishes e1\n\n> link n2-n3 up; n1 publishes e1\n")
+    heard = transcribe(file)
+    assert "n3 delivers e1\n" not in heard
+    assert "n3 delivers e1#2\n" in heard
+    file.write_text("agent flooding\ntree\n  b1\nnodes n3\n\n> n3 publishes e1\n")
+    with pytest.raises(UserError, match="nodes without links stand beside links"):
+        transcribe(file)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.precision_coverage import ENOUGH, NORMAL, POPULATIONS, claims, naive, stein
+from benchmarks.precision_coverage import ENOUGH, NORMAL, POPULATIONS, RATE, SKEWED, asserted, claims, naive, stein
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.commands import sweeps
@@ -178,3 +178,14 @@ def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
 
     with pytest.raises(UserError, match="unknown metric 'hop_mean': did you mean 'hops_mean'"):
         run_until_known(SWEEP, Path("out"), Wish("0.01", "hop_mean", None), (), NOTHING, make, "local")
+
+
+@pytest.mark.parametrize("name", [NORMAL, RATE, SKEWED])
+def test_a_bounded_test_keeps_its_level_and_has_power(name: str) -> None:
+    """With the mean at the bound it passes, and fails, in 5 of 100 cases at most; half a deviation off it knows."""
+    population = POPULATIONS[name]
+    at, above = (asserted(population, by, 600) for by in (0.0, 0.5 * population.sigma))
+    chance = 0.02  # of 600 trials, more than two standard deviations
+    assert max(at.passes, at.fails) <= 0.05 + chance
+    assert above.passes >= 0.85
+    assert above.fails <= 0.005

@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
-from roambus.experiments.figures.figure import Figure, Series, interval
+from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.style import USUAL, Look, read_look
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
@@ -59,7 +57,7 @@ def test_figures_show_the_points() -> None:
     assert (mft.label, aodv.label) == ("MFT-PubSub", "AODV")
     point = measured.point(c.MESSAGES_PER_NODE, agent="mft", config="C16", speed="8").iloc[0]
     at = mft.x.index("C16")
-    assert (mft.mean[at], mft.half_width[at], mft.seeds[at]) == (point["mean"], point["half_width"], 5)
+    assert (mft.mean[at], mft.low[at], mft.high[at], mft.seeds[at]) == (*point[["mean", "low", "high"]], 5)
 
 
 def test_axes_are_the_thesis_own() -> None:
@@ -125,14 +123,14 @@ def test_files(tmp_path: Path) -> None:
 
 def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
-    zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 1.0), (2, 2))
+    zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 4.0), (0.0, 6.0), (2, 2))
     figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), Scale.LOGARITHMIC)
     assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path)[:2])
 
 
 def test_several_figures_in_one_picture(tmp_path: Path) -> None:
     """Two side by side, so a picture of three is twice as high as one of two."""
-    line = Series("a", ("1", "2"), (1.0, 5.0), (0.0, 1.0), (2, 2))
+    line = Series("a", ("1", "2"), (1.0, 5.0), (1.0, 4.0), (1.0, 6.0), (2, 2))
     figures = [Figure(name, name, "x", "y", ("1", "2"), (line,)) for name in "abc"]
     sizes = []
     for count in (2, 3):
@@ -149,7 +147,7 @@ def colours(figure: Figure, look: Look) -> list[str]:
 def test_an_agent_has_the_same_colour_in_all_figures() -> None:
     """Whichever agents a figure shows, and in whatever order; further lines of an agent are lighter."""
     look = replace(USUAL, agents=("mft", "aodv", "flooding"))
-    lines = [Series(agent, ("1",), (1.0,), (0.0,), (2,), {"agent": agent}) for agent in look.agents]
+    lines = [Series(agent, ("1",), (1.0,), (1.0,), (1.0,), (2,), {"agent": agent}) for agent in look.agents]
     whole = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), look)
     assert len(set(whole)) == 3
     assert colours(Figure("b", "b", "x", "y", ("1",), (lines[2], lines[0])), look) == [whole[2], whole[0]]
@@ -162,12 +160,11 @@ def test_an_agent_has_the_same_colour_in_all_figures() -> None:
 def test_nothing_of_a_line_is_cut() -> None:
     """Every marker and both ends of every interval lie within the axes, whatever the scale."""
     for scale in Scale:
-        mean, half_width = (0.96, 0.99, 1.0, 0.5), (0.05, 0.2, 0.0, 0.6)
-        line = Series("a", ("1", "2", "3", "4"), mean, half_width, (3, 3, 3, 3))
+        mean, below, above = (0.96, 0.99, 1.0, 0.5), (0.91, 0.8, 1.0, 0.0), (0.98, 1.0, 1.0, 0.9)
+        line = Series("a", ("1", "2", "3", "4"), mean, below, above, (3, 3, 3, 3))
         figure = Figure("one", "one", "x", "y", line.x, (line,), scale)
         axes = Picture().add_subplot()
         bottom, top = limits(figure, axes)
-        below, above = figure.ends(line)
         assert bottom <= min(*below, *mean)
         assert max(*above, *mean) <= top
         assert not any(part.get_clip_on() for bar in axes.containers for part in bar.get_children())
@@ -176,27 +173,6 @@ def test_nothing_of_a_line_is_cut() -> None:
 def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
     drawing._plot(figure, axes, USUAL)
     return axes.get_ylim()
-
-
-@given(
-    mean=st.floats(0.001, 0.999),
-    half_width=st.floats(0, 1000) | st.just(math.nan),
-    scale=st.sampled_from([Scale.SHARE, Scale.LOGARITHMIC]),
-)
-def test_intervals_stay_where_values_can_be(mean: float, half_width: float, scale: Scale) -> None:
-    """Those of rates within 0 and 1, those on a logarithmic axis above 0; the mean lies in them."""
-    low, high = interval(mean, half_width, scale)
-    assert 0 <= low <= mean <= high
-    assert scale is not Scale.SHARE or high <= 1
-
-
-def test_a_narrow_interval_of_a_rate_is_nearly_the_plain_one() -> None:
-    """The logit scale matters near 0 and 1 only; there the interval leans inwards."""
-    assert interval(0.5, 0.01, Scale.SHARE) == pytest.approx((0.49, 0.51), abs=1e-4)
-    low, high = interval(0.98, 0.03, Scale.SHARE)
-    assert 0.98 - low > high - 0.98
-    assert interval(1.0, 0.0, Scale.SHARE) == (1.0, 1.0)
-    assert interval(5.0, 8.0, Scale.FROM_ZERO) == (-3.0, 13.0)
 
 
 def test_rates_near_one_are_told_apart() -> None:
@@ -211,7 +187,7 @@ def test_rates_near_one_are_told_apart() -> None:
 
 def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
     """In SVG and PDF; what the figure shows stands beside it; PNG has 300 dots an inch."""
-    line = Series("a line", ("1", "2"), (1.0, 5.0), (0.5, 1.0), (3, 3))
+    line = Series("a line", ("1", "2"), (1.0, 5.0), (0.5, 4.0), (1.5, 6.0), (3, 3))
     figure = Figure("one", "what it shows", "an axis", "y", ("1", "2"), (line,))
     draw(figure, tmp_path, read_look("png,svg,pdf", "3.5x2.5", "grey"))
     drawn = (tmp_path / "one.svg").read_text()
@@ -234,7 +210,7 @@ def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[st
 
     monkeypatch.setattr(Picture, "add_subplot", kept)
     numbers = tuple(1.0 for _ in values)
-    lines = tuple(Series(name, values, numbers, numbers, tuple(3 for _ in values)) for name in ("a", "b"))
+    lines = tuple(Series(name, values, numbers, numbers, numbers, tuple(3 for _ in values)) for name in ("a", "b"))
     draw(Figure("one", "what it shows", "x", "y", values, lines), folder, read_look("svg", "screen", "colour"))
     return [label.get_text() for label in drawn[0].get_xticklabels()], drawn[0]
 

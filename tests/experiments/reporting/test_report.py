@@ -201,15 +201,16 @@ def test_no_metrics(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "half_width", "text"),
+    ("mean", "low", "high", "text"),
     [
-        (0.91234, 0.0456, "0.912 ± 0.046"),
-        (12345.6, 78.9, "12,346 ± 79"),
-        (12.3456, math.nan, "12.3"),
-        (0.0, 0.0, "0 ± 0"),
-        (0.00012, 0.1, "0.0001 ± 0.1000"),
+        (0.91234, 0.86674, 0.95794, "0.912 ± 0.046"),
+        (0.91234, 0.852, 0.9412, "0.912 (0.852 to 0.941)"),
+        (12345.6, 12266.7, 12424.5, "12,346 ± 79"),
+        (12.3456, math.nan, math.nan, "12.3"),
+        (0.0, 0.0, 0.0, "0 ± 0"),
+        (0.00012, -0.09988, 0.10012, "0.0001 ± 0.1000"),
     ],
 )
-def test_numbers(mean: float, half_width: float, text: str) -> None:
-    """Three digits that matter, at most four decimals, thousands apart."""
-    assert format_mean(mean, half_width) == text
+def test_numbers(mean: float, low: float, high: float, text: str) -> None:
+    """Three digits that matter, at most four decimals, thousands apart; an interval that leans is given by its ends."""
+    assert format_mean(mean, low, high) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.commands.sweeps import Choice
 from roambus.experiments.sweeps.sweep import AgentChoice, expand, override, with_agents
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
@@ -58,3 +59,11 @@ def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
     """With the option and the agent."""
     with pytest.raises(UserError, match=message):
         with_agents(THESIS, text)
+
+
+def test_a_template_without_agents_says_which_one_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """A sweep of a template has no agents of its own, and beacon delivers nothing that could be compared."""
+    assert [agent.label for agent in Choice([], None, 1).named("field").agents] == ["beacon"]
+    assert "no agent is named: beacon runs" in capsys.readouterr().err
+    assert [agent.label for agent in Choice([], "flooding", 1).named("field").agents] == ["flooding"]
+    assert capsys.readouterr().err == ""

@@ -1,23 +1,27 @@
-"""Points are means over seeds with Student's 95 % interval."""
+"""Points are means over seeds with 95 % intervals: Student's, or on the scale that a metric's values are on."""
 
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from roambus.spark.aggregation.aggregate import half_width, mean_points, natural_order
+from roambus.spark.aggregation.aggregate import mean_points, natural_order
+from roambus.spark.aggregation.intervals import ends, interval
+from roambus.spark.metrics.catalogue import Kind, Metric, Scale, Support
 
 
 def runs(values: list[float]) -> pd.DataFrame:
     seeds = range(len(values))
-    return pd.DataFrame({"agent": "a", "speed": "2", "seed": seeds, "delivered": values})
+    return pd.DataFrame({"agent": "a", "speed": "2", "seed": seeds, "hops_mean": values})
 
 
 def test_interval_of_three_seeds() -> None:
     """1, 2, 3: mean 2, and t(0.975, 2) = 4.303 standard errors of 1/sqrt(3)."""
     (point,) = mean_points(runs([1, 2, 3])).to_dict("records")
-    assert (point["agent"], point["speed"], point["metric"], point["mean"], point["n"]) == ("a", "2", "delivered", 2, 3)
+    assert (point["agent"], point["speed"], point["metric"], point["mean"], point["n"]) == ("a", "2", "hops_mean", 2, 3)
     assert point["half_width"] == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
 
 
@@ -38,8 +42,64 @@ def test_runs_without_a_value_do_not_count() -> None:
 def test_the_interval_covers_the_mean_in_95_of_100() -> None:
     """Over many samples of five normal values the interval misses the true mean one time in twenty."""
     samples = np.random.default_rng(1).normal(7, 2, (2000, 5))
-    covered = [abs(sample.mean() - 7) <= half_width(list(sample)) for sample in samples]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.01)
+    low, high = ends(samples, Support.ANY)
+    assert np.mean((low <= 7) & (high >= 7)) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.parametrize("size", [10, 30])
+def test_the_interval_of_a_skewed_metric_covers_the_mean_in_94_of_100(size: int) -> None:
+    """Of lognormal and gamma delays, and of counts; Student's covers fewer, and is hardly narrower."""
+    random = np.random.default_rng(2)
+    for mean, samples in (
+        (math.exp(0.125), random.lognormal(0, 0.5, (40_000, size))),
+        (4, random.gamma(4, 1, (40_000, size))),
+        (10, random.negative_binomial(3, 3 / 13, (40_000, size)).astype(float)),
+    ):
+        low, high = ends(samples, Support.POSITIVE)
+        usual_low, usual_high = ends(samples, Support.ANY)
+        covered = np.mean((low <= mean) & (high >= mean))
+        assert covered >= 0.94
+        assert covered > np.mean((usual_low <= mean) & (usual_high >= mean))
+        assert np.mean(high - low) <= 1.15 * np.mean(usual_high - usual_low)
+
+
+@given(
+    values=st.lists(st.floats(0, 1), min_size=2, max_size=12),
+    within=st.sampled_from([Support.SHARE, Support.POSITIVE]),
+)
+def test_intervals_stay_where_values_can_be(values: list[float], within: Support) -> None:
+    """Those of rates within 0 and 1, those of counts not below 0; the mean lies in them."""
+    low, high = interval(values, within)
+    assert 0 <= low <= np.mean(values) + 1e-12
+    assert high >= np.mean(values) - 1e-12
+    assert within is not Support.SHARE or high <= 1
+
+
+def test_an_interval_far_from_the_ends_is_nearly_students() -> None:
+    """The scale matters near its ends only; there the interval leans inwards, and without spread there is none."""
+    narrow = [0.49, 0.5, 0.51]
+    assert interval(narrow, Support.SHARE) == pytest.approx(interval(narrow, Support.ANY), abs=1e-4)
+    low, high = interval([0.95, 0.98, 0.99], Support.SHARE)
+    assert 0.9733 - low > high - 0.9733
+    assert interval([1.0, 1.0], Support.SHARE) == (1.0, 1.0)
+    assert interval([-1.0, 3.0], Support.POSITIVE) == interval([-1.0, 3.0], Support.ANY)
+
+
+def test_pseudo_values_that_do_not_exist() -> None:
+    """Of rates that are 1 but for one seed, and of counts that are 0 but for one, there is an interval nevertheless."""
+    low, high = interval([1.0, 1.0, 1.0, 0.9], Support.SHARE)
+    assert 0 < low < 0.975 < high < 1
+    low, high = interval([0.0, 0.0, 5.0], Support.POSITIVE)
+    assert 0 < low < 5 / 3 < high < math.inf
+
+
+def test_a_metric_says_where_its_values_can_be() -> None:
+    """By its scale, by its kind, or because it is declared as skewed."""
+    assert Metric("a", "a", "").support is Support.ANY
+    assert Metric("a", "a", "", skewed=True).support is Support.POSITIVE
+    assert Metric("a", "a", "", scale=Scale.LOGARITHMIC).support is Support.POSITIVE
+    assert Metric("a", "a", "", kind=Kind.COUNT).support is Support.POSITIVE
+    assert Metric("a", "a", "", scale=Scale.SHARE).support is Support.SHARE
 
 
 def test_natural_order() -> None:

@@ -1,0 +1,267 @@
+"""A plugin of pytest: tests of what an agent delivers and costs, decided by as many seeds as that takes.
+
+    def test_it_delivers(roambus_point):
+        point = roambus_point("field", "my-gossip", settings={"nodes": 8})
+        point.at_least("delivery_rate_all", 0.9)
+        point.no_worse_than(roambus_point("field", "flooding", settings={"nodes": 8}), "messages_per_node", by="10%")
+
+A point is a template with its settings, and an agent. A test of it makes runs with the seeds 0, 1, 2, ... and looks at
+them at 5, 8, 12, 18, ... seeds until its outcome is known: it passes, it fails, or it is undecided with the most seeds
+that there may be, and then it fails and says so. A test at a confidence of 95 % passes wrongly, or fails wrongly, in at
+most 5 of 100 cases, however many looks it takes (`roambus.experiments.precision`).
+
+Which seeds are drawn follows from their values alone, so a test has the same outcome each time. Runs are kept in
+pytest's cache by what they depend on, the agent's code included, and made again only when that changes.
+
+pytest imports this module whenever it starts, in any project. So nothing of roambus is imported before a fixture is
+used.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from roambus.experiments.claims import Side
+    from roambus.experiments.precision import Bound
+    from roambus.notebook import AnyAgent, Settings
+    from roambus.spark.aggregation.intervals import Interval
+    from roambus.spark.metrics.catalogue import Metric
+
+FIRST, MOST = 5, 60
+"""The seeds of the first look, and of the last. 59 perfect seeds show a rate of at least 0.95."""
+OPTION = "--roambus-results"
+
+PointMaker = Callable[..., "Point"]
+"""Makes a `Point`, as the fixture `roambus_point` does: template and agent, and by name its other fields."""
+SweepMaker = Callable[..., "list[Point]"]
+"""Makes points, as the fixture `roambus_sweep` does."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option for the folder of the results."""
+    parser.getgroup("roambus").addoption(
+        OPTION, metavar="FOLDER", help="Keeps the runs of roambus_point and roambus_sweep there, not in pytest's cache."
+    )
+
+
+@pytest.fixture(scope="session")
+def roambus_results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which runs are kept: pytest's cache, or what --roambus-results says."""
+    given = request.config.getoption(OPTION)
+    if given:
+        return Path(given).absolute()
+    cache = getattr(request.config, "cache", None)  # there is none with -p no:cacheprovider
+    return Path(cache.mkdir("roambus")) if cache else tmp_path_factory.mktemp("roambus")
+
+
+@pytest.fixture
+def roambus_point(roambus_results: Path) -> PointMaker:
+    """Makes a point of a template and an agent, with settings such as `settings={"nodes": 8}`."""
+
+    def make(template: str | PathLike[str], agent: AnyAgent, **options: Any) -> Point:
+        return Point(os.fspath(template), agent, roambus_results, **options)
+
+    return make
+
+
+@pytest.fixture
+def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
+    """Makes a point for each agent at each combination of settings, of which each can be a list."""
+
+    def make(
+        template: str | PathLike[str], agents: Sequence[AnyAgent], *, settings: Settings | None = None, **options: Any
+    ) -> list[Point]:
+        from roambus.dataframes import listed
+
+        values = [listed(one) for one in (settings or {}).values()]
+        places = [dict(zip(settings or {}, place, strict=True)) for place in itertools.product(*values)]
+        return [roambus_point(template, agent, settings=at, **options) for at in places for agent in agents]
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a test came to know: the mean with its 95 % interval, and the value of each seed that has one."""
+
+    mean: float
+    interval: Interval
+    values: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A template with its settings, and an agent; its assertions make the runs that they need.
+
+    `settings` are those of `roambus.run`. `most` is the greatest number of seeds, `measure` names files of own metrics.
+    """
+
+    template: str
+    agent: AnyAgent
+    results: Path
+    settings: Settings = field(default_factory=dict)
+    backend: str | None = None
+    level: str = "app"
+    measure: Sequence[str] = ()
+    most: int = MOST
+
+    def __str__(self) -> str:
+        agent = self.agent.__name__ if isinstance(self.agent, type) else os.fspath(self.agent)
+        settings = "".join(f", {name} {value}" for name, value in self.settings.items())
+        return f"{agent} on {self.template}{settings}"
+
+    def at_least(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
+        """Asserts that the mean of a metric over all seeds that there could be is the bound or more."""
+        __tracebackhide__ = True
+        from roambus.experiments.claims import Side
+
+        return self._bounded(metric, "at least", Side.ABOVE, bound, confidence)
+
+    def at_most(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
+        """Asserts that the mean of a metric is the bound or less."""
+        __tracebackhide__ = True
+        from roambus.experiments.claims import Side
+
+        return self._bounded(metric, "at most", Side.BELOW, bound, confidence)
+
+    def _bounded(self, metric: str | Metric, words: str, side: Side, bound: float, confidence: float) -> Known:
+        __tracebackhide__ = True
+        from roambus.experiments.precision import Bound
+
+        measured = self._metric(metric)
+        claimed = Bound(side, bound, measured.support)
+        what = f"{measured.column} of {self} is {words} {bound:g}"
+        return self._decided(what, lambda seeds: self.values(measured, seeds), claimed, confidence)
+
+    def no_worse_than(
+        self,
+        base: Point,
+        metric: str | Metric,
+        *,
+        by: float | str,
+        confidence: float = 0.95,
+        less_is_better: bool | None = None,
+    ) -> Known:
+        """Asserts that the mean of a metric is worse than that of another point by no more than `by`.
+
+        `by` is in the unit of the metric, or with "5%" a share of the other's mean. Seeds are compared with their like,
+        which share movement and radio. More is better of a share, and less of any other metric, unless `less_is_better`
+        says.
+        """
+        __tracebackhide__ = True
+        from roambus.experiments.claims import Side
+        from roambus.experiments.precision import Bound, read_width
+        from roambus.spark.metrics.catalogue import Support
+
+        measured, allowed = self._metric(metric), read_width(str(by))
+        is_cost = measured.support is not Support.SHARE if less_is_better is None else less_is_better
+
+        sign = 1 if is_cost else -1
+
+        def worse(seeds: int) -> dict[int, float]:
+            own, other = self.values(measured, seeds), base.values(measured, seeds)
+            return {seed: sign * (own[seed] - other[seed]) - allowed.at(other[seed]) for seed in own if seed in other}
+
+        what = f"{measured.column} of {self} is worse than that of {base} by at most {allowed}"
+        return self._decided(
+            what, worse, Bound(Side.BELOW, 0.0, Support.ANY), confidence, about="worse than allowed by "
+        )
+
+    def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
+        """The metric of each of the first so many seeds that has one. Makes the runs; raises RoambusError."""
+        from roambus.bridge.runs.layout import TRACE_FILE
+        from roambus.spark.metrics.run import Run
+
+        measured = self._metric(metric)
+        found = {seed: measured(Run(folder / TRACE_FILE)) for seed, folder in enumerate(self._runs(seeds))}
+        return {seed: value for seed, value in found.items() if not math.isnan(value)}
+
+    def _metric(self, metric: str | Metric) -> Metric:
+        from roambus.bridge.errors import UserError
+        from roambus.python_protocol.settings import unknown
+        from roambus.spark.metrics.catalogue import METRICS, Metric
+        from roambus.spark.metrics.extra import all_own_metrics
+
+        if isinstance(metric, Metric):
+            return metric
+        known = {one.column: one for one in (*METRICS, *all_own_metrics(self.measure).metrics)}
+        if metric not in known:
+            raise UserError(unknown("metric", metric, known))
+        return known[metric]
+
+    def _runs(self, seeds: int) -> list[Path]:
+        from roambus.commands.sweeps import Making
+        from roambus.notebook import make_runs
+
+        # Each worker of pytest-xdist has a core of its own.
+        workers = 1 if "PYTEST_XDIST_WORKER" in os.environ else len(os.sched_getaffinity(0))
+        choice = self.template, self.agent, dict(sorted(self.settings.items()))
+        making = Making(self.level, retry_failed=True)
+        return make_runs(
+            *choice, seeds=range(seeds), out=self._folder(), backend=self.backend, workers=workers, making=making
+        )
+
+    def _folder(self) -> Path:
+        """One for each template and names of settings, as those of a sweep; all agents are in it."""
+        path = str(Path(self.template).absolute()) if Path(self.template).is_file() else self.template
+        digest = sha256(f"{path} {sorted(self.settings)} {self.backend} {self.level}".encode()).hexdigest()[:8]
+        return self.results / f"{Path(self.template.removesuffix('.ini.j2')).stem}-{digest}"
+
+    def _decided(  # what is asserted, in words and in numbers
+        self,
+        what: str,
+        values_of: Callable[[int], Mapping[int, float]],
+        bound: Bound,
+        confidence: float,
+        about: str = "",
+    ) -> Known:
+        """Draws seeds until it is known; raises AssertionError unless it passes."""
+        __tracebackhide__ = True
+        from roambus.experiments.precision import Outcome, judged, looks
+        from roambus.spark.aggregation.intervals import interval
+
+        schedule = looks(min(FIRST, self.most), self.most)
+        for look, seeds in enumerate(schedule):
+            values = values_of(seeds)
+            outcome = judged([*values.values()], bound, 1 - confidence, look, len(schedule))
+            if outcome is not Outcome.UNDECIDED:
+                break
+        numbers = [*values.values()]
+        known = Known(fmean(numbers) if numbers else math.nan, interval(numbers, bound.within), values)
+        if outcome is Outcome.PASSES:
+            return known
+        is_open = outcome is Outcome.UNDECIDED
+        verdict = f"undecided: {seeds} seeds, the most that there may be, do not tell" if is_open else "does not hold"
+        raise AssertionError("\n".join([f"{what}: {verdict}", *self._evidence(known, seeds, bound, about)]))
+
+    def _evidence(self, known: Known, seeds: int, bound: Bound, about: str) -> Iterator[str]:
+        """The interval, the seeds, and the command that shows the worst run as a film."""
+        from roambus.experiments.claims import Side
+
+        if not known.values:
+            yield f"  none of {seeds} runs has a value"
+            return
+        low, high = known.interval
+        found = f"{about or 'mean '}{known.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
+        yield f"  {found}, of {len(known.values)} seeds:"
+        yield "  " + ", ".join(f"{value:.4g} (seed {seed})" for seed, value in known.values.items())
+        pick = min if bound.side is Side.ABOVE else max
+        worst = pick(known.values, key=lambda seed: known.values[seed])
+        folder = self._runs(seeds)[worst]
+        shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+        yield f"  the worst run, seed {worst}, as a film:"
+        yield f"    roambus replay {shlex.quote(str(shown))} --again --trust"

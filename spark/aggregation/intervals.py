@@ -1,0 +1,105 @@
+"""Intervals: how far the mean over seeds may be from the true mean. Tables, figures, reports and tests take these.
+
+Student's interval is right for normal values. Two kinds of metric are not normal at few seeds: rates near 0 or 1, and
+what is never negative and now and then large, such as delays and counts. Their mean's interval leans to one side, so it
+is made on a scale on which it does not, the logit of rates and the logarithm of the others, and carried back. Thus it
+also stays where values can be. A metric says by its scale and kind which it is (`Metric.support`).
+
+On the scale, mean and standard error are the jackknife's (Tukey, 1958; Miller, 1974, "The jackknife: a review",
+Biometrika 61): each seed has a pseudo-value, n g(m) - (n - 1) g(m_i), with the mean m of all seeds, the mean m_i of all
+others, and the scale g. The usual one, g'(m) times the standard error of m (the delta method), takes the scale for a
+straight line, and covers lognormal delays less often. From six seeds on, Student's t has n - 2 degrees of freedom
+instead of n - 1, for the jackknife's error is less certain than the mean's (Hinkley, 1977, "Jackknife confidence limits
+using Student t approximations", Biometrika 64); that it is one degree less is measured. What else was tried, and how
+often each covers, is in docs/precision.md, by `benchmarks.precision_coverage`.
+
+Where a pseudo-value does not exist, because all other seeds are 0 or 1, the delta method does. Values outside of the
+scale have Student's interval. Values that are all the same were not seen to vary: both ends are the mean. One value
+has no interval. The ends follow from the values alone, in closed form, so a cluster finds those of one machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, stdtrit
+
+from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.run import Floats
+
+CONFIDENCE = 0.95
+
+
+class Interval(NamedTuple):
+    """The ends of an interval; both are NaN if there is none."""
+
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the distance between the ends."""
+        return (self.high - self.low) / 2
+
+
+def interval(values: Sequence[float] | Any, within: Support = Support.ANY, confidence: float = CONFIDENCE) -> Interval:
+    """The interval of the mean of these values."""
+    if len(values) < 2:
+        return Interval(math.nan, math.nan)
+    low, high = ends(np.asarray(values, dtype=float)[np.newaxis], within, confidence)
+    return Interval(float(low[0]), float(high[0]))
+
+
+def ends(rows: Floats, within: Support, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+    """The ends of the intervals of the means of rows, which have at least two values each."""
+    size = rows.shape[1]
+    mean, error = rows.mean(axis=1), rows.std(axis=1, ddof=1) / math.sqrt(size)
+    reach = _quantile(confidence, size - 1) * error
+    low, high = mean - reach, mean + reach
+    inside = _inside(rows, within) & (error > 0)
+    if inside.any():
+        on_scale = _on_scale(rows[inside], mean[inside], error[inside], within, confidence)
+        low[inside], high[inside] = on_scale
+    return np.minimum(low, mean), np.maximum(high, mean)
+
+
+def _quantile(confidence: float, freedom: Any) -> Any:
+    return stdtrit(freedom, (1 + confidence) / 2)
+
+
+def _inside(rows: Floats, within: Support) -> Any:
+    """Which rows are on the scale, with means that are not at its end."""
+    if within is Support.ANY:
+        return np.zeros(len(rows), dtype=bool)
+    mean = rows.mean(axis=1)
+    top = 1.0 if within is Support.SHARE else math.inf
+    return (rows.min(axis=1) >= 0) & (rows.max(axis=1) <= top) & (mean > 0) & (mean < top)
+
+
+_FEWEST = 6
+"""So many seeds have fewer degrees of freedom. Of five and fewer Student's t is wide enough with all."""
+_FARTHEST = 1e300
+_NEAR = 1e-12
+"""A mean that is so near to an end of its scale is that end, but for rounding."""
+
+
+def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Support, confidence: float) -> tuple[Floats, Floats]:
+    """The ends of rows that are on the scale and do vary."""
+    is_share = within is Support.SHARE
+    scale, back = (logit, expit) if is_share else (np.log, np.exp)
+    size = rows.shape[1]
+    others = (size * mean[:, np.newaxis] - rows) / (size - 1)
+    there = others.min(axis=1) > _NEAR * mean
+    if is_share:
+        there &= others.max(axis=1) < 1 - _NEAR
+    pseudo = size * scale(mean)[:, np.newaxis] - (size - 1) * scale(np.where(there[:, np.newaxis], others, 0.5))
+    slope = 1 / (mean * (1 - mean)) if is_share else 1 / mean
+    centre = np.where(there, pseudo.mean(axis=1), scale(mean))
+    spread = np.where(there, pseudo.std(axis=1, ddof=1) / math.sqrt(size), slope * error)
+    freedom = np.where(there & (size >= _FEWEST), max(size - 2, _FEWEST - 2), size - 1)
+    reach = _quantile(confidence, freedom) * spread
+    with np.errstate(over="ignore"):  # an end may be as far away as numbers go
+        return back(centre - reach), np.minimum(back(centre + reach), _FARTHEST)
