@@ -98,6 +98,7 @@ class Network:
         self.queues = Queues(nodes.learnt)
         self.steps: Numbering[Step] = Numbering(nodes.learnt)
         self._plans: dict[int, list[Plan]] = {}
+        self._given: dict[tuple[int, Command], Plan] = {}
         self._effects: dict[tuple[int, int, int], list[Effect | Failure]] = {}
         self._arriving: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self._twin: Network | None = None
@@ -217,7 +218,10 @@ class Network:
 
     def carry_out(self, state: State, command: Command) -> Iterable[Successor]:
         """The step of a command that no line has to allow."""
-        return self._carry_out(state, self._plan(state[-1], command, None))
+        key = state[-1], command
+        if key not in self._given:
+            self._given[key] = self._plan(*key, None)
+        return self._carry_out(state, self._given[key])
 
     def _possible(self, number: int) -> Iterator[Plan]:
         """What can be done in a world; of alike commands at the beginning only one."""

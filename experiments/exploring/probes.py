@@ -206,9 +206,9 @@ class Asking:
         network = self._network
         agents = {node: network.nodes.agent(one) for node, one in enumerate(network.node_states(state))}
         world, names = network.world(state), self._names
-        wanting = {one for node in network.rules.publishers - world.down for one in world.part(node)}
 
         def can_probe() -> bool:
+            wanting = {one for node in network.rules.publishers - world.down for one in world.part(node)}
             return any(world.wanted[node] for node in wanting) and any(True for _ in probes(network, state))
 
         return View(agents, world, Instant(NOW), names, lambda: probe(network, state, names), can_probe)

@@ -12,6 +12,7 @@ on, so that is the root of a quadratic equation. The radio's channel looks at it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -82,12 +83,18 @@ class Graph(NamedTuple):
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
         """The nodes that a node can reach over others, itself included."""
-        found, waiting = {node}, [node]
-        while waiting:
-            new = [one for one in self.reached(waiting.pop()) if one not in found]
-            found.update(new)
-            waiting += new
-        return frozenset(found)
+        return _part(self, node)
+
+
+@lru_cache(maxsize=4096)
+def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
+    """Explorations ask it for each of many worlds, in which there are few graphs."""
+    found, waiting = {node}, [node]
+    while waiting:
+        new = [one for one in graph.reached(waiting.pop()) if one not in found]
+        found.update(new)
+        waiting += new
+    return frozenset(found)
 
 
 def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:

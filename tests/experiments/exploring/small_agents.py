@@ -10,6 +10,7 @@ from typing import Any
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import U32
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
 
@@ -372,6 +373,30 @@ class Normal(Told):
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
         self.random.normalvariate(0.0, 1.0)
+
+
+class Ping(Message, tag=4):
+    """Goes to and fro, with how often it has been there."""
+
+    count: U32
+
+
+class PingPong(Agent):
+    """Stateright's ping-pong: a node counts what it was waiting for, and up to five its answer says one more."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.count = 0
+
+    @on(Publish)
+    def serve(self, event: Publish, now: SimTime) -> None:
+        self.send(NodeId(1), Ping(0))
+
+    @on(Ping)
+    def answer(self, ping: Ping, sender: NodeId, now: SimTime) -> None:
+        if ping.count == self.count and self.count < 5 + self.node:
+            self.count += 1
+            self.send(sender, Ping(ping.count + (self.node == 0)))
 
 
 class Careless(Told):

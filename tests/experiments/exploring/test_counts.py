@@ -4,6 +4,7 @@ from math import comb
 
 import pytest
 
+from roambus.experiments.exploring.search import Bounds
 from tests.experiments.exploring.exploring import AGENTS, explored
 
 
@@ -70,3 +71,9 @@ def test_alike_nodes_count_once() -> None:
     # n1 or n3 speaks: 2 states each; n2 speaks: 4 states.
     assert explored(text).found.states == 1 + 2 + 2 + 4
     assert explored(f"nodes alike\n{text}").found.states == 1 + 2 + 4
+
+
+def test_the_ping_pong_of_stateright_has_as_many_states_as_there() -> None:
+    """Its own tests count 11 with a boundary of five and perfect delivery; here one more is before the first ping."""
+    text = f"agent {AGENTS}:PingPong\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
+    assert explored(text, Bounds(depth=11)).found.states == 1 + 11
