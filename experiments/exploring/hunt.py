@@ -58,6 +58,8 @@ class Hunted:
     counts: tuple[int, ...] = ()
     """In how many histories each property does not hold; meaningful if the hunt has kept on."""
     is_interrupted: bool = False
+    blind: tuple[tuple[str, str], ...] = ()
+    """The properties that had nothing to look at in any history, and what that was."""
 
     def lines(self) -> Iterator[str]:
         """The report for a person."""
@@ -68,6 +70,7 @@ class Hunted:
         if not self.wrong:
             ended = ", the hunt was cut at Ctrl-C" if self.is_interrupted else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
+        yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
 
 
 class Judge:
@@ -75,6 +78,8 @@ class Judge:
 
     def __init__(self, question: Question, overrides: Overrides) -> None:
         self.question = question
+        self.seen: set[str] = set()
+        """The names of the properties that had something to look at."""
         self._overrides = overrides
         settings = dict(overrides.parameters)
         own = next((line for line in question.head if line.startswith("agent ")), "")
@@ -93,12 +98,15 @@ class Judge:
 
     def wrong(self, history: History) -> dict[str, str]:
         """The properties that do not hold, and how they do not."""
-        planned = self.plan(history)
-        trial = _Trial(planned, self.question.must, len(history.probes))
+        return self.run(history)[0]
+
+    def run(self, history: History) -> tuple[dict[str, str], list[object]]:
+        """The same, and what has happened: what was sent and what was delivered."""
+        trial = _Trial(self.plan(history), self.question.must, len(history.probes), self.seen)
         try:
-            return trial.run()
+            return trial.run(), trial.happened
         except AgentError as error:
-            return {RAISES: str(error)}
+            return {RAISES: str(error)}, trial.happened
 
     def is_wrong(self, history: History, name: str) -> bool:
         """Whether the same property does not hold."""
@@ -111,8 +119,9 @@ class Judge:
 class _Trial:
     """One run, and what is asked of it."""
 
-    def __init__(self, planned: Plan, must: tuple[Property, ...], probes: int) -> None:
+    def __init__(self, planned: Plan, must: tuple[Property, ...], probes: int, seen: set[str]) -> None:
         self._planned = planned
+        self._seen = seen
         self._must = must
         slots = planned.timeline.slots
         self._first, self._probed = slots[0].end, slots[len(slots) - probes].start if probes else slots[-1].end
@@ -129,6 +138,11 @@ class _Trial:
         self._look(planned.scenario.time_limit)
         self._ask(one for one in self._must if one.history or one.counts or one.name == "probes arrive")
         return self._wrong
+
+    @property
+    def happened(self) -> list[object]:
+        """The times and types of all messages, and who was given what."""
+        return [*self._witness.sent, self._witness.world.delivered]
 
     def _look(self, now: SimTime) -> None:
         """Asks what is asked of tables once, when all has had its time, and at any time what is asked then."""
@@ -153,13 +167,16 @@ class _Trial:
     def _ask(self, properties: Any) -> None:
         view = self._view()
         for one in properties:
+            if one.name not in self._seen and one.sees(view):
+                self._seen.add(one.name)
             if one.name not in self._wrong and (text := one.check(view)):
                 self._wrong[one.name] = text
 
     def _view(self) -> View:
         witness = self._witness
         agents = dict(enumerate(witness.agents))
-        return View(agents, witness.world, self._probed, self._names, self._probe, lambda: True)
+        can_probe = witness.published_by(self._probed) < len(witness.world.published)
+        return View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
 
     def _probe(self) -> str | None:
         """What is wrong with what was published in the end: it is due to those who want it and are in reach then."""
@@ -208,6 +225,8 @@ class _Part:
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[float, int]] = field(default_factory=dict)
     """After how many seconds, and in the history of which seed, each was found first."""
+    seen: set[str] = field(default_factory=set)
+    """Those that had something to look at."""
 
 
 _course: _Course
@@ -223,7 +242,7 @@ def _share(course: _Course) -> None:
 def _chase(one: Chase) -> _Part:
     """Runs the histories of the seeds that it takes until the hunt is over."""
     judge = Judge(parse_question(one.path, one.text), one.overrides)
-    part, started = _Part(), time.monotonic()
+    part, started = _Part(seen=judge.seen), time.monotonic()
     with collector_paused():
         while time.monotonic() - started < one.seconds and not _course.is_over.is_set():
             seed = _course.take_seed()
@@ -281,6 +300,7 @@ def hunt(
             tuple(at for at, _ in found.values()),
             tuple(counts[name] for name in found),
             is_interrupted(),
+            tuple((it.name, it.blind) for it in judge.question.must if all(it.name not in part.seen for part in parts)),
         )
 
 

@@ -20,7 +20,7 @@ from roambus.command_line import commands
 from roambus.experiments.exploring.histories import Deed, History, shrink
 from roambus.experiments.exploring.hunt import Chase, Hunted, Judge, hunt
 from roambus.experiments.exploring.random_networks import Sketch
-from roambus.experiments.exploring.scenario_file import parse_question
+from roambus.experiments.exploring.scenario_file import parse_question, read_question
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.experiments.exploring.exploring import AGENTS
 
@@ -35,7 +35,7 @@ def judge(text: str, **parameters: str) -> Judge:
 
 
 def shipped(name: str, **parameters: str) -> Judge:
-    return judge((QUESTIONS / f"{name}.txt").read_text(), **parameters)
+    return Judge(read_question(QUESTIONS / f"{name}.txt"), Overrides(parameters=parameters))
 
 
 def hunted(text: str, seconds: float = 60, seed: int = 0) -> Hunted:
