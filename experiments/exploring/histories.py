@@ -223,7 +223,8 @@ class Drawer:
         most = _LONGEST_DELAY if self._slot is None else self._slot // _SETTLING
         is_storm = random.random() < _STORMS
         if sketch.nodes:
-            delays = draw_delays(random, sketch, most, is_storm=is_storm)
+            leaves = any("departure" in text for _, text in self._question.may)
+            delays = draw_delays(random, sketch, most, is_storm=is_storm, leaves=leaves)
         else:
             delays = (("", self._delay or random.choice((MILLISECOND, any_delay(random, most)))),)
         longest = max(delay for _, delay in delays)

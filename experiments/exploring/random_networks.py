@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 
+from roambus.bridge.scenario.network import DEPARTURE
 from roambus.experiments.exploring.scenario_file import Family
 from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
@@ -133,8 +134,13 @@ _SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
 }
 
 
-def draw_delays(random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool) -> tuple[tuple[str, SimTime], ...]:
-    """All alike, of a few kinds that are near each other, or of all lengths."""
+def draw_delays(
+    random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool, leaves: bool
+) -> tuple[tuple[str, SimTime], ...]:
+    """All alike, of a few kinds that are near each other, or of all lengths.
+
+    If clients of a tree take their leave, their own links are fast enough for their words to arrive before they go.
+    """
     names = [name.split("/")[0] for name, _ in sketch.nodes]
     pairs = list(sketch.links) or list(combinations(names, 2))
     first = random.choice((MILLISECOND, MILLISECOND, any_delay(random, most)))
@@ -143,7 +149,12 @@ def draw_delays(random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool
         min(delay, most) for delay in (first, *(far if is_storm else random.choice(((), (2 * first,), near, far))))
     ]
     drawn = [(random.randrange(len(delays)), f"{a}-{b}") for a, b in pairs]
-    grouped = [(" ".join(link for its, link in drawn if its == one), delays[one]) for one in range(1, len(delays))]
+    to_clients = [
+        link for _, link in drawn if leaves and sketch.kind == "trees" and not link.split("-")[1].startswith("b")
+    ]
+    others = [one for one in drawn if one[1] not in to_clients]
+    grouped = [(" ".join(link for its, link in others if its == one), delays[one]) for one in range(1, len(delays))]
+    grouped.append((" ".join(to_clients), min(delays[0], DEPARTURE // 2)))
     return (("", delays[0]), *(one for one in grouped if one[0]))
 
 
