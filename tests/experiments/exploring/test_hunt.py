@@ -73,6 +73,7 @@ def test_what_protocols_promise_holds_in_first_histories(name: str) -> None:
         ("hunt_caching", "follow_client", "everything delivered in the end", 24),
         ("hunt_caching", "deliver_once", "nothing twice", 13),
         ("hunt_phoenix", "number_migrations", "probes arrive", 2),
+        ("hunt_phoenix", "number_commands", "no phantoms", 81),
         ("hunt_first_approach", "break_circles", "nothing lost", 60),
     ],
 )
