@@ -2,6 +2,7 @@
 
 python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl
 python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --protocol aodv
+python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --effort 10
 
 Mutants are those of `benchmarks.mutation_check`: every method that handles something, and all that it is made of,
 broken in each way that `benchmarks.mutations.operators` knows; of each protocol so many are drawn. A mutant is run in a
@@ -10,7 +11,8 @@ and compared with what they were; then its explorations, up to a number of state
 was changed, the transcripts in `tests/scenarios` say whether the mutant changes a trace at all: what changes none says
 nothing about the questions.
 
-What is kept in a file is not tried again, so the work can be done in pieces. The last lines are a table in Markdown.
+What is kept in a file is not tried again, so the work can be done in pieces; with more effort that is ten times the
+histories and states, only what nothing has noticed is. The last lines are a table in Markdown.
 """
 
 from __future__ import annotations
@@ -68,6 +70,8 @@ class Verdict:
     changes: bool
     """Whether anything that is run shows another trace."""
     killed_by: str | None
+    effort: int = 1
+    """How many times the least number of histories and states were tried."""
 
     def line_of_list(self) -> str:
         """For a person."""
@@ -76,13 +80,13 @@ class Verdict:
 
 
 @cache
-def hunts(protocol: str) -> list[tuple[str, Judge, list[str]]]:
+def hunts(protocol: str, effort: int = 1) -> list[tuple[str, Judge, list[str]]]:
     """The hunts of a protocol, quickest first, and digests of what happens in their histories with nothing broken."""
     found = []
     for path in _questions(protocol):
         if path.stem.startswith("hunt_"):
             judge = Judge(read_question(path), Overrides())
-            found.append((path.stem, judge, [digest for digest, _ in _histories(judge)]))
+            found.append((path.stem, judge, [digest for digest, _ in _histories(judge, effort)]))
     return sorted(found, key=lambda one: -len(one[2]))
 
 
@@ -93,10 +97,10 @@ def _questions(protocol: str) -> Iterator[Path]:
             yield path
 
 
-def _histories(judge: Judge) -> Iterator[tuple[str, str | None]]:
+def _histories(judge: Judge, effort: int) -> Iterator[tuple[str, str | None]]:
     """A digest of the trace of each history, and what does not hold."""
-    until = time.process_time() + _HUNTING_S
-    for seed in range(HISTORIES):
+    until = time.process_time() + effort * _HUNTING_S
+    for seed in range(effort * HISTORIES):
         if time.process_time() > until:
             return
         try:
@@ -106,28 +110,28 @@ def _histories(judge: Judge) -> Iterator[tuple[str, str | None]]:
         yield hashlib.sha256(repr(happened).encode()).hexdigest(), next(iter(wrong), None)
 
 
-def judged(mutant: Mutant) -> tuple[bool, str | None]:
+def judged(mutant: Mutant, effort: int = 1) -> tuple[bool, str | None]:
     """Whether the code that is broken in this process changes a trace, and what notices it."""
-    changes, (quick, *slow) = False, hunts(mutant.protocol)
+    changes, (quick, *slow) = False, hunts(mutant.protocol, effort)
     for one in (quick, None, *slow):
         if one is not None:
             name, judge, digests = one
-            for (digest, wrong), sound in zip(_histories(judge), digests, strict=False):
+            for (digest, wrong), sound in zip(_histories(judge, effort), digests, strict=False):
                 changes |= digest != sound
                 if wrong:
                     return True, f"{name}: {wrong}"
             continue
         for path in _questions(mutant.protocol):
-            if not path.stem.startswith("hunt_") and (wrong := _explored(path)):
+            if not path.stem.startswith("hunt_") and (wrong := _explored(path, effort)):
                 return True, f"{path.stem}: {wrong}"
     return changes or _changes_a_transcript(mutant.protocol), None
 
 
-def _explored(path: Path) -> str | None:
+def _explored(path: Path, effort: int) -> str | None:
     for _, question in variants(read_question(path)):
         try:
             exploration = explore(question)
-            exploration.search.run(Bounds(states=STATES))
+            exploration.search.run(Bounds(states=effort * STATES))
         except RoambusError as error:
             return str(error).splitlines()[0]
         if exploration.found.violations:
@@ -147,14 +151,14 @@ def _changes_a_transcript(protocol: str) -> bool:
     return False
 
 
-def look(mutant: Mutant) -> tuple[bool, str | None]:
+def look(mutant: Mutant, effort: int = 1) -> tuple[bool, str | None]:
     """Judges a mutant in a child, which is killed if it does not end."""
-    hunts(mutant.protocol)
+    hunts(mutant.protocol, effort)
     import_module(f"roambus.{mutant.module.removesuffix('.py').replace('/', '.')}")
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        _be_child(mutant, writer)
+        _be_child(mutant, effort, writer)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         told = pipe.read()
@@ -168,16 +172,16 @@ def look(mutant: Mutant) -> tuple[bool, str | None]:
     return changes, killed_by
 
 
-def _be_child(mutant: Mutant, writer: int) -> None:
+def _be_child(mutant: Mutant, effort: int, writer: int) -> None:
     code = 1
     try:
-        limit_time(_LIMIT_S)
+        limit_time(effort * _LIMIT_S)
         found: tuple[bool, str | None] = False, None
         if break_function(mutant.module, mutant.method, mutant.source) is None:
             print(f"{mutant.module}: {mutant.method} cannot be broken", file=sys.stderr)
             os._exit(1)
         try:
-            found = judged(mutant)
+            found = judged(mutant, effort)
         except Exception as error:  # what is broken may raise anything where nothing catches it
             found = True, f"{type(error).__name__}: {error}"
         os.write(writer, json.dumps(found).encode())
@@ -213,7 +217,8 @@ def table(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def read_kept(keep: Path) -> list[Verdict]:
     """What was found before."""
     lines = keep.read_text(encoding="utf-8").splitlines() if keep.exists() else []
-    return [Verdict(**json.loads(line)) for line in lines]
+    verdicts = (Verdict(**json.loads(line)) for line in lines)
+    return list({(one.module, one.line, one.method, one.what): one for one in verdicts}.values())
 
 
 @click.command()
@@ -222,13 +227,15 @@ def read_kept(keep: Path) -> list[Verdict]:
 @click.option(
     "--keep", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Has a line for each that is known."
 )
-def main(each: int, protocols: tuple[str, ...], keep: Path) -> None:
+@click.option("--effort", default=1, show_default=True, help="So many times the histories and states.")
+def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int) -> None:
     """Judges what is not kept yet, prints a line for each, and the table of all that is kept."""
-    known = {(one.protocol, one.module, one.line, one.method, one.what) for one in read_kept(keep)}
+    known = {(one.protocol, one.module, one.line, one.method, one.what): one for one in read_kept(keep)}
     for mutant in drawn(protocols or PROTOCOLS, each):
         name = mutant.protocol, mutant.module, mutant.line, mutant.method, mutant.what
-        if name not in known:
-            verdict = Verdict(*name, *look(mutant))
+        before = known.get(name)
+        if before is None or (before.killed_by is None and before.changes and before.effort < effort):
+            verdict = Verdict(*name, *look(mutant, effort), effort)
             print(verdict.line_of_list(), flush=True)
             with keep.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(verdict)) + "\n")
