@@ -11,8 +11,8 @@ and compared with what they were; then its explorations, up to a number of state
 was changed, the transcripts in `tests/scenarios` say whether the mutant changes a trace at all: what changes none says
 nothing about the questions.
 
-What is kept in a file is not tried again, so the work can be done in pieces; with more effort that is ten times the
-histories and states, only what nothing has noticed is. The last lines are a table in Markdown.
+What is kept in a file is not tried again, so the work can be done in pieces. With `--effort 10`, ten times the
+histories and states, what nothing has noticed is tried once more. The last lines are a table in Markdown.
 """
 
 from __future__ import annotations
