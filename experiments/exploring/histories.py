@@ -101,11 +101,7 @@ class History:
     def smaller(self) -> Iterator[History]:
         """Histories that are a step smaller, the greatest steps first."""
         deeds = self.deeds
-        size = len(deeds)
-        while size:
-            for begin in range(0, len(deeds), size):
-                yield replace(self, deeds=deeds[:begin] + deeds[begin + size :])
-            size //= 2
+        yield from self._shorter()
         if len(self.probes) > 1:
             yield from (replace(self, probes=(one,)) for one in self.probes)
         yield from (self._in(sketch) for sketch in self.sketch.simpler())
@@ -117,6 +113,29 @@ class History:
         for place, deed in enumerate(deeds):
             for after in _rounder(deed):
                 yield replace(self, deeds=(*deeds[:place], replace(deed, after=after), *deeds[place + 1 :]))
+
+    def _shorter(self) -> Iterator[History]:
+        """With fewer commands: many in a row, one, or the two between which something was so."""
+        deeds = self.deeds
+        size = len(deeds)
+        while size:
+            for begin in range(0, len(deeds), size):
+                yield replace(self, deeds=deeds[:begin] + deeds[begin + size :])
+            size //= 2
+        for first, last in self._spells():
+            yield replace(self, deeds=(*deeds[:first], *deeds[first + 1 : last], *deeds[last + 1 :]))
+
+    def _spells(self) -> Iterator[tuple[int, int]]:
+        """Where something begins and where it ends, neither of which makes sense alone."""
+        said = [deed.text.split()[:2] for deed in self.deeds]
+        for first, (name, verb) in enumerate(said):
+            if verb in (*_BEGINS, "is"):  # is cut off
+                ends = (
+                    at
+                    for at, one in enumerate(said)
+                    if at > first and one in ([name, end] for end in (*_ENDS, "moves"))
+                )
+                yield from ((first, last) for last in ends)
 
     def _paced(self, delays: tuple[tuple[str, SimTime], ...]) -> History:
         return replace(self, delays=delays)
