@@ -10,7 +10,8 @@ back-end has them change. So properties judge a run by the same world as an expl
 the world that its setup has left.
 
 A subscription takes time to be known. If it has to settle, a notification of a run counts as wanted by those alone who
-had asked for it so long before, and whose own links have stood, and who were not away, for all that time.
+had asked for it so long before, and whose own links have stood, who were not away, and with everybody up, for all that
+time: what a frozen broker holds may be the subscription.
 
 What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
 publication has, which nodes are told of their places. The order is that of a run at one instant
@@ -270,7 +271,8 @@ class Witness:
                 self.world = replace(world, commands=world.commands + 1).with_dues()
             case _:
                 return
-        self._begin_again(node, now)
+        for one in range(self.world.nodes) if isinstance(event, Crashed | Stopped | Recovered) else (node,):
+            self._begin_again(one, now)
 
     def _changed(self, node: NodeId, event: Event, now: SimTime) -> World:
         match event:
@@ -289,11 +291,11 @@ class Witness:
         return self.world.told(node, event)
 
     def _begin_again(self, node: NodeId, now: SimTime) -> None:
-        """What a node wants and was not known yet has to settle from now on, or once the node is in reach."""
-        in_reach = node not in self._away | self.world.down and bool(self.world.neighbours(node))
+        """What a node wants and was not known yet has to settle from now on, or once it is in reach, and all are up."""
         for (one, wanted), since in self._since.items():
             if one == node and (since is None or now - since < self._settling):
-                self._since[one, wanted] = now if in_reach else None
+                can_settle = one not in self._away and not self.world.down and bool(self.world.neighbours(one))
+                self._since[one, wanted] = now if can_settle else None
 
     def _settled(self, world: World, now: SimTime) -> World:
         """The world in which what was published last is wanted by those alone whose subscriptions have settled."""
