@@ -366,6 +366,8 @@ class RepairingGossip(Gossip):
     @on(Summary)
     def compare(self, summary: Summary, _: NodeId, now: SimTime) -> None:
         """Sends what its sender lacks, or tells soon what is lacked here."""
+        for held in summary.held:  # whoever has nothing of a publisher says so: what is not named is not sent again
+            self._digest.name(held)
         own = self._digest.tell()
         if any(exceeds(held, own) for held in summary.held):
             self._tell_soon()

@@ -1,170 +1,248 @@
-"""Which mutants of MFT-PubSub's broker exploring notices, and which random trees notice.
+"""Which mutants of six protocols the questions in this folder notice: the explorations, and the hunts.
 
-python -m benchmarks.explorations.mutants --runs 150
+python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl
+python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --protocol aodv
+python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --effort 10
 
-A mutant lacks one statement of `python_protocol/mft/broker.py` that is a call for its effect. Exploring takes the three
-questions about MFT-PubSub in this folder; random trees are those of `benchmarks.moving_trees`, one step at a time and
-crossing in turn. Each mutant has a process of its own. With --first 36 the judging begins at mutant 36.
+Mutants are those of `benchmarks.mutation_check`: every method that handles something, and all that it is made of,
+broken in each way that `benchmarks.mutations.operators` knows; of each protocol so many are drawn. A mutant is run in a
+process of its own, in which the function has the broken code. First histories of the protocol's quickest hunt are run,
+and compared with what they were; then its explorations, up to a number of states, and its other hunts. If no history
+was changed, the transcripts in `tests/scenarios` say whether the mutant changes a trace at all: what changes none says
+nothing about the questions.
+
+What is kept in a file is not tried again, so the work can be done in pieces. With `--effort 10`, ten times the
+histories and states, what nothing has noticed is tried once more. The last lines are a table in Markdown.
 """
 
 from __future__ import annotations
 
-import ast
-import multiprocessing
+import hashlib
+import json
+import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from random import Random
-from types import CodeType
-from typing import Any
 
 import click
 
-QUESTIONS = ("mft_parting", "mft_turning", "mft_crossing")
-_BROKER = "roambus.python_protocol.mft.broker"
+from benchmarks.mutation_check import ROOT
+from benchmarks.mutations.child import limit_time
+from benchmarks.mutations.in_memory import break_function
+from benchmarks.mutations.targets import Mutant, mutants
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import Overrides, follow
+from roambus.experiments.exploring.exploration import explore
+from roambus.experiments.exploring.hunt import Judge
+from roambus.experiments.exploring.scenario_file import read_question, variants
+from roambus.experiments.exploring.search import Bounds
+
+PROTOCOLS = ("mft", "first-approach", "phoenix", "simple", "aodv", "caching")
+QUESTIONS = Path(__file__).parent
+SCENARIOS = ROOT / "tests" / "scenarios"
+WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_letter")
+"""Questions about what does not hold of the protocols as they are."""
+HISTORIES = 30
+"""The most of each hunt; `_HUNTING_S` ends them sooner for protocols with timers."""
+STATES = 8_000
+"""The most of each exploration, of a family of each network."""
+_HUNTING_S = 2.0
+_LIMIT_S = 40
+DOES_NOT_END = "it does not end"
 
 
-class _Without(ast.NodeTransformer):
-    """Replaces the call of that number by `pass`; `calls` has the calls that were met, by their lines."""
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant."""
 
-    def __init__(self, number: int | None) -> None:
-        self._number = number
-        self.calls: list[tuple[int, str]] = []
+    protocol: str
+    module: str
+    line: int
+    method: str
+    what: str
+    changes: bool
+    """Whether anything that is run shows another trace."""
+    killed_by: str | None
+    effort: int = 1
+    """How many times the least number of histories and states were tried."""
 
-    def visit_Expr(self, node: ast.Expr) -> Any:  # as `ast` calls it
-        """Looks at a statement that is an expression."""
-        if not isinstance(node.value, ast.Call):
-            return node
-        self.calls.append((node.lineno, ast.unparse(node)))
-        return ast.copy_location(ast.Pass(), node) if len(self.calls) - 1 == self._number else node
-
-
-def mutants() -> list[tuple[int, str]]:
-    """The line and text of each call that a mutant lacks."""
-    transformer = _Without(None)
-    transformer.visit(ast.parse(_source().read_text(encoding="utf-8")))
-    return transformer.calls
-
-
-def _source() -> Path:
-    import roambus.python_protocol  # noqa: PLC0415  # only the processes of mutants import the rest, after mutating it
-
-    return Path(str(roambus.python_protocol.__file__)).parent / "mft" / "broker.py"
+    def line_of_list(self) -> str:
+        """For a person."""
+        fate = self.killed_by or ("NOT KILLED" if self.changes else "changes no trace")
+        return f"{self.protocol}: {self.module}:{self.line} {self.method}: {self.what} -> {fate}"
 
 
-class _Mutator(SourceFileLoader):
-    """Loads the module without the call of one number."""
-
-    number: int
-
-    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002  # as Python calls it
-        """Compiles the source, less the call; never takes what Python has compiled of the module before."""
-        tree = _Without(self.number).visit(ast.parse(self.get_data(self.path)))
-        return compile(ast.fix_missing_locations(tree), self.path, "exec")
-
-
-class _Finder(MetaPathFinder):
-    """Finds the mutant in the place of the module."""
-
-    def __init__(self, number: int) -> None:
-        self._loader = _Mutator(_BROKER, str(_source()))
-        self._loader.number = number
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002  # as above
-        """The mutant, if it is asked for."""
-        return spec_from_file_location(name, self._loader.path, loader=self._loader) if name == _BROKER else None
+@cache
+def hunts(protocol: str, effort: int = 1) -> list[tuple[str, Judge, list[str]]]:
+    """The hunts of a protocol, quickest first, and digests of what happens in their histories with nothing broken."""
+    found = []
+    for path in _questions(protocol):
+        if path.stem.startswith("hunt_"):
+            judge = Judge(read_question(path), Overrides())
+            found.append((path.stem, judge, [digest for digest, _ in _histories(judge, effort)]))
+    return sorted(found, key=lambda one: -len(one[2]))
 
 
-def mutate(number: int) -> None:
-    """Has whoever imports the module from now on get the mutant of that number."""
-    sys.meta_path.insert(0, _Finder(number))
+def _questions(protocol: str) -> Iterator[Path]:
+    for path in sorted(QUESTIONS.glob("*.txt")):
+        agent = path.read_text(encoding="utf-8").split(None, 2)[1]
+        if agent == protocol and path.stem not in WRONG_ANYWAY:
+            yield path
 
 
-def noticed_by_exploring() -> bool:
-    """Whether exploring a question finds anything wrong."""
-    from roambus.bridge.errors import RoambusError  # noqa: PLC0415
-    from roambus.experiments.exploring.exploration import explore  # noqa: PLC0415  # after the mutation
-    from roambus.experiments.exploring.scenario_file import read_question  # noqa: PLC0415
-    from roambus.experiments.exploring.search import Bounds  # noqa: PLC0415
-
-    for name in QUESTIONS:
+def _histories(judge: Judge, effort: int) -> Iterator[tuple[str, str | None]]:
+    """A digest of the trace of each history, and what does not hold."""
+    until = time.process_time() + effort * _HUNTING_S
+    for seed in range(effort * HISTORIES):
+        if time.process_time() > until:
+            return
         try:
-            exploration = explore(read_question(Path(__file__).with_name(f"{name}.txt")))
-            exploration.search.run(Bounds(states=150_000))
-        except RoambusError:
-            return True
+            wrong, happened = judge.run(judge.drawer.draw(seed))
+        except RoambusError as error:
+            wrong, happened = {str(error).splitlines()[0]: ""}, []
+        yield hashlib.sha256(repr(happened).encode()).hexdigest(), next(iter(wrong), None)
+
+
+def judged(mutant: Mutant, effort: int = 1) -> tuple[bool, str | None]:
+    """Whether the code that is broken in this process changes a trace, and what notices it."""
+    changes, (quick, *slow) = False, hunts(mutant.protocol, effort)
+    for one in (quick, None, *slow):
+        if one is not None:
+            name, judge, digests = one
+            for (digest, wrong), sound in zip(_histories(judge, effort), digests, strict=False):
+                changes |= digest != sound
+                if wrong:
+                    return True, f"{name}: {wrong}"
+            continue
+        for path in _questions(mutant.protocol):
+            if not path.stem.startswith("hunt_") and (wrong := _explored(path, effort)):
+                return True, f"{path.stem}: {wrong}"
+    return changes or _changes_a_transcript(mutant.protocol), None
+
+
+def _explored(path: Path, effort: int) -> str | None:
+    for _, question in variants(read_question(path)):
+        try:
+            exploration = explore(question)
+            exploration.search.run(Bounds(states=effort * STATES))
+        except RoambusError as error:
+            return str(error).splitlines()[0]
         if exploration.found.violations:
-            return True
+            return exploration.found.violations[0].name
+    return None
+
+
+def _changes_a_transcript(protocol: str) -> bool:
+    for path in sorted(SCENARIOS.glob("*.txt")):
+        text = path.read_text(encoding="utf-8")
+        if f"\nagent {protocol}" in f"\n{text}":
+            try:
+                if follow(parse_document(path, text)) != text:
+                    return True
+            except RoambusError:
+                return True
     return False
 
 
-def noticed_at_random(runs: int) -> bool:
-    """Whether a property fails on one of so many random trees."""
-    from benchmarks.moving_trees import QUIET, draw  # noqa: PLC0415  # after the mutation
-    from roambus.bridge.errors import RoambusError  # noqa: PLC0415
-    from roambus.python_protocol.mft import MftPubSub  # noqa: PLC0415
-    from tests.support.moving_trees import KINDS, carry_out  # noqa: PLC0415
-
-    random = Random(0)
-    for number in range(runs):
-        plan = draw(random, list(KINDS), 10, crossing=number % 2 == 0)
-        try:
-            with _at_most(_LONGEST_TREE_S):
-                result = carry_out(MftPubSub, plan)
-        except (RoambusError, TimeoutError):
-            return True
-        if any(find(result) for find in QUIET.values()):
-            return True
-    return False
-
-
-_LONGEST_TREE_S = 20
-"""Seconds of the processor; a random tree takes less than one, unless something goes on for ever at one instant."""
+def look(mutant: Mutant, effort: int = 1) -> tuple[bool, str | None]:
+    """Judges a mutant in a child, which is killed if it does not end."""
+    hunts(mutant.protocol, effort)
+    import_module(f"roambus.{mutant.module.removesuffix('.py').replace('/', '.')}")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _be_child(mutant, effort, writer)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code in (-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL):
+        return True, DOES_NOT_END
+    if not told:
+        raise SystemExit(f"{mutant}: the child ended with {code}")
+    changes, killed_by = json.loads(told)
+    return changes, killed_by
 
 
-@contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in the block after so much time of the processor."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError(f"it is not over after {seconds} s")
-
-    before = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+def _be_child(mutant: Mutant, effort: int, writer: int) -> None:
+    code = 1
     try:
-        yield
+        limit_time(effort * _LIMIT_S)
+        found: tuple[bool, str | None] = False, None
+        if break_function(mutant.module, mutant.method, mutant.source) is None:
+            print(f"{mutant.module}: {mutant.method} cannot be broken", file=sys.stderr)
+            os._exit(1)
+        try:
+            found = judged(mutant, effort)
+        except Exception as error:  # what is broken may raise anything where nothing catches it
+            found = True, f"{type(error).__name__}: {error}"
+        os.write(writer, json.dumps(found).encode())
+        code = 0
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        os._exit(code)
 
 
-def judge(job: tuple[int, int]) -> tuple[bool, bool]:
-    """Whether exploring, and whether so many random trees, notice the mutant of that number."""
-    number, runs = job
-    mutate(number)
-    return noticed_by_exploring(), noticed_at_random(runs)
+def drawn(protocols: Sequence[str], each: int) -> list[Mutant]:
+    """So many of each protocol, in the order of their modules."""
+    everything = [one for one in mutants(ROOT) if one.protocol in protocols]
+    chosen = []
+    for protocol in protocols:
+        its = [one for one in everything if one.protocol == protocol]
+        chosen += sorted(Random(protocol).sample(its, min(each, len(its))), key=lambda one: (one.module, one.line))
+    return chosen
+
+
+def table(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """How many there were of each protocol, and what became of them."""
+    yield "| Protocol | Mutants | Change a trace | Killed by hunts | By explorations | Do not end | Killed |"
+    yield "|---|---|---|---|---|---|---|"
+    for protocol in (*dict.fromkeys(one.protocol for one in verdicts), "all"):
+        its = [one for one in verdicts if protocol in (one.protocol, "all")]
+        killed = [one.killed_by for one in its if one.killed_by]
+        hunted, endless = sum(one.startswith("hunt_") for one in killed), killed.count(DOES_NOT_END)
+        changing = sum(one.changes for one in its)
+        explored = len(killed) - hunted - endless
+        share = f"{len(killed) / changing:.0%}" if changing else "-"
+        yield f"| {protocol} | {len(its)} | {changing} | {hunted} | {explored} | {endless} | {share} |"
+
+
+def read_kept(keep: Path) -> list[Verdict]:
+    """What was found before."""
+    lines = keep.read_text(encoding="utf-8").splitlines() if keep.exists() else []
+    verdicts = (Verdict(**json.loads(line)) for line in lines)
+    return list({(one.module, one.line, one.method, one.what): one for one in verdicts}.values())
 
 
 @click.command()
-@click.option("--runs", default=150, show_default=True, help="Random trees for each mutant.")
-@click.option("--jobs", default=1, show_default=True, help="Processes at once.")
-@click.option("--first", default=0, show_default=True, help="The number of the first mutant that is judged.")
-def main(runs: int, jobs: int, first: int) -> None:
-    """Judges every mutant from the first one on, and prints a line for each."""
-    counted = {(explored, drawn): 0 for explored in (True, False) for drawn in (True, False)}
-    calls = mutants()[first:]
-    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
-        found = pool.imap(judge, [(number, runs) for number in range(first, first + len(calls))])
-        for (line, text), (explored, drawn) in zip(calls, found, strict=True):
-            counted[explored, drawn] += 1
-            print(f"{line:4} {'explored' if explored else '-':9}{'random' if drawn else '-':7} {text}", flush=True)
-    print(f"both {counted[True, True]}, exploring alone {counted[True, False]}, ", end="")
-    print(f"random trees alone {counted[False, True]}, neither {counted[False, False]} of {len(calls)}")
+@click.option("--each", default=40, show_default=True, help="Mutants of each protocol.")
+@click.option("--protocol", "protocols", multiple=True, type=click.Choice(PROTOCOLS), help="Default: all six.")
+@click.option(
+    "--keep", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Has a line for each that is known."
+)
+@click.option("--effort", default=1, show_default=True, help="So many times the histories and states.")
+def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int) -> None:
+    """Judges what is not kept yet, prints a line for each, and the table of all that is kept."""
+    known = {(one.protocol, one.module, one.line, one.method, one.what): one for one in read_kept(keep)}
+    for mutant in drawn(protocols or PROTOCOLS, each):
+        name = mutant.protocol, mutant.module, mutant.line, mutant.method, mutant.what
+        before = known.get(name)
+        if before is None or (before.killed_by is None and before.changes and before.effort < effort):
+            verdict = Verdict(*name, *look(mutant, effort), effort)
+            print(verdict.line_of_list(), flush=True)
+            with keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(verdict)) + "\n")
+    for one in read_kept(keep):
+        if one.changes and not one.killed_by:
+            print(one.line_of_list(), file=sys.stderr)
+    print("\n".join(table(read_kept(keep))))
 
 
 if __name__ == "__main__":

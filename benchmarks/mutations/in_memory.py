@@ -118,7 +118,7 @@ def _serve(copy: Path, files: Sequence[str], pipe: Connection) -> None:
             module, function, source, took_s = pipe.recv()
         except EOFError:
             os._exit(0)
-        pipe.send(_try_out(lambda: _break(module, function, source), took_s))  # noqa: B023  # at once
+        pipe.send(_try_out(lambda: break_function(module, function, source) is not None, took_s))  # noqa: B023  # at once
 
 
 def _try_out(break_it: Callable[[], bool], took_s: Mapping[str, float]) -> str | None:
@@ -147,17 +147,17 @@ def _be_child(break_it: Callable[[], bool], took_s: Mapping[str, float], writer:
         os._exit(code)
 
 
-def _break(path: str, name: str, source: str) -> bool:
-    """Gives the function the code that it has in the broken source; says whether that could be done."""
+def break_function(path: str, name: str, source: str) -> Callable[[], None] | None:
+    """Gives a function the code that it has in the broken source; what puts the sound one back, None if it cannot."""
     module = sys.modules.get("roambus." + path.removesuffix(".py").replace("/", "."))
     function = _function(module, name)
     broken = _code(compile(source, path, "exec"), name)
     if function is None or broken is None or broken.co_freevars not in {(), function.__code__.co_freevars}:
-        return False
+        return None
     # What is emptied does not name its class any more, as `super()` does; the function still has it.
     sound = function.__code__
     function.__code__ = broken.replace(co_filename=sound.co_filename, co_freevars=sound.co_freevars)
-    return True
+    return lambda: setattr(function, "__code__", sound)
 
 
 def _function(module: object, name: str) -> FunctionType | None:

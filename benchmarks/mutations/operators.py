@@ -115,7 +115,7 @@ def _is_fixed_tuple(returns: ast.Subscript) -> bool:
 
 def _empty_tuple(parts: ast.expr) -> str:
     values = [_empty_values(part)[0] for part in parts.elts] if isinstance(parts, ast.Tuple) else []
-    return f"({', '.join(values)},)"
+    return f"({', '.join(values)},)" if values else "()"
 
 
 def _is_abstract(function: ast.FunctionDef) -> bool:

@@ -6,8 +6,10 @@ here. The last commands are the probes: when all has had its time, everybody pub
 
 Histories that differ in one number only find the same things again and again. So each has a character of its own, which
 is drawn first (swarm testing: Groce et al., 2012): which lines are left out, how often it waits until all is quiet, how
-far apart commands are otherwise, which few nodes do most, and whether it stays with whom it has just spoken of. Small
-networks are drawn more often than large ones, and delays are alike, or of a few kinds, or of all lengths.
+far apart commands are otherwise, which few nodes do most, and whether it stays with whom it has just spoken of.
+
+A spell has a beginning and an end: a node freezes and recovers, a client is cut off and is back at the same broker, or
+says that it detaches and attaches at any. What has begun comes to its end before the probes at the latest.
 
 It becomes smaller by greedy steps, each of which is kept if the history stays as wrong as it was: fewer commands, fewer
 nodes, one delay, rounder times.
@@ -18,16 +20,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from random import Random
 
-from roambus.bridge.scenario.plans import FaultKind
-from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, PublishEvent, Relink
+from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.plans import FaultKind, ParentChange
+from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
 from roambus.bridge.transcript.document import parse_document, parse_positive
 from roambus.bridge.transcript.head import Head, read_head
 from roambus.bridge.transcript.network import Network
 from roambus.experiments.exploring.probes import matching
-from roambus.experiments.exploring.scenario_file import Family, May, MayReader, Question
+from roambus.experiments.exploring.random_networks import Sketch, any_delay, draw_delays, draw_network, draw_place
+from roambus.experiments.exploring.scenario_file import May, MayReader, Question
 from roambus.experiments.exploring.transcripts import Sentences
 from roambus.experiments.exploring.world import World, do
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
@@ -36,57 +39,6 @@ _LONGEST_DELAY = 2 * SECOND
 _SETTLING = 100
 """A history waits this multiple of the longest delay, and at least a second, until it counts as quiet."""
 _NAME = re.compile(r"[bspn]\d+")
-
-
-@dataclass(frozen=True)
-class Sketch:
-    """A network by the names of its nodes: what each hangs on is its parent, its site, or its place."""
-
-    kind: str
-    nodes: tuple[tuple[str, str], ...] = ()
-    """Each node, and what it hangs on; in a tree parents come first. Empty if the question draws the network."""
-    links: tuple[tuple[str, str], ...] = ()
-
-    def lines(self) -> Iterator[str]:
-        """As the head of a transcript draws it."""
-        match self.kind:
-            case "trees":
-                clients = [f"{name}@{at}" if at else name for name, at in self.nodes if not name.startswith("b")]
-                yield "tree"
-                yield from self._branch("", 1)
-                yield from [f"clients {' '.join(clients)}"] if clients else []
-            case "graphs":
-                yield f"links {' '.join(f'{a}-{b}' for a, b in self.links)}"
-            case "fields":
-                yield "field"
-                yield from (f"  {name} at {place}" for name, place in self.nodes)
-            case "sites":
-                yield "sites"
-                for site in dict.fromkeys(its for _, its in self.nodes):
-                    its = [name for name, one in self.nodes if one == site]
-                    brokers, clients = ([one for one in its if one.startswith("b") is kind] for kind in (True, False))
-                    yield f"  {site}: {' '.join(brokers)} | {' '.join(clients)}"
-
-    def _branch(self, parent: str, depth: int) -> Iterator[str]:
-        for name, at in self.nodes:
-            if at == parent and name.startswith("b"):
-                yield f"{'  ' * depth}{name}"
-                yield from self._branch(name.split("/")[0], depth + 1)
-
-    def without(self, name: str) -> Sketch:
-        """The network without a node; what hangs on it in a tree hangs on what it hung on."""
-        first = name.split("/", maxsplit=1)[0]
-        above = dict(self.nodes)[name]
-        nodes = ((one, above if at == first and self.kind == "trees" else at) for one, at in self.nodes if one != name)
-        return replace(self, nodes=tuple(nodes), links=tuple(one for one in self.links if first not in one))
-
-    def simpler(self) -> Iterator[Sketch]:
-        """The network with one node less, or with one process less on a node."""
-        for name, at in reversed(self.nodes):
-            yield self.without(name)
-            for process in name.split("/")[1:]:
-                fewer = name.replace(f"/{process}", "")
-                yield replace(self, nodes=tuple((fewer, at) if one == name else (one, its) for one, its in self.nodes))
 
 
 @dataclass(frozen=True)
@@ -103,8 +55,15 @@ class Deed:
 
     @property
     def soonest(self) -> SimTime:
-        """How soon it can come: whoever crashes is missed before it is back."""
-        return MILLISECOND if self.text.endswith("recovers") else 0
+        """How soon it can come after the one before.
+
+        Who crashes is missed before it is back, who detaches says so before it goes, and who recovers gets what has
+        waited for it before it freezes again.
+        """
+        return next((soon for verb, soon in _SOONEST.items() if f" {verb}" in self.text), 0)
+
+
+_SOONEST = {"recovers": MILLISECOND, "attaches": DEPARTURE + MILLISECOND, "freezes": MICROSECOND}
 
 
 @dataclass(frozen=True)
@@ -131,19 +90,18 @@ class History:
         yield from (f"> {probe}" for probe in self.probes)
 
     @property
-    def crashed(self) -> set[str]:
-        """The nodes that are down in the end."""
-        faults = [deed.text.split() for deed in self.deeds if deed.text.endswith((" crashes", " recovers"))]
-        return {name for name, kind in {its[0]: its[1] for its in faults}.items() if kind == "crashes"}
+    def unfinished(self) -> set[tuple[str, str]]:
+        """The nodes that are down or away in the end, and how they came to be."""
+        last: dict[tuple[str, bool], str] = {}
+        for name, verb in (deed.text.split()[:2] for deed in self.deeds):
+            if verb in _BEGINS or verb in _ENDS:
+                last[name, verb in _AWAY] = verb
+        return {(name, verb) for (name, _), verb in last.items() if verb in _BEGINS}
 
     def smaller(self) -> Iterator[History]:
         """Histories that are a step smaller, the greatest steps first."""
         deeds = self.deeds
-        size = len(deeds)
-        while size:
-            for begin in range(0, len(deeds), size):
-                yield replace(self, deeds=deeds[:begin] + deeds[begin + size :])
-            size //= 2
+        yield from self._shorter()
         if len(self.probes) > 1:
             yield from (replace(self, probes=(one,)) for one in self.probes)
         yield from (self._in(sketch) for sketch in self.sketch.simpler())
@@ -155,6 +113,29 @@ class History:
         for place, deed in enumerate(deeds):
             for after in _rounder(deed):
                 yield replace(self, deeds=(*deeds[:place], replace(deed, after=after), *deeds[place + 1 :]))
+
+    def _shorter(self) -> Iterator[History]:
+        """With fewer commands: many in a row, one, or the two between which something was so."""
+        deeds = self.deeds
+        size = len(deeds)
+        while size:
+            for begin in range(0, len(deeds), size):
+                yield replace(self, deeds=deeds[:begin] + deeds[begin + size :])
+            size //= 2
+        for first, last in self._spells():
+            yield replace(self, deeds=(*deeds[:first], *deeds[first + 1 : last], *deeds[last + 1 :]))
+
+    def _spells(self) -> Iterator[tuple[int, int]]:
+        """Where something begins and where it ends, neither of which makes sense alone."""
+        said = [deed.text.split()[:2] for deed in self.deeds]
+        for first, (name, verb) in enumerate(said):
+            if verb in (*_BEGINS, "is"):  # is cut off
+                ends = (
+                    at
+                    for at, one in enumerate(said)
+                    if at > first and one in ([name, end] for end in (*_ENDS, "moves"))
+                )
+                yield from ((first, last) for last in ends)
 
     def _paced(self, delays: tuple[tuple[str, SimTime], ...]) -> History:
         return replace(self, delays=delays)
@@ -171,6 +152,9 @@ class History:
         ]
         kept = tuple(one for place, one in enumerate(delays) if one[0] or not place)
         return replace(self, sketch=sketch, deeds=deeds, probes=probes, delays=kept)
+
+
+_BEGINS, _ENDS, _AWAY = ("crashes", "freezes", "detaches"), ("recovers", "attaches"), ("detaches", "attaches")
 
 
 def _rounder(deed: Deed) -> Iterator[SimTime | None]:
@@ -194,7 +178,7 @@ def shrink(history: History, is_wrong: Callable[[History], bool], is_over: Calla
         for smaller in history.smaller():
             if is_over():
                 break
-            if smaller.deeds and smaller.crashed <= history.crashed and is_wrong(smaller):
+            if smaller.deeds and smaller.unfinished <= history.unfinished and is_wrong(smaller):
                 history, goes_on = smaller, True
                 break
     return history
@@ -244,16 +228,24 @@ class Drawer:
     def __init__(self, question: Question, agent_line: str) -> None:
         self._question = question
         self._agent_line = agent_line
-        given = [line.split()[1:] for line in question.head if line.startswith("slot ")]
-        self._slot: SimTime | None = parse_positive(given[0][0]) if given and given[0] else None
+        self._slot, self._delay = (self._given(name) for name in ("slot", "delay"))
+
+    def _given(self, name: str) -> SimTime | None:
+        """A setting of the question that has one value."""
+        given = [line.split()[1:] for line in self._question.head if line.startswith(f"{name} ")]
+        return parse_positive(given[0][0]) if given and len(given[0]) == 1 else None
 
     def draw(self, seed: int) -> History:
         """The history of a seed."""
         random = Random(f"history/{seed}")
-        sketch = _sketch(random, self._question.family)
+        sketch = draw_network(random, self._question.family)
         most = _LONGEST_DELAY if self._slot is None else self._slot // _SETTLING
         is_storm = random.random() < _STORMS
-        delays = _delays(random, sketch, most, is_storm=is_storm) if sketch.nodes else (("", MILLISECOND),)
+        if sketch.nodes:
+            leaves = any("departure" in text for _, text in self._question.may)
+            delays = draw_delays(random, sketch, most, is_storm=is_storm, leaves=leaves)
+        else:
+            delays = (("", self._delay or random.choice((MILLISECOND, any_delay(random, most)))),)
         longest = max(delay for _, delay in delays)
         slot = self._slot or max(SECOND, _SETTLING * longest)
         history = History(sketch, delays, slot, (), ())
@@ -267,82 +259,16 @@ class Drawer:
 
     def text(self, history: History) -> str:
         """A history as a transcript."""
-        own = [line for line in self._question.head if line.strip() and line.split(" ")[0] not in ("agent", "slot")]
+        own = [line for line in self._question.head if line.strip() and not self._is_drawn(line)]
         return (
             "\n".join((self._agent_line, *own, *history.head(), "", *(tuple(history.commands()) or ("> wait 0s",))))
             + "\n"
         )
 
-
-def _sketch(random: Random, family: Family | None) -> Sketch:
-    if family is None:
-        return Sketch("drawn")
-    size = family.least + int((family.most - family.least + 1) * random.random() ** 2)
-    return _SKETCHES[family.kind](random, size)
-
-
-def _tree(random: Random, size: int) -> Sketch:
-    """Brokers of which each publishes, and perhaps subscribes, and up to three clients that do both."""
-    roles = random.choice(("/p{0}", "/p{0}/s{0}"))
-    name = [f"b{one}{roles.format(one)}" for one in range(1, size + 1)]
-    window = random.choice((1, 2, size))
-    nodes = [(name[0], "")]
-    nodes += [(name[one], f"b{random.randrange(max(0, one - window), one) + 1}") for one in range(1, size)]
-    clients = random.randint(0 if "s" in roles else 1, 3)
-    nodes += [(f"s{size + one}", f"b{random.randint(1, size)}") for one in range(1, clients + 1)]
-    return Sketch("trees", tuple(nodes))
-
-
-def _graph(random: Random, size: int) -> Sketch:
-    """A random tree, and some links more."""
-    names = [f"n{one}" for one in range(1, size + 1)]
-    tree = [(names[random.randrange(one)], names[one]) for one in range(1, size)]
-    others = [one for one in combinations(names, 2) if one not in tree]
-    more = random.sample(others, min(len(others), random.randrange(size)))
-    return Sketch("graphs", tuple((one, "") for one in names), tuple(tree + more))
-
-
-def _field(random: Random, size: int) -> Sketch:
-    """Disks of 30 m on a field on which each has about five others in reach."""
-    side = max(30, round(24 * size**0.5))
-    return Sketch("fields", tuple((f"n{one}", _place(random, side)) for one in range(1, size + 1)))
-
-
-def _place(random: Random, side: int) -> str:
-    return f"{random.randint(0, side)},{random.randint(0, side)}"
-
-
-def _site(_: Random, size: int) -> Sketch:
-    """One site of three brokers, and clients that publish and subscribe."""
-    clients = [(f"n{one}", "site") for one in range(1, max(2, size - 3) + 1)]
-    return Sketch("sites", (*((f"b{one}", "site") for one in (1, 2, 3)), *clients))
-
-
-_SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
-    "trees": _tree,
-    "graphs": _graph,
-    "fields": _field,
-    "sites": _site,
-}
-
-
-def _delays(random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool) -> tuple[tuple[str, SimTime], ...]:
-    """All alike, of a few kinds that are near each other, or of all lengths."""
-    names = [name.split("/")[0] for name, _ in sketch.nodes]
-    pairs = list(sketch.links) or list(combinations(names, 2))
-    first = random.choice((MILLISECOND, MILLISECOND, _any_delay(random, most)))
-    near, far = (first // 2, 3 * first, 20 * first), tuple(_any_delay(random, most) for _ in range(8))
-    delays = [
-        min(delay, most) for delay in (first, *(far if is_storm else random.choice(((), (2 * first,), near, far))))
-    ]
-    drawn = [(random.randrange(len(delays)), f"{a}-{b}") for a, b in pairs]
-    grouped = [(" ".join(link for its, link in drawn if its == one), delays[one]) for one in range(1, len(delays))]
-    return (("", delays[0]), *(one for one in grouped if one[0]))
-
-
-def _any_delay(random: Random, most: SimTime) -> SimTime:
-    times: float = (most / MILLISECOND) ** random.random()
-    return round(times) * MILLISECOND
+    def _is_drawn(self, line: str) -> bool:
+        """Whether a history has a line of its own in the place of this one."""
+        keyword, _, rest = line.partition(" ")
+        return keyword in ("agent", "slot") or (keyword == "delay" and len(rest.split()) == 1)
 
 
 class _Story:
@@ -354,9 +280,12 @@ class _Story:
         self._random = character.random
         self._sentences = Sentences(network, head.vocabulary)
         self._brokers = frozenset(one for one in range(len(network.processes)) if network.is_broker(one))
-        reader = MayReader(network, head.vocabulary)
         self._walks = sum(int(text.split()[0]) for _, text in question.may if _WALKS.fullmatch(text))
-        self._may = [reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)]
+        reader = MayReader(network, head.vocabulary)
+        self._spells = _Spells(network)
+        self._may = [
+            self._spells.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
+        ]
         self._recovers = any("recover" in one.text for one in self._may)
         self._last: list[NodeId] = []
         nodes = range(len(network.processes))
@@ -372,18 +301,31 @@ class _Story:
             if may is None:
                 deeds.append(self._walk())
                 continue
-            options = list(may.options(world))
+            options = [one for one in may.options(world) if self._spells.allow(one)]
             if options:
                 command = self._pick(options)
-                world = do(command, world, self._brokers).world
+                world = self._do(command, world)
                 after = None if may.when_quiet or not deeds else self._character.after()
                 deed = Deed(self._sentences.command(command), after)
                 deeds.append(deed if after is None else replace(deed, after=max(after, deed.soonest)))
-        for node in sorted(world.down) if self._recovers else ():
-            command = Fail(node, FaultKind.RECOVER)
-            world = do(command, world, self._brokers).world
-            deeds.append(Deed(self._sentences.command(command)))
+        recoveries = [Fail(node, FaultKind.RECOVER) for node in sorted(world.down) if self._recovers]
+        for last in (*recoveries, *self._spells.ends(world, self._random)):
+            world = self._do(last, world)
+            deeds.append(Deed(self._sentences.command(last)))
         return world, deeds
+
+    def _do(self, command: Command, world: World) -> World:
+        self._spells.note(command, world)
+        match command:
+            case Leave(node) if world.parents:
+                return world.after(ParentChange(0, node, None))
+            case Return(node, broker) if world.parents:
+                return world.after(ParentChange(0, node, broker))
+            case Leave() | Return() | Fail(_, FaultKind.FREEZE):
+                return world
+            case Fail(node, FaultKind.RECOVER) if node not in world.down:
+                return world
+        return do(command, world, self._brokers).world
 
     def _turns(self) -> Iterator[May | None]:
         """Which line has its turn when; who subscribes mostly does so before anything else."""
@@ -412,7 +354,9 @@ class _Story:
     def _walk(self) -> Deed:
         node = self._random.randrange(len(self._network.processes))
         side = round(max(max(place) for place in self._network.places.values()))
-        return Deed(f"{self._network.node_name(node)} moves to {_place(self._random, side)}", self._character.after())
+        return Deed(
+            f"{self._network.node_name(node)} moves to {draw_place(self._random, side)}", self._character.after()
+        )
 
 
 _BY_CAST = 0.7
@@ -427,13 +371,106 @@ def _is_cut(command: Command) -> bool:
 
 def _nodes_of(command: Command) -> tuple[NodeId, ...]:
     match command:
-        case Apply(node) | PublishEvent(node) | Fail(node):
+        case Apply(node) | PublishEvent(node) | Fail(node) | Leave(node):
             return (node,)
-        case Move(node, parent):
+        case Move(node, parent) | Return(node, parent):
             return (node,) if parent is None else (node, parent)
         case Relink(a, b):
             return a, b
     return ()
+
+
+class _Spells:
+    """What begins and ends: which nodes are frozen, which clients are cut off, and which have detached."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        nodes = range(len(network.processes))
+        self._brokers = [node for node in nodes if network.is_broker(node)]
+        self._clients = [node for node in nodes if not network.is_broker(node)]
+        self._frozen: set[NodeId] = set()
+        self._away: set[NodeId] = set()
+        self._homes: dict[NodeId, NodeId] = {}
+        """The brokers of the clients that are cut off."""
+        self._keeps_homes = False
+        """Whether who is cut off comes back to the same broker."""
+        self._kinds: dict[str, Callable[[World], Iterator[Command]]] = {
+            "freeze": self._freezes,
+            "absence": self._absences,
+            "departure": self._departures,
+        }
+
+    def read(self, text: str) -> May | None:
+        """Reads "3 freezes" or "2 absences when quiet"; None for a line about something else."""
+        match = _SPELLS.fullmatch(text)
+        if match is None:
+            return None
+        self._keeps_homes |= match[2] == "absence"
+        # A beginning and an end have a turn each.
+        return May(text, 2 * int(match[1]), self._kinds[match[2]], when_quiet=bool(match[3]))
+
+    def allow(self, command: Command) -> bool:
+        """Whether a command makes sense for a node that may be frozen, cut off or away."""
+        match command:
+            case Apply(node):
+                return node not in self._frozen
+            case PublishEvent(node):
+                return node not in self._frozen | self._away
+            case Move(node):
+                return node not in self._away and (node not in self._homes or command.parent == self._homes[node])
+            case Fail(node, FaultKind.CRASH):
+                return node not in self._frozen
+        return True
+
+    def note(self, command: Command, world: World) -> None:
+        """Follows what happens."""
+        match command:
+            case Fail(node, FaultKind.FREEZE):
+                self._frozen.add(node)
+            case Fail(node):
+                self._frozen.discard(node)
+            case Leave(node):
+                self._away.add(node)
+            case Return(node):
+                self._away.discard(node)
+            case Move(node, None) if node in self._clients and self._keeps_homes:
+                home = world.parents[node]
+                self._homes |= {} if home is None else {node: home}
+            case Move(node):
+                self._homes.pop(node, None)
+
+    def ends(self, world: World, random: Random) -> Iterator[Command]:
+        """The ends of all that has begun."""
+        yield from (Fail(node, FaultKind.RECOVER) for node in sorted(self._frozen))
+        yield from (Move(node, home) for node, home in sorted(self._homes.items()))
+        for node in sorted(self._away):
+            yield random.choice(list(self._returns(node, world)))
+
+    def _freezes(self, world: World) -> Iterator[Command]:
+        for node in range(world.nodes):
+            if node in self._frozen:
+                yield Fail(node, FaultKind.RECOVER)
+            elif node not in world.down | self._away:
+                yield Fail(node, FaultKind.FREEZE)
+
+    def _absences(self, world: World) -> Iterator[Command]:
+        for node in self._clients if world.parents else ():
+            if node in self._homes or world.parents[node] is not None:
+                yield Move(node, self._homes.get(node))
+
+    def _departures(self, world: World) -> Iterator[Command]:
+        for node in self._clients:
+            if node in self._away:
+                yield from self._returns(node, world)
+            elif node not in world.down | self._frozen and (not world.parents or world.parents[node] is not None):
+                yield Leave(node)
+
+    def _returns(self, node: NodeId, world: World) -> Iterator[Return]:
+        brokers = [one for one in self._brokers if one not in world.down] or self._brokers
+        yield from (Return(node, broker) for broker in (brokers if world.parents else [None]))
+
+
+_SPELLS = re.compile(r"(\d{1,3}) (freeze|absence|departure)s?( when quiet)?")
 
 
 def _world(network: Network) -> World:

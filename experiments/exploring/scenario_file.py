@@ -196,7 +196,7 @@ def _size(name: str) -> Callable[[_Reader, str], None]:
             if not 2 <= family.least <= family.most <= MOST_HUNTED:
                 raise ValueError(f"{name} of {rest} nodes: there can be 2 to {MOST_HUNTED} to be hunted in")
             reader.others["family"] = family
-        elif name in ("fields", "sites") or not rest.isdecimal() or not 2 <= int(rest) <= 6:
+        elif name in ("fields", "brokers", "sites") or not rest.isdecimal() or not 2 <= int(rest) <= 6:
             raise ValueError(f"{name} of {rest!r} nodes: there can be 2 to 6, or for a hunt 2..{MOST_HUNTED}")
         else:
             reader.others[name] = int(rest)
@@ -218,6 +218,7 @@ _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
     "graphs": _size("graphs"),
     "trees": _size("trees"),
     "fields": _size("fields"),
+    "brokers": _size("brokers"),
 }
 
 

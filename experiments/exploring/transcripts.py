@@ -20,7 +20,7 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import worked_by_hand
-from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, PublishEvent, Relink
+from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
 from roambus.bridge.transcript.document import Document, Vocabulary, format_attributes, parse_document
 from roambus.bridge.transcript.network import Network as Drawn
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
@@ -160,7 +160,7 @@ class Sentences:
         self._drawn = drawn
         self._vocabulary = vocabulary
 
-    def command(self, command: Command) -> str:
+    def command(self, command: Command) -> str:  # noqa: PLR0911  # a kind of command a line
         """A command as a transcript has it."""
         match command:
             case Apply(node, event):
@@ -174,6 +174,10 @@ class Sentences:
                 return f"link {self.name(a)}-{'>' * one_way}{self.name(b)} {'up' if up else 'down'}"
             case Fail(node, kind):
                 return f"{self.name(node)} {_FAULTS[kind]}"
+            case Leave(node):
+                return f"{self._client(node)} detaches"
+            case Return(node, broker):
+                return f"{self._client(node)} attaches{'' if broker is None else f' to {self.name(broker)}'}"
         raise ValueError(f"{command} has no text")
 
     def name(self, node: int) -> str:

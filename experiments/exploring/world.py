@@ -9,6 +9,10 @@ every agent and sees what it is told and what it answers, in the order in which 
 back-end has them change. So properties judge a run by the same world as an exploration, and an exploration begins with
 the world that its setup has left.
 
+A subscription takes time to be known. If it has to settle, a notification of a run counts as wanted by those alone who
+had asked for it so long before, and whose own links have stood, who were not away, and with everybody up, for all that
+time: what a frozen broker holds may be the subscription.
+
 What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
 publication has, which nodes are told of their places. The order is that of a run at one instant
 (`bridge.host.agenda`).
@@ -39,7 +43,9 @@ from roambus.experiments.exploring.nodes import Seen, Taken, seen_by_world
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
+    Attach,
     Crashed,
+    Detach,
     Event,
     Publish,
     Recovered,
@@ -213,8 +219,17 @@ Look = Callable[[SimTime], None]
 class Witness:
     """Sees a run of a transcript; `world` is what it knows."""
 
-    def __init__(self, timeline: Timeline, scenario: Scenario, look: Look = lambda _: None) -> None:
-        """Calls `look` with the time of whatever happens, before it does."""
+    def __init__(
+        self,
+        timeline: Timeline,
+        scenario: Scenario,
+        look: Look = lambda _: None,
+        settling: tuple[SimTime, SimTime] = (0, 0),
+    ) -> None:
+        """Calls `look` with the time of whatever happens, before it does.
+
+        `settling` is how long subscriptions take to settle, and from when on it does not matter any more.
+        """
         size = len(scenario.nodes)
         graph = graph_of(scenario)
         self.agents: list[Any] = []
@@ -225,6 +240,10 @@ class Witness:
         self._published_at: list[SimTime] = []
         self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda one: one.at))
         self._look = look
+        self._settling, self._settled_from = settling
+        self._since: dict[tuple[NodeId, Filter], SimTime | None] = {}
+        """Since when each filter has had the time to be known; None while its node is out of reach."""
+        self._away: set[NodeId] = set()
 
     def published_by(self, time: SimTime) -> int:
         """How much was published before some time."""
@@ -233,26 +252,63 @@ class Witness:
     def reach(self, now: SimTime) -> None:
         """Has links change up to now."""
         while self._to_come and self._to_come[0].at <= now:
-            self.world = self.world.after(self._to_come.popleft()).with_dues()
+            change = self._to_come.popleft()
+            self.world = self.world.after(change).with_dues()
+            for node in (change.a, change.b):
+                self._begin_again(node, change.at)
 
     def see(self, node: NodeId, event: Event, now: SimTime) -> None:
         """Takes what a node is told."""
         self.reach(now)
         self._look(now)
         match event:
-            case Subscribe() | Unsubscribe():
-                world = self.world.told(node, event)
+            case Detach():
+                self._away.add(node)
+            case Attach():
+                self._away.discard(node)
+            case Subscribe() | Unsubscribe() | Publish() | Crashed() | Stopped() | Recovered():
+                world = self._changed(node, event, now)
+                self.world = replace(world, commands=world.commands + 1).with_dues()
+            case _:
+                return
+        for one in range(self.world.nodes) if isinstance(event, Crashed | Stopped | Recovered) else (node,):
+            self._begin_again(one, now)
+
+    def _changed(self, node: NodeId, event: Event, now: SimTime) -> World:
+        match event:
+            case Subscribe(wanted):
+                self._since.setdefault((node, wanted), None)
+            case Unsubscribe(wanted):
+                self._since.pop((node, wanted), None)
             case Publish(notification):
                 name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
                 self._published_at.append(now)
-                world = self.world.told(node, event, name)
-            case Crashed() | Stopped():
-                world = self.world.after(Fault(now, node, FaultKind.CRASH))
+                return self._settled(self.world.told(node, event, name), now)
             case Recovered():
-                world = self.world.after(Fault(now, node, FaultKind.RECOVER))
-            case _:
-                return
-        self.world = replace(world, commands=world.commands + 1).with_dues()
+                return self.world.after(Fault(now, node, FaultKind.RECOVER))
+            case Crashed() | Stopped():
+                return self.world.after(Fault(now, node, FaultKind.CRASH))
+        return self.world.told(node, event)
+
+    def _begin_again(self, node: NodeId, now: SimTime) -> None:
+        """What a node wants and was not known yet has to settle from now on, or once it is in reach, and all are up."""
+        for (one, wanted), since in self._since.items():
+            if one == node and (since is None or now - since < self._settling):
+                can_settle = one not in self._away and not self.world.down and bool(self.world.neighbours(one))
+                self._since[one, wanted] = now if can_settle else None
+
+    def _settled(self, world: World, now: SimTime) -> World:
+        """The world in which what was published last is wanted by those alone whose subscriptions have settled."""
+        if now >= self._settled_from:
+            return world
+        *others, last = world.published
+        known = {
+            node
+            for (node, wanted), since in self._since.items()
+            if since is not None and now - since >= self._settling and wanted.matches(last.notification)
+        }
+        last = last._replace(wanted_by=last.wanted_by & known, due=last.due & known)
+        return replace(world, published=(*others, last))
 
     def hear(self, node: NodeId, actions: Sequence[Action], now: SimTime, *, by_timer: bool) -> None:
         """Takes what it answers; what timers send is no load of a command."""

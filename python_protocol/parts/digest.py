@@ -63,8 +63,16 @@ class Digest:
             known = Held(publisher, number, known.bits << (number - known.newest) & _MASK)
         age = known.newest - number
         self._held[publisher] = known._replace(bits=known.bits | (1 << age & _MASK))
+        self._keep_limit()
+
+    def _keep_limit(self) -> None:
         if len(self._held) > self._limit:
             del self._held[next(iter(self._held))]
+
+    def name(self, held: Held) -> None:
+        """Somebody has notifications of a publisher of which nothing may be here: it is named, with no bit."""
+        self._held.setdefault(held.publisher, Held(held.publisher, held.newest, 0))
+        self._keep_limit()
 
     def tell(self) -> tuple[Held, ...]:
         """What goes into a frame; what was heard last stands at the end."""

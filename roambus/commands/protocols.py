@@ -166,7 +166,7 @@ Example: roambus explore scenario.txt --seconds 60
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes that explore."
 )
 @click.option("--keep", type=_LOCAL, help="Keeps the search in this folder, and resumes it from there.")
-@click.option("--keep-on", is_flag=True, help="Goes on after a violation, to check the other properties.")
+@click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
 @click.option("--no-reduction", is_flag=True, help="Also tries orders of arrivals that have the same result.")
 @click.option(
     "--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts in random histories for this number of seconds."
@@ -193,9 +193,9 @@ def explore(
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
-        if depth or states or seconds or memory or keep or keep_on or no_reduction:
-            raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs and --out")
-        _hunt(scenario, agent, pairs("--param", parameters), (hunted, seed, jobs), out)
+        if depth or states or seconds or memory or keep or no_reduction:
+            raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs, --keep-on and --out")
+        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on), jobs, out)
         return
     from roambus.experiments.exploring.parallel import Request, explore_all
     from roambus.experiments.exploring.search import INTERRUPTED, Bounds
@@ -216,16 +216,30 @@ def explore(
 
 
 def _hunt(
-    scenario: Path, agent: str | None, parameters: dict[str, str], how: tuple[float, int, int], out: Path | None
+    what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool], jobs: int, out: Path | None
 ) -> None:
+    from rich.progress import Progress
+
     from roambus.bridge.files import read_text
     from roambus.bridge.transcript.transcript import Overrides
     from roambus.experiments.exploring.hunt import Chase, hunt
 
-    seconds, seed, jobs = how
-    with console().status(f"hunting in {scenario}"):
-        found = hunt(Chase(scenario, read_text(scenario), Overrides(agent, parameters), seconds, seed), jobs, remark)
+    scenario, agent, parameters = what
+    chase = Chase(scenario, read_text(scenario), Overrides(agent, parameters), *how)
+    shown = console()
+    with Progress(console=shown, transient=True, disable=not shown.is_terminal) as bar:
+        task = bar.add_task(f"hunting in {scenario}", total=chase.seconds)
+        found = hunt(
+            chase,
+            jobs,
+            remark,
+            lambda histories, seconds: bar.update(
+                task, completed=seconds, description=f"hunting in {scenario}: {histories} histories"
+            ),
+        )
     _print(found, out)
+    if found.is_interrupted and not found.wrong:
+        sys.exit(InterruptionError.exit_code)
     sys.exit(EXIT_PROBLEMS if found.wrong else EXIT_UNDECIDED)
 
 

@@ -102,6 +102,7 @@ def test_all_that_handlers_are_made_of_is_checked() -> None:
         ("SimTime", ["0"]),
         ("Route | None", ["None"]),
         ("tuple[Action, ...]", ["()"]),
+        ("tuple[()]", ["()"]),
         ("tuple[list[Action], int]", ["([], 0,)"]),
         ("Action", ["None"]),
     ],

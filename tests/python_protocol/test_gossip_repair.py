@@ -55,6 +55,19 @@ def test_who_lacks_something_is_sent_it_after_a_while() -> None:
     assert "CancelTimer" in str(hear(agent, news(1)))
 
 
+def test_who_has_nothing_of_a_publisher_says_so_and_is_sent_it() -> None:
+    """A summary has room for some publishers only, so that what it does not name is not sent again."""
+    lacking, having = make(), make()
+    hear(having, news(1))
+    hear(lacking, Summary((Held(7, 1, 0b1),)))
+    (told,) = (one.message for one in tell(lacking) if isinstance(one, Send))
+    assert told == Summary((Held(7, 1, 0),))
+    assert isinstance(told, Summary)
+    assert [one.key for one in hear(having, told, SECOND) if isinstance(one, SetTimer)] == [
+        RepairTimer(NotificationId(7, 1))
+    ]
+
+
 def test_who_lacks_something_itself_tells_soon() -> None:
     """Whether it hears that others have it, or finds a gap in the numbers of a publisher."""
     for message in (Summary((Held(7, 1, 0b1),)), news(4)):

@@ -7,7 +7,7 @@ skipped. It runs whole agents over ideal links between all nodes; node 0 is the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from random import Random
@@ -248,6 +248,15 @@ class Result:
     def _label(self, node: NodeId) -> str:
         member = self.agents[node].members.get(TOPIC)
         return (None if member is None else member.ring.label) or "-"
+
+
+CHECKS: dict[str, Callable[[Result], object]] = {
+    "not the skip ring of the definition": Result.wrong_ring,
+    "never quiet": Result.restless,
+    "undelivered": Result.undelivered,
+    "delivered twice": Result.doubled,
+    "last row of the trace is false": Result.misnoted,
+}
 
 
 def carry_out(history: History, parameters: Mapping[str, str] | None = None) -> Result:

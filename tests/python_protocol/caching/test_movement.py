@@ -58,10 +58,7 @@ def test_with_quiet_between_everything_comes_in_the_order_of_publication(scene: 
 @given(st.randoms(use_true_random=False), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_however_slow_the_links_and_however_fast_the_clients(random: Random, freezes: bool) -> None:
-    """Clients that move on before their words have arrived get everything once, and leave nothing behind.
-
-    `benchmarks.client_histories` has thousands of these.
-    """
+    """Clients that move on before their words have arrived get everything once, and leave nothing behind."""
     assert list(wrong(draw(random, freezes=freezes))) == []
 
 

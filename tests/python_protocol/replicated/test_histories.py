@@ -33,7 +33,7 @@ TIME_OUT = 100 * MILLISECOND
 @settings(max_examples=25, deadline=None)
 @given(random=st.randoms(use_true_random=False))
 def test_nothing_goes_wrong_in_any_history(random: Random, *, faults: bool) -> None:
-    """Brokers crash or freeze, clients leave and return; `benchmarks.site_histories` has thousands of these."""
+    """Brokers crash or freeze, clients leave and return, whatever routing, order and time-out are."""
     assert list(wrong(draw(random, Drawing(faults=faults, absences=faults)))) == []
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.random_rings import CHECKS, main
-from tests.support.ring_histories import History, Step, carry_out, draw_history
+from tests.support.ring_histories import CHECKS, History, Step, carry_out, draw_history
 
 LEFT = History(
     2, 2000, corrupted=False, steps=(Step("subscribe", 1, 0), Step("subscribe", 2, 0), Step("unsubscribe", 1, 60_000))
@@ -75,9 +73,3 @@ def test_who_unsubscribes_and_leaves_at_once_is_not_in_the_ring_when_it_is_back(
     """It is away when the permission to go comes."""
     kinds = (("subscribe", 0), ("unsubscribe", 20_000), ("detach", 0), ("attach", 1000))
     assert wrong(History(2, 100, corrupted=False, steps=tuple(Step(kind, 1, gap) for kind, gap in kinds))) == []
-
-
-def test_the_search_counts_what_goes_wrong() -> None:
-    """A line a property; nothing fails."""
-    done = CliRunner().invoke(main, ["--runs", "3"])
-    assert (done.exit_code, done.output.count(": 0 of 3 runs")) == (0, 5)
