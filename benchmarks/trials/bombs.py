@@ -2,8 +2,8 @@
 
 python -m benchmarks.trials bombs [--subject "equal rows" "a long text"]
 
-Each is given to real commands, one after the other. Promised is: an end within 60 s, at most 4 GiB in all processes of
-the command together, no traceback, and one message where the file is refused.
+Each is given to real commands, one after the other. Promised is: an end within 150 s, however busy the machine is, at
+most 4 GiB in all processes of the command together, no traceback, and one message where the file is refused.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 
 from benchmarks.trials.files import RUN, lay
 from benchmarks.trials.harness import Asked, Chapter, Outcome
-from benchmarks.trials.processes import Command, use_of
+from benchmarks.trials.processes import LONGEST_S, Command, use_of
 from roambus.bridge.record.record_file import MAGIC
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.spark.engine.session import spark_session
 
-PATIENCE_S, MOST_MIB = 60.0, 4096.0
+PATIENCE_S, MOST_MIB = LONGEST_S, 4096.0
 GIB = 2**30
 
 EXPORT = ["export", "{run}", "--format", "jsonl,vec,perfetto", "--out", "{out}"]
