@@ -42,7 +42,7 @@ from roambus.python_protocol.lean.distances import (
     pack_levels,
     unpack_levels,
 )
-from roambus.python_protocol.lean.interests import MESSAGE_BYTES, Interest, Interests, Wants, wants
+from roambus.python_protocol.lean.interests import MESSAGE_BYTES, Interest, Interests, Wants, in_parts, wants
 from roambus.python_protocol.lean.messages import (
     BEAT_BYTES,
     HELD_BYTES,
@@ -122,8 +122,9 @@ class LeanMft(RepairingGossip):
     needs_levels = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: LeanParameters, random: Random) -> None:
-        """The number of the own filters is in stable storage, as they are."""
+        """Number and parts of the own filters are in stable storage, as they are."""
         self._number = 0
+        self._parts = 1
         super().__init__(node, roles, parameters, random)
 
     def forget(self) -> None:
@@ -154,7 +155,7 @@ class LeanMft(RepairingGossip):
         """Begins to tell what is here, and after a crash what is wanted."""
         super().start(event, now)
         if self._number:
-            self._learn(Interest(self.node, self._number, tuple(self._filters)))
+            self._learn_own()
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
@@ -170,7 +171,13 @@ class LeanMft(RepairingGossip):
 
     def _change_interest(self) -> None:
         self._number += 1
-        self._learn(Interest(self.node, self._number, tuple(dict.fromkeys(self._filters))))
+        self._learn_own()
+
+    def _learn_own(self) -> None:
+        parts = in_parts(self.node, self._number, dict.fromkeys(self._filters), self._parts)
+        self._parts = len(parts)
+        for interest in parts:
+            self._learn(interest)
 
     @on(Wants)
     def take_interests(self, told: Wants, _: NodeId, __: SimTime) -> None:
@@ -239,7 +246,7 @@ class LeanMft(RepairingGossip):
     def publish(self, event: Publish, now: SimTime) -> None:
         """Sends a notification to the few who want it, or to all."""
         notification = event.notification
-        wanting = set(self._interests.wanting(notification)) - {self.node}
+        wanting = self._interests.wanting(notification) - {self.node}
         if self._are_many(notification, len(wanting), now):
             super().publish(event, now)
             return

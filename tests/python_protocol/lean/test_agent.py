@@ -95,7 +95,7 @@ def test_a_forwarder_sends_again_once_and_then_gives_up() -> None:
 
 
 def published(agent: LeanMft, wanting: Sequence[NodeId]) -> list[Action]:
-    hear(agent, Wants(tuple(Interest(one, 1, (FILTER,)) for one in wanting)))
+    hear(agent, Wants(tuple(Interest(one, 0, 1, (FILTER,)) for one in wanting)))
     return list(agent.handle(Publish(NEWS, ()), SECOND))
 
 
@@ -133,7 +133,7 @@ def test_what_nobody_wants_is_not_sent_unless_somebody_turns_out_to() -> None:
     """A subscription that comes a little late is for what was published before it came."""
     agent = at_two_hops(PUBLISHER)
     assert not [one for one in published(agent, []) if isinstance(one, Send)]
-    late = hear(agent, Wants((Interest(SUBSCRIBER, 1, (FILTER,)),)), now=2 * SECOND)
+    late = hear(agent, Wants((Interest(SUBSCRIBER, 0, 1, (FILTER,)),)), now=2 * SECOND)
     assert timers(late, ForwardTimer)
     assert fire(agent, ForwardTimer(NEWS.id), 2 * SECOND) == [Pub(0, 0, (Target(SUBSCRIBER, 6),), NEWS)]
 
@@ -170,7 +170,7 @@ def test_who_was_only_told_of_an_acknowledgement_does_not_repeat_it() -> None:
 def test_distances_are_told_while_notifications_for_few_are_on_the_air() -> None:
     """And forgotten from heartbeats soon after; so is the haste."""
     agent = at_two_hops()
-    hear(agent, Wants((Interest(SUBSCRIBER, 1, (FILTER,)),)))
+    hear(agent, Wants((Interest(SUBSCRIBER, 0, 1, (FILTER,)),)))
     rows = []
     for now in (2 * SECOND, 4 * SECOND, 30 * SECOND):
         if now == 4 * SECOND:
