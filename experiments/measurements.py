@@ -219,6 +219,7 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
 _AGENT_NAMES = {
     "mft": "MFT-PubSub",
     "mft-published": "MFT-PubSub as published",
+    "mft-lean": "MFT-PubSub, lean",
     "mft-tuned": "MFT-PubSub, tuned",
     "aodv-tuned": "AODV, tuned",
     "gossip-repair": "gossip with repair",

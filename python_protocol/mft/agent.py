@@ -35,7 +35,10 @@ from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 
 class MftPubSub(BrokerAgent):
-    """Mobile, fault tolerant publish/subscribe, with any combination of roles on a node."""
+    """A tree of brokers that move and fail; tuned, broadcast with repair in place of delivery along the tree.
+
+    A node has any combination of roles.
+    """
 
     parameters: MftParameters
     client: Client

@@ -128,7 +128,7 @@ def test_the_sweep_has_every_cell_with_every_agent() -> None:
     (sweep,) = STUDY.sweeps
     points = {(point.agent.label, point.axes): point.variables for point in expand(sweep.asked)}
     agents = {agent for agent, _ in points}
-    assert {"flooding", "gossip", "gossip-repair", "mft-tuned", "aodv-tuned"} <= agents
+    assert {"flooding", "gossip", "gossip-repair", "mft-lean", "mft-tuned", "aodv-tuned"} == agents
     assert len(points) == len(agents) * 4 * 2 * 3
     assert {variables["frame_limit"] for variables in points.values()} == {127}
     rates = {float(str(v["publishers"])) / float(str(v["publish_interval"])) for v in points.values()}
@@ -147,7 +147,7 @@ def everywhere(change: Change) -> Measurements:
         at = dict(zip((axis.name for axis in sweep.asked.axes), place, strict=True))
         late = (agent.label == "flooding" and at["rate"] == "10") or agent.label == "aodv-tuned"
         rate = change(agent.label, at) or (0.5 if late else 0.999)
-        bytes_sent = 9000.0 if agent.label == "mft-tuned" else 3000.0
+        bytes_sent = {"mft-tuned": 9000.0, "mft-lean": 1000.0}.get(agent.label, 3000.0)
         rows.append(
             {
                 "agent": agent.label,
