@@ -165,7 +165,11 @@ class IdealBackend:
     def _change(self, happening: Happening) -> None:
         """Of a fault the host knows by itself; here it is what the node's links and frames suffer."""
         self._graph = self._graph.after(happening)
-        self._reached.clear()
+        if isinstance(happening, LinkChange):
+            self._reached.pop(happening.a, None)
+            self._reached.pop(happening.b, None)
+        else:
+            self._reached.clear()
         match happening:
             case Fault(node=node, kind=FaultKind.CRASH):
                 self._forget(node)

@@ -75,11 +75,14 @@ class Graph(NamedTuple):
         """Whether frames go from `sender` to `receiver`."""
         if receiver not in self.near[sender] or sender in self.down or receiver in self.down:
             return False
-        return all((sender in group) == (receiver in group) for group in self.groups)
+        return not self.groups or all((sender in group) == (receiver in group) for group in self.groups)
 
     def reached(self, sender: NodeId) -> tuple[NodeId, ...]:
         """The nodes that a broadcast of `sender` reaches, in their order."""
-        return tuple(receiver for receiver in sorted(self.near[sender]) if self.carries(sender, receiver))
+        near = sorted(self.near[sender])
+        if self.down or self.groups:  # seldom, and a run asks for each broadcast after a change
+            near = [receiver for receiver in near if self.carries(sender, receiver)]
+        return tuple(near)
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
         """The nodes that a node can reach over others, itself included."""
