@@ -233,7 +233,7 @@ _course: _Course
 
 
 def _share(course: _Course) -> None:
-    """Prepares a process; whoever conducts the hunt is told of Ctrl-C, and ends it for all."""
+    """Prepares a process; whoever conducts the hunt hears Ctrl-C, and ends it for all."""
     global _course  # noqa: PLW0603  # the way to hand something shared to the processes of a pool
     _course = course
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,7 +16,7 @@ nobody migrates, and every node forwards, not only brokers. Links are not reliab
   acknowledgement, or the PUB from somebody nearer, and after the first time it takes half of the progress.
 - *Who knows better says so.* Half of the acknowledgements are lost to those at the edge, who go on for nothing. Who has
   heard one itself and hears a PUB that lists its subscriber repeats it, unless somebody else does first.
-- *What nobody takes on* the publisher sends to all in the end: a PUB of the last effort is repeated like gossip, and
+- *What nobody accepts* the publisher sends to all in the end: a PUB of the last effort is repeated like gossip, and
   cancels the duties of all who hear it.
 - *Distances are told while they are needed*: heartbeats carry them as long as PUBs are on the air, each
   `beat_interval`, and more rarely while no distance changes. Otherwise they are the summaries of gossip with repair.

@@ -213,7 +213,7 @@ def test_a_property_that_cannot_see_says_so(tmp_path: Path, line: str, blind: st
 
 
 def test_an_agent_that_notes_nothing_says_nothing_of_what_is_lost(tmp_path: Path) -> None:
-    """What a node takes on is known by its notes only."""
+    """What a node has taken is known by its notes only."""
     found = explored(tmp_path, "Told", "must nothing lost")
     assert found.verdicts == {"nothing lost": "says nothing: no node noted ROUTE"}
 
