@@ -54,7 +54,14 @@ PARTS: dict[str, tuple[Setting, ...]] = {
 MODELLED = {
     one.name
     for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
-} | {radio.FILE.name, radio.MODE.name, radio.TX_POWER.name, nodes.MANAGER.name, radio.TEMPORAL_FILE.name}
+} | {
+    radio.FILE.name,
+    radio.MODE.name,
+    radio.TX_POWER.name,
+    nodes.MANAGER.name,
+    radio.TEMPORAL_FILE.name,
+    radio.LOSSES_FILE.name,
+}
 """The paths of the keys that change what the embedded radio does."""
 
 OF_THE_RADIO = {

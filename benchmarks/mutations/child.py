@@ -22,7 +22,7 @@ PATIENCE = 3
 PROFILE = "mutations"
 _BUSY = 30
 """A busy machine may take so many times as long."""
-_QUIET = ("-x", "-q", "-p", "no:cacheprovider", f"--hypothesis-profile={PROFILE}")
+_QUIET = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:roambus", f"--hypothesis-profile={PROFILE}")
 _EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 """Libraries imported before pytest begins are no mistake here."""
 _MEMORY = 4 << 30

@@ -79,6 +79,7 @@ PROTOCOLS = (
         (f"{_TESTS}/test_flooding.py",),
         (),
     ),
+    Protocol("lean", ("python_protocol/lean",), (f"{_TESTS}/lean",), (_SCENARIOS,)),
     Protocol("opportunistic", ("python_protocol/opportunistic.py",), (f"{_TESTS}/test_opportunistic.py",), ()),
     Protocol("gossip", ("python_protocol/baselines.py",), (f"{_TESTS}/test_gossip.py",), ()),
     Protocol("beacon", ("python_protocol/baselines.py",), (f"{_TESTS}/test_beacon.py",), ()),

@@ -27,7 +27,7 @@ def completed(*words: str) -> list[str]:
     [
         (("ren",), ["render"]),
         (("run", "th"), ["thesis"]),
-        (("run", "thesis", "--agent", "mf"), ["mft"]),
+        (("run", "thesis", "--agent", "mf"), ["mft", "mft-lean"]),
         (("run", "thesis", "--set", "brok"), ["brokers="]),
         (("run", "thesis", "--set", "config=C1"), ["config=C16"]),
         (("run", "thesis", "--agent", "gossip", "--param", "cou"), ["counter_threshold="]),

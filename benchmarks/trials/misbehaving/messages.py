@@ -71,7 +71,7 @@ MESSAGES = (
         "a list in place of a tuple",
         _PATH.replace("  # here", ""),
         "self.send(BROADCAST, Ping([1, 2]))",
-        "path = .1, 2.: .1, 2. is no tuple, but of type list.*in tick",
+        "path = .1, 2.: .1, 2. is not of type tuple, but of type list.*in tick",
     ),
     telling("a value that does not fit", _NUMBERS, "self.send(BROADCAST, Ping(1, 300))", "b = 300.*in tick"),
     telling(

@@ -79,8 +79,8 @@ VALUES = (
     handling("handle returns a text", 'return "send"', "handle has returned 'send'"),
     handling("handle returns one action", 'return SetTimer("x", 1)', "handle has returned SetTimer"),
     handling("handle returns a number", "return 0", "handle has returned 0"),
-    handling("handle returns what is no action", 'return ["send"]', "'send' is no action at .*:7 in handle"),
-    handling("handle yields what is no action", 'yield "send"  # here', "'send' is no action"),
+    handling("handle returns what is no action", 'return ["send"]', "'send' is not an action at .*:7 in handle"),
+    handling("handle yields what is no action", 'yield "send"  # here', "'send' is not an action"),
     handling("handle yields half a second", 'yield SetTimer("x", 0.5)  # here', _TIME),
     whole(
         "handle takes too little",

@@ -140,7 +140,7 @@ def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> No
     words = [sys.executable, "-m", "roambus", "verify", "results/run"]
     verified = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert verified.returncode == 1
-    assert "it was live" in verified.stderr
+    assert "it was a live run" in verified.stderr
     assert "nobody can repeat" in verified.stderr
 
 
