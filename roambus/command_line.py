@@ -9,6 +9,7 @@ codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 f
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import traceback
@@ -47,6 +48,8 @@ MOVED = {
 def main() -> None:
     """Runs the command line; a user's mistake or a failed run gets one message and an exit code of its own."""
     _print_any_name()
+    # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     told = Telling()
     try:
         sys.exit(_run(told))
@@ -104,12 +107,12 @@ def _is_interrupted(error: BaseException) -> bool:
 
 def _lacks_memory(error: Exception) -> bool:
     """Whether memory was refused, to Python or to a library that is being loaded."""
-    is_refused = isinstance(error, ImportError) and any(text in str(error) for text in _REFUSED)
+    is_refused = isinstance(error, ImportError | SystemError) and any(text in str(error) for text in _REFUSED)
     return is_refused or isinstance(error, MemoryError)
 
 
-_REFUSED = ("failed to map segment", "cannot allocate memory")
-"""How the system's loader says it."""
+_REFUSED = ("failed to map segment", "cannot allocate memory", "without setting an exception", "without exception set")
+"""How the system's loader says it, and how Python does where code in C was refused memory and did not tell."""
 
 
 def _reason(error: BaseException) -> str:

@@ -211,20 +211,27 @@ def test_the_command_line_answers_before_slow_libraries_are_imported() -> None:
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("kilobytes", [150_000, 200_000, 300_000])
+@pytest.mark.parametrize("kilobytes", [150_000, 200_000, 240_000])
 def test_with_little_memory_a_run_ends_without_a_traceback(tmp_path: Path, kilobytes: int) -> None:
     """Wherever memory ends, also in the import of a library; SIGTERM would end it as always."""
     limit = f'export PYTHONDONTWRITEBYTECODE=1; ulimit -v {kilobytes}; exec "$@"'
     words = ["run", "field", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=1", "--out", "out"]
     running = start(tmp_path, *words, prefix=["bash", "-c", limit, "bash"])
     _, errors = running.communicate(timeout=60)
-    assert running.returncode != 0
+    assert running.returncode not in (0, 130)
     assert "Traceback" not in errors
+    assert "interrupted" not in errors
     assert session_processes(running.pid) == []
 
 
 @pytest.mark.parametrize(
-    "error", [MemoryError(), ImportError("libarrow.so.2600: failed to map segment from shared object")]
+    "error",
+    [
+        MemoryError(),
+        ImportError("libarrow.so.2600: failed to map segment from shared object"),
+        SystemError("<function _handle_fromlist at 0x7f> returned NULL without setting an exception"),
+        SystemError("error return without exception set"),
+    ],
 )
 def test_a_lack_of_memory_is_no_mistake_in_roambus(error: Exception) -> None:
     """Wherever it is noticed, it has one message and the exit code of what went wrong."""
