@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         EntryPoint("good", "installed_agent:Good", GROUP),
         EntryPoint("broken", "installed_broken:Broken", GROUP),
     ]
-    monkeypatch.setattr(agents, "entry_points", lambda group: points if group == GROUP else [])
+    monkeypatch.setattr(agents, "_installed", lambda: points)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "installed_agent.py").write_text(AGENT.format(name="Good"))
@@ -212,9 +212,9 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
     one, other = (EntryPoint("good", f"installed_agent:{name}", GROUP) for name in ("Good", "Other"))
-    monkeypatch.setattr(agents, "entry_points", lambda **_: [one, other])
+    monkeypatch.setattr(agents, "_installed", lambda: [one, other])
     refused("good", "agent 'good' comes from two packages: remove one of them")
-    monkeypatch.setattr(agents, "entry_points", lambda **_: [one, one])
+    monkeypatch.setattr(agents, "_installed", lambda: [one, one])
     assert load_agent("good").__name__ == "Good"
     assert agent_names() == ["good"]
 
