@@ -40,6 +40,10 @@ class RouteState(Enum):
     BEING_REPAIRED = "being repaired"
 
 
+_VALID = RouteState.VALID
+"""Asked for at each frame that is heard: Python 3.11 needs several times as long for a member of an enumeration."""
+
+
 @dataclass(slots=True)
 class Route:
     """An entry of the table. `lifetime` is when a valid route expires, or when another one is deleted (section 6.11).
@@ -53,7 +57,7 @@ class Route:
     sequence: int
     sequence_valid: bool
     lifetime: SimTime
-    state: RouteState = RouteState.VALID
+    state: RouteState = _VALID
     precursors: set[NodeId] = field(default_factory=set)
     """Neighbours that may send over this route, and must hear of its loss."""
 
@@ -86,7 +90,7 @@ class RoutingTable:
     def active(self, destination: NodeId, now: SimTime) -> Route | None:
         """The route over which data can go now; one whose time is over becomes invalid here."""
         route = self._routes.get(destination)
-        if route is None or route.state is not RouteState.VALID:
+        if route is None or route.state is not _VALID:
             return None
         if route.lifetime <= now:
             self._expire(route)
@@ -109,7 +113,7 @@ class RoutingTable:
         if route is None:
             self._routes[neighbour] = Route(neighbour, neighbour, 1, 0, False, until)
             return True
-        if route.next_hop == neighbour and route.state is RouteState.VALID and route.lifetime > now:
+        if route.next_hop == neighbour and route.state is _VALID and route.lifetime > now:
             if until > route.lifetime:  # noqa: PLR1730  # max() costs as much as the rest of this method
                 route.lifetime = until
             return False
@@ -164,7 +168,7 @@ class RoutingTable:
     def keep(self, destination: NodeId, until: SimTime) -> None:
         """An entry that waits for a reply is not deleted before `until` (section 6.4)."""
         route = self._routes.get(destination)
-        if route is not None and route.state is not RouteState.VALID:
+        if route is not None and route.state is not _VALID:
             route.lifetime = max(route.lifetime, until)
 
     def add_precursor(self, destination: NodeId, neighbour: NodeId) -> None:
@@ -195,7 +199,7 @@ class RoutingTable:
     def sweep(self, now: SimTime) -> list[Route]:
         """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last one."""
         for route in [route for route in self._routes.values() if route.lifetime <= now]:
-            if route.state is RouteState.VALID:
+            if route.state is _VALID:
                 self._expire(route)
             elif route.state is RouteState.INVALID:
                 del self._routes[route.destination]
@@ -209,14 +213,14 @@ class RoutingTable:
     @staticmethod
     def _replace(route: Route, next_hop: NodeId, hop_count: int, lifetime: SimTime) -> None:
         route.next_hop, route.hop_count, route.lifetime = next_hop, hop_count, lifetime
-        route.state = RouteState.VALID
+        route.state = _VALID
 
 
 def _is_better(offer: Route, route: Route) -> bool:
     """Section 6.7: the number in the table is unknown or older, or equal to that of a lost or longer route."""
     if not route.sequence_valid or is_newer(offer.sequence, route.sequence):
         return True
-    is_shorter = route.state is not RouteState.VALID or offer.hop_count < route.hop_count
+    is_shorter = route.state is not _VALID or offer.hop_count < route.hop_count
     return offer.sequence == route.sequence and is_shorter
 
 
