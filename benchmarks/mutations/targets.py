@@ -74,15 +74,13 @@ PROTOCOLS = (
         (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
     ),
     Protocol(
-        "flooding",
+        "baselines",
         ("python_protocol/baselines.py",),
-        (f"{_TESTS}/test_flooding.py",),
+        tuple(f"{_TESTS}/test_{name}.py" for name in ("beacon", "flooding", "gossip")),
         (),
     ),
     Protocol("lean", ("python_protocol/lean",), (f"{_TESTS}/lean",), (_SCENARIOS,)),
     Protocol("opportunistic", ("python_protocol/opportunistic.py",), (f"{_TESTS}/test_opportunistic.py",), ()),
-    Protocol("gossip", ("python_protocol/baselines.py",), (f"{_TESTS}/test_gossip.py",), ()),
-    Protocol("beacon", ("python_protocol/baselines.py",), (f"{_TESTS}/test_beacon.py",), ()),
     Protocol(
         "link",
         ("python_protocol/parts/link.py",),

@@ -34,7 +34,7 @@ def test_a_search_killed_at_any_moment_resumes(tmp_path: Path) -> None:
     assert running.returncode == -signal.SIGKILL
     assert 3 <= before < kept(tmp_path)
     assert resumed.startswith(f"line: {whole.states} states, {whole.transitions} transitions, depth {whole.depth}\n")
-    assert "everything was explored" in resumed
+    assert "\n  all states were explored" in resumed
 
 
 def kept(folder: Path) -> int:

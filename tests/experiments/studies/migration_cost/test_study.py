@@ -76,7 +76,7 @@ def test_the_table_has_a_row_a_point_and_a_column_an_agent() -> None:
         "| moving | brokers | subscriptions | first approach | MFT-PubSub |",
         "| --- | --- | --- | --- | --- |",
     ]
-    assert lines[4] == "| brokers | 8 | 1 | 8.50 ± 6.35 | 8.50 ± 6.35 |"
+    assert lines[4] == "| brokers | 8 | 1 | 8.50 (4.03 to 17.99) | 8.50 (4.03 to 17.99) |"
     assert lines[-1] == "| clients | 8 | 2 |  |  |"
 
 
