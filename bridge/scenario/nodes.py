@@ -353,11 +353,4 @@ class Ring:
     """The timer that is due next runs out now, whenever it is due."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picks:
-    """The numbers that the draws of the next event pick, in their order."""
-
-    numbers: tuple[int, ...]
-
-
-Handling = HandsOn | Ring | Picks
+Handling = HandsOn | Ring

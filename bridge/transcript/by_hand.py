@@ -28,9 +28,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from roambus.bridge.scenario.nodes import Handling, HandsOn, Picks, Ring
+from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
@@ -162,6 +162,8 @@ class Timer(NamedTuple):
     key: Hashable
 
 
+Draws = tuple[SimTime, tuple[int, ...]]
+"""From when on, in the next event, draws pick these numbers."""
 Timers = tuple[Timer, ...]
 """Those of one node, the next first; of those that run out at once the one that was set first."""
 
@@ -200,12 +202,10 @@ class Hands:
         self.timers = timers
         self._tell = tell
         self._is_by_hand = is_by_hand
+        self.draws: deque[Draws] = deque()
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
         """What the node does, except for what it asks of timers that are worked by hand."""
-        if isinstance(event, Picks):
-            self.chance.script.extend(event.numbers)
-            return []
         if isinstance(event, HandsOn):
             self._is_by_hand = True
             return [CancelTimer(one.key) for one in self.timers]
@@ -237,15 +237,33 @@ class Hands:
         return self._handle(TimerFired(key), now)
 
 
-def worked_by_hand(agent_class: type[Agent]) -> type[Agent]:
-    """A subclass of the agent that is told `HandsOn`, `Ring` and `Picks`, too."""
+class Script(Protocol):
+    """What a transcript says of agents that are worked by hand."""
+
+    draws: dict[NodeId, list[Draws]]
+    """What the draws of each node pick, the earliest first."""
+
+    def moment(self, now: SimTime) -> SimTime:
+        """What time it is for agents at a time of the run."""
+
+
+def worked_by_hand(agent_class: type[Agent], script: Script) -> type[Agent]:
+    """A subclass of the agent that is told `HandsOn` and `Ring`, too, and draws as the script says.
+
+    The numbers of a draw are for one event. They are no event themselves, because a node draws while it recovers, and
+    is told nothing before.
+    """
 
     class ByHand(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
         def __init__(self, node: NodeId, roles: Role, parameters: Any, _: Random) -> None:
             self.worked = Hands(super().handle, ScriptedChance())
+            self.worked.draws.extend(script.draws.get(node, ()))
             super().__init__(node, roles, parameters, self.worked.chance)
 
         def handle(self, event: Any, now: SimTime) -> Iterable[Action]:
-            return self.worked.handle(event, now)
+            draws = self.worked.draws
+            if draws and draws[0][0] <= now:
+                self.worked.chance.script.extend(draws.popleft()[1])
+            return self.worked.handle(event, script.moment(now))
 
     return ByHand

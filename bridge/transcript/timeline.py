@@ -19,6 +19,7 @@ heartbeats never are.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,10 +29,11 @@ from roambus.bridge.backends.ideal.backend import Arrival
 from roambus.bridge.scenario.definition import Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.network import DEPARTURE
-from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Picks, Ring
+from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.bridge.transcript import commands
+from roambus.bridge.transcript.by_hand import Draws
 from roambus.bridge.transcript.commands import (
     Apply,
     Arrive,
@@ -106,8 +108,12 @@ class Timeline:
         self._links: list[LinkChange] = []
         self.arrivals: list[Arrival] = []
         """What arrives when, if messages are worked by hand."""
+        self.draws: dict[NodeId, list[Draws]] = {}
+        """What the draws of each node pick, if chance is worked by hand."""
         self.hands_on: SimTime | None = None
         """From when on they are."""
+        self._ties: list[SimTime] = []
+        """When each command comes that is later than the one before it only to be the later one."""
         self._ways = Ways(network.places, head.speed_mps)
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
@@ -129,7 +135,7 @@ class Timeline:
             return
         last = self.slots[-1]
         if first.after is not None:
-            last.end, last.is_cut_short = self.now + first.after, True
+            last.end, last.is_cut_short = self._later(first.after), True
         self.now = last.end
         if number is not None and self.head.by_hand and self.hands_on is None:
             self.hands_on = self.now
@@ -138,8 +144,24 @@ class Timeline:
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
         for timed in others:
-            self.now += timed.after or 0
+            self.now = self._later(timed.after or 0)
             slot.end = max(slot.end, self.now + self._do(number, timed.command))
+
+    def _later(self, after: SimTime) -> SimTime:
+        """The time of a command that comes so long after the last; by hand no two come at one instant.
+
+        At one instant a run has an order of its own: links, arrivals, timers. So that commands by hand are carried out
+        in the order in which they are written, each is a nanosecond later than the last. Agents do not see that
+        nanosecond (`moment`), because timers that run out at one time would not do so any more.
+        """
+        if after or self.hands_on is None:
+            return self.now + after
+        self._ties.append(self.now + NANOSECOND)
+        return self._ties[-1]
+
+    def moment(self, now: SimTime) -> SimTime:
+        """What time it is for agents at a time of the run."""
+        return now - bisect_right(self._ties, now) * NANOSECOND
 
     def losses(self) -> Iterator[LinkLoss]:
         """The links that have a loss of their own."""
@@ -258,7 +280,7 @@ class Timeline:
             case RunOut(node):
                 self._commands.append(Command(self.now, node, Ring()))
             case Draw(node, picks):
-                self._commands.append(Command(self.now, node, Picks(picks)))
+                self.draws.setdefault(node, []).append((self.now, picks))
 
 
 # Commands that are more than one thing in a scenario.

@@ -81,7 +81,8 @@ def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
     timeline = _read_commands(document, head, network)
     agent, scenario = _choose(document, timeline, overrides)
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    return Plan(worked_by_hand(agent) if head.by_hand else agent, agent, scenario, head, timeline, names)
+    runs = worked_by_hand(agent, timeline) if head.by_hand else agent
+    return Plan(runs, agent, scenario, head, timeline, names)
 
 
 def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:

@@ -278,7 +278,7 @@ class Network:
             (node, event), others = told[0], told[1:]
             effects = self._effects_of(node, numbers[node], event, numbers[-1])
             for effect in reversed(effects):
-                drawn = (*picks, (node, effect.picks)) if effect.picks else picks
+                drawn = (*picks, (node, effect.picks))
                 if isinstance(effect, Failure):
                     yield self._picked(step, drawn), Raised(effect.text)
                     continue
@@ -297,8 +297,10 @@ class Network:
             numbers[-1] = self.worlds.see(numbers[-1], node, seen)
 
     def _picked(self, step: int, picks: Picks) -> int:
-        """The step in which chance picked this."""
-        return self.steps.number(self.steps[step]._replace(picks=picks)) if picks else step
+        """The step in which chance picked this; events of a node after which it picks nothing else are left out."""
+        drawing = [node if its else None for node, its in picks]
+        told = tuple(one for place, one in enumerate(picks) if one[0] in drawing[place:])
+        return self.steps.number(self.steps[step]._replace(picks=told)) if told else step
 
     def _effects_of(self, node: NodeId, state: int, event: int, world: int) -> list[Effect | Failure]:
         """What a node in some state may do when it is told an event, where links carry as in that world."""

@@ -134,6 +134,8 @@ class Nodes:
         """What of the scenario was not tried, in words that follow "was cut at"."""
         self.narrowed = self._chance.narrowed
         """What stands for all that draws can come to."""
+        self.keep_time = False
+        """Whether any of them has set a timer, or keeps a moment."""
 
     def __len__(self) -> int:
         return len(self._states)
@@ -145,8 +147,13 @@ class Nodes:
 
     def add(self, agent: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
         """The number of the state of an agent that was worked by hand up to `now`; raises CannotFreezeError."""
-        frozen = Freezer(agent.random, now, left_out).freeze(agent, self._agent_class)
-        return self._states.number((frozen, tuple(Timer(NOW + one.at - now, one.key) for one in agent.worked.timers)))
+        timers = tuple(Timer(NOW + one.at - now, one.key) for one in agent.worked.timers)
+        return self._number(Freezer(agent.random, now, left_out), agent, timers)
+
+    def _number(self, freezer: Freezer, agent: Any, timers: Timers) -> NodeState:
+        frozen = freezer.freeze(agent, self._agent_class)
+        self.keep_time |= bool(timers) or freezer.met_instants
+        return self._states.number((frozen, timers))
 
     def agent(self, state: NodeState) -> Agent:
         """An agent in that state, to be looked at; nobody may tell it anything."""
@@ -219,9 +226,8 @@ class Nodes:
         except Exception as error:  # whatever the author's code raises is a finding
             told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
             return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
-        frozen = Freezer(self._chance, NOW).freeze(agent, self._agent_class)
+        number = self._number(Freezer(self._chance, NOW), agent, hands.timers)
         sends = [(one.destination, self.messages.number(one.message)) for one in self._performer.outgoing]
-        number = self._states.number((frozen, hands.timers))
         return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
 
 

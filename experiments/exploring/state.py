@@ -150,6 +150,8 @@ class Freezer:
         self._now = now
         self._left_out = left_out
         self._numbers: dict[int, int] = {}
+        self.met_instants = False
+        """Whether an agent kept a moment."""
 
     def freeze(self, agent: Any, cls: type[Any]) -> Frozen:
         """The state of an agent as one of class `cls`; raises CannotFreezeError."""
@@ -181,6 +183,7 @@ class Freezer:
         return (type(value), value)
 
     def _instant(self, value: Any) -> Frozen:
+        self.met_instants = True
         return ("instant", int(value) - self._now)
 
     def _fixed(self, value: Any) -> Frozen:

@@ -19,7 +19,6 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import worked_by_hand
 from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
 from roambus.bridge.transcript.document import Document, Vocabulary, format_attributes, parse_document
 from roambus.bridge.transcript.network import Network as Drawn
@@ -32,8 +31,9 @@ from roambus.experiments.exploring.state import Instant
 from roambus.experiments.exploring.world import Witness, World, witnessed
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import NANOSECOND, NodeId, Role, format_time
+from roambus.python_protocol.vocabulary import NodeId, Role, format_time
 
+_BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
 _OURS = ("worked", "watch")
 """The attributes that our subclasses give an agent."""
@@ -50,8 +50,8 @@ class Beginning(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        """Whether agents have timers, so that it matters what time it is."""
-        return self.network.has_timers(self.first)
+        """Whether agents set timers or keep moments, so that it matters what time it is."""
+        return self.network.nodes.keep_time
 
     @property
     def agent_line(self) -> str:
@@ -86,8 +86,12 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
 
 
 def document_of(question: Question) -> Document:
-    """The head of a transcript that a question about one network is; raises UserError."""
-    return parse_document(question.path, "\n".join((*question.head, _NO_COMMAND)))
+    """The head of a transcript that a question about one network is; raises UserError.
+
+    It is worked by hand from the end of the setup on, as what is found will be: what is due at that very moment has not
+    happened yet in either.
+    """
+    return parse_document(question.path, "\n".join((*question.head, _BY_HAND, _NO_COMMAND)))
 
 
 def _rules(question: Question, planned: Plan) -> Rules:
@@ -124,20 +128,14 @@ def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
 
 def _run_setup(planned: Plan) -> Witness:
     witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
-    agent = witnessed(worked_by_hand(planned.agent_class), witness, Instant)
-    Host(planned.scenario, agent, carrier, TraceWriter()).run()
+    Host(planned.scenario, witnessed(planned.agent, witness, Instant), carrier, TraceWriter()).run()
     witness.reach(planned.scenario.time_limit)
     if carrier.under_way:
-        raise UserError(f"{carrier.under_way} messages are under way when the setup is over; {_advice(planned)}")
+        raise UserError(
+            f"{carrier.under_way} messages are under way when the setup is over; "
+            "let it end with a longer wait, such as: wait 10s"
+        )
     return witness
-
-
-def _advice(planned: Plan) -> str:
-    """What lets them arrive; timers run out at whole times, at which a setup that ends with a wait can end, too."""
-    last = planned.head.setup[-1].text.split() if planned.head.setup else []
-    if last[:1] != ["wait"]:
-        return "end it with: wait 10s"
-    return f"it ends with '{' '.join(last)}', when somebody sends again: end it between two timers, such as wait 10.3s"
 
 
 def _world(network: Network, planned: Plan, witness: Witness) -> World:
@@ -211,8 +209,8 @@ class Writer:
         """The text of a transcript: comments `about` it, the head, a command for each step, and what `follows`."""
         comments = [f"# {line}".rstrip() for line in about]
         head = [line for line in self._beginning.question.head if line.strip() and not line.startswith("#")]
-        drawn = [line for line in head if line.split(" ")[0] != "agent"]
-        lines = [*comments, "", self._beginning.agent_line, "by hand", *drawn, "", *self.commands(steps)]
+        drawn = [line for line in head if line.split(" ")[0] != "agent" and line != _BY_HAND]
+        lines = [*comments, "", self._beginning.agent_line, _BY_HAND, *drawn, "", *self.commands(steps)]
         text = "\n".join([*lines, *(f"> show {one}" for one in shows)]) + "\n"
         return follow(parse_document(self._beginning.question.path, text)) if follows else text
 
@@ -222,13 +220,12 @@ class Writer:
         return ["> wait 0s", *lines] if self._beginning.is_timed or not lines else lines
 
     def _line(self, step: Step) -> str:
-        """Where agents have timers, a step takes no longer than it takes to tell which came first."""
-        draws = [f"{self._sentences.name(node)} draws {' '.join(map(str, picks))}" for node, picks in step.picks]
-        texts = [*draws, self._text(step)]
-        if self._beginning.is_timed:
-            after = step.after if isinstance(step, RunOut) else 0
-            texts[0] = f"after {format_time(max(after, NANOSECOND))} {texts[0]}"
-        return "> " + "; after 1ns ".join(texts)
+        """Where agents have timers or keep moments, a step says how much of their time it takes: mostly none."""
+        draws = [
+            f"{self._sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks
+        ]
+        after = f"after {format_time(step.after if isinstance(step, RunOut) else 0)} " * self._beginning.is_timed
+        return f"> {after}{'; '.join((*draws, self._text(step)))}"
 
     def _text(self, step: Step) -> str:
         match step:

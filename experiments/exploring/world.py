@@ -252,10 +252,14 @@ class Witness:
     def reach(self, now: SimTime) -> None:
         """Has links change up to now."""
         while self._to_come and self._to_come[0].at <= now:
-            change = self._to_come.popleft()
-            self.world = self.world.after(change).with_dues()
-            for node in (change.a, change.b):
-                self._begin_again(node, change.at)
+            at, changes = self._to_come[0].at, list[LinkChange]()
+            while self._to_come and self._to_come[0].at == at:
+                changes.append(self._to_come.popleft())
+            # Who moves loses one link and gets another at the same instant: at no moment it is out of reach.
+            self.world = self.world.after(*changes).with_dues()
+            for change in changes:
+                self._begin_again(change.a, at)
+                self._begin_again(change.b, at)
 
     def see(self, node: NodeId, event: Event, now: SimTime) -> None:
         """Takes what a node is told."""

@@ -103,6 +103,8 @@ class IdealBackend:
         """The frames on each link that has any, in the order in which they were sent."""
         self._frozen: dict[NodeId, list[Transmission | Frame]] = {}
         """What waits for each frozen node to go on."""
+        self._recovered: dict[NodeId, None] = {}
+        """Those of them that recover at this instant, in this order."""
         self._now: SimTime = 0
         self._arrived: list[Delivery] = []
         self._failures: list[Failure] = []
@@ -157,6 +159,11 @@ class IdealBackend:
         while self._happenings and self._happenings[0].at == self._now:
             self._change(self._happenings.popleft())
             self._lose_what_is_cut_off()
+        # Only now: a node that freezes again at this instant has not received anything.
+        for node in self._recovered:
+            for item in self._frozen.pop(node):
+                self._take(item)
+        self._recovered.clear()
         while self._pending and self._pending[0][0] == self._now:
             self._take(heappop(self._pending)[2])
 
@@ -174,14 +181,15 @@ class IdealBackend:
             case Fault(node=node, kind=FaultKind.CRASH):
                 self._forget(node)
             case Fault(node=node, kind=FaultKind.FREEZE):
-                self._frozen[node] = []
-            case Fault(node=node):
-                for item in self._frozen.pop(node, ()):
-                    self._take(item)
+                self._frozen.setdefault(node, [])
+                self._recovered.pop(node, None)
+            case Fault(node=node) if node in self._frozen:
+                self._recovered[node] = None
 
     def _forget(self, node: NodeId) -> None:
         """A crash loses what the node has not sent yet; what is on its links is lost with them."""
         self._frozen.pop(node, None)
+        self._recovered.pop(node, None)
         # What was to leave the node after its processing delay never does.
         leaving = {order for _, order, item in self._pending if isinstance(item, Transmission) and item.node == node}
         self._pending = sorted(entry for entry in self._pending if entry[1] not in leaving)

@@ -87,6 +87,13 @@ def test_a_link_to_a_frozen_node_holds_what_arrives() -> None:
     assert failed == []
 
 
+def test_who_recovers_and_freezes_at_one_instant_gets_nothing_yet() -> None:
+    """Faults come before arrivals, so the link goes on holding what waits, and loses none of it."""
+    faults = fault(10, 1, FREEZE), fault(20, 1, RECOVER), fault(20, 1, FREEZE), fault(30, 1, RECOVER)
+    arrived, failed = carried(line(*faults), [send(0, 1, ms(11), 1), send(0, 2, ms(21), 1)])
+    assert (arrived, failed) == ([(ms(30), 1, 1), (ms(30), 1, 2)], [])
+
+
 def test_what_a_link_holds_is_lost_when_it_goes_down() -> None:
     """It has not arrived: its sender is told."""
     backend = line(fault(10, 1, FREEZE), fault(20, 1, RECOVER), changes=[LinkChange(ms(15), 0, 1, False)])

@@ -31,6 +31,7 @@ QUESTIONS = {
     "simple": f"agent simple\n{TREE}{LIKES}{FAULTS}may 4 client moves\norder any\n",
     "graph": f"agent {AGENTS}:Pushy\n{LINKS}{LIKES}{FAULTS}may 3 link changes\nmay 2 times link n2->n3 down\n"
     "may link n2->n3 up\n",
+    "drawn times": f"agent aodv link_layer=false\n{LINKS}{LIKES}{FAULTS}may 3 link changes\nchance ends\n",
 }
 
 
@@ -52,6 +53,13 @@ def test_random_schedules_lead_to_the_same_states(name: str) -> None:
     assert delivered
 
 
+def test_who_moves_is_in_reach_at_every_moment() -> None:
+    """A client loses one link and gets the other at one instant: what is under way meanwhile is due to it."""
+    moves = "tree\n  b1/p1\n    b2\n    b3\nclients s1@b2\nsetup\n  s1 subscribes f1\n\n> p1 publishes e1\n"
+    _, world = _run(f"agent mft\nby hand\n{moves}> s1 moves to b3\n")
+    assert world.published[0].due == {3}
+
+
 def _walk(exploration: Exploration, random: Random) -> tuple[list[Step], State]:
     network, state, steps = exploration.beginning.network, exploration.beginning.first, list[Step]()
     for _ in range(60):
@@ -71,7 +79,7 @@ def _run(transcript: str) -> tuple[list[Frozen], World]:
     witness = Witness(planned.timeline, planned.scenario)
     Host(planned.scenario, witnessed(planned.agent, witness, Instant), planned.carrier(), TraceWriter()).run()
     witness.reach(planned.scenario.time_limit)
-    end = planned.timeline.now
+    end = planned.timeline.moment(planned.timeline.now)
     frozen = [Freezer(one.random, end, ("worked",)).freeze(one, planned.agent_class) for one in witness.agents]
     return frozen, witness.world
 
