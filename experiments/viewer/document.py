@@ -43,15 +43,16 @@ def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False)
 
     What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
     again. Both run the run's agent, which is done only if it is installed, or with `trust`. `say` is told what is run,
-    and what is left out.
+    what is left out, and what a trace is that comes without the folder of its run, whose ini would say so.
     """
-    return make_document([_film(find_source(path), say, again=again, trust=trust) for path in runs])
+    return make_document([_film(path, say, again=again, trust=trust) for path in runs])
 
 
-def _film(source: Source, say: Say, *, again: bool, trust: bool) -> Film:
-    table, about = read_rows(source.trace), read_about(source.trace)
-    if about is not None:
+def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
+    source = find_source(path)
+    if path.is_file() and (about := read_about(source.trace)) is not None:
         say(f"{source.trace}:\n{about.describe()}")
+    table = read_rows(source.trace)
     try:
         if again or source.record is not None:
             return _whole_film(source, table, say, trust=trust)
