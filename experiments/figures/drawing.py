@@ -163,8 +163,12 @@ _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""
-_LONGEST_LABEL = 30
+_LONGEST_LABEL = 24
 """In characters: what is longer goes on in the next line, for the names take their room from the axes."""
+_ABOVE_NAMES, _LEAST_AXES = 0.3, 0.6
+"""What stays free above and below names beside the axes (inches), and the share of a picture's height that names below
+the axes leave to them.
+"""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
 LINE_ID = r"line-(\d+)-\d+"
@@ -179,6 +183,7 @@ def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
         else:
             picture = Picture(figsize=look.size, layout="constrained")
             _name_parts(_plot(figure, picture.add_subplot(), look))
+            picture.set_figheight(_height(picture, look))
         drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
     return [*drawn, write_caption(folder / figure.name, [figure])]
 
@@ -206,6 +211,7 @@ def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, l
             axes = picture.add_subplot(rows, columns, position)
             _plot(figure, axes, look)
             axes.set_title(figure.title, loc="left")
+        picture.set_figheight(rows * _height(picture, look))
         if same_y:
             _align(picture.axes)
         _save(picture, file, _PANEL_DPI if look == USUAL else _PNG_DPI)
@@ -216,6 +222,13 @@ def _styled(style: Mapping[str, Any]) -> AbstractContextManager[None]:
     own = {name: value for name, value in mpl.rcParamsDefault.items() if name not in _NO_STYLE}
     context: AbstractContextManager[None] = mpl.rc_context({**own, **style})
     return context
+
+
+def _height(picture: Picture, look: Look) -> float:
+    """The height of a row of panels (inches), which grows where the names of many lines would leave no axes."""
+    legends = [one for axes in picture.axes if (one := axes.get_legend())]
+    names = max((one.get_window_extent().height / picture.dpi for one in legends), default=0.0)
+    return max(look.size[1], names + (_LEAST_AXES * look.size[1] if look.is_narrow else _ABOVE_NAMES))
 
 
 def _align(panels: Sequence[Axes]) -> None:
