@@ -94,12 +94,14 @@ class Program:
 def find_installation() -> Installation:
     """Returns what the environment names; raises UserError that says what is missing and what to do."""
     omnetpp = _root(OMNETPP_ROOT, f"OMNeT++ {' or '.join(TRIED)}")
+    if not (release := release_in(omnetpp)):
+        raise UserError(f"{OMNETPP_ROOT}: {omnetpp} is not OMNeT++")
     found = Installation(omnetpp, _root(CASTALIA_ROOT, "Castalia"), find_modules())
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():
         raise UserError(f"{found.modules.library} is not there: build it with roambus build castalia")
-    if wrong := other_release(found.modules.library, release_in(omnetpp)):
+    if wrong := other_release(found.modules.library, release):
         raise UserError(f"{wrong}: build it again with roambus build castalia")
     return found
 
