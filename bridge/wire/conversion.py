@@ -167,23 +167,36 @@ class StepReader:
             raise ProtocolError(f"Step at {format_time(now)}: the one before {after} {format_time(self._now)}")
         if now >= self._time_limit:
             raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
-        ahead = handled > self._now
-        quiet = max(self._earliest, handled + 1) if ahead else self._earliest
+        quiet = max(self._earliest, handled + 1) if handled > self._now else self._earliest
+        arrivals = message.arrivals
+        one = arrivals[0] if len(arrivals) == 1 and not message.failures else None
+        if one is not None and quiet <= one.time <= now:
+            # Nearly every Step: to sort its one event into instants would take longer than to read it.
+            steps = [Step(one.time, sorted(self._read_arrival(one), key=_receiver), [], more)]
+        else:
+            steps = self._read_window(message, quiet, handled)
+        self._check_window(now, more, steps, wake_up)
+        self._now, self._more = now, more
+        self._earliest = now + (self._delay > 0 and not more)
+        return steps
+
+    def _read_window(self, message: pb.Step, quiet: SimTime, handled: SimTime) -> list[Step]:
+        """A Step for each instant of several events."""
+        now = message.now
         deliveries = {
             instant: sorted(chain.from_iterable(map(self._read_arrival, arrivals)), key=_receiver)
             for instant, arrivals in _by_instant(message.arrivals, quiet, now).items()
         }
         # A refusal can come at the instant that the host has handled, if that has no processing delay before it.
-        quiet = max(self._earliest, handled + (self._delay > 0)) if ahead else self._earliest
+        quiet = max(self._earliest, handled + (self._delay > 0)) if handled > self._now else self._earliest
         failures = {
             instant: list(map(self._read_failure, failed))
             for instant, failed in _by_instant(message.failures, quiet, now).items()
         }
-        instants = sorted({*deliveries, *failures})
-        self._check_window(now, more, instants, wake_up)
-        self._now, self._more = now, more
-        self._earliest = now + (self._delay > 0 and not more)
-        return [Step(instant, deliveries.get(instant, []), failures.get(instant, []), more) for instant in instants]
+        return [
+            Step(instant, deliveries.get(instant, []), failures.get(instant, []), message.more)
+            for instant in sorted({*deliveries, *failures})
+        ]
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
         """The totals, which must count what was read here, and the host's `sends` of before the time limit."""
@@ -208,13 +221,15 @@ class StepReader:
             if length != self._nodes:
                 raise ProtocolError(f"Finished: {name} has {length} values for {self._nodes} nodes")
 
-    def _check_window(self, now: SimTime, more: bool, instants: list[SimTime], wake_up: SimTime | None) -> None:
+    def _check_window(self, now: SimTime, more: bool, steps: Sequence[Step], wake_up: SimTime | None) -> None:
         """Raises ProtocolError unless the Step stays in the window that its first event, or the wake-up, opens."""
-        opened = min([*instants[:1], now if wake_up is None else wake_up])
+        opened = now if wake_up is None else min(now, wake_up)
+        if steps and steps[0].now < opened:
+            opened = steps[0].now
         if now - opened >= (self._delay or 1):
             late = f"is too late for the event at {format_time(opened)}"
             raise ProtocolError(f"Step at {format_time(now)}: {late}")
-        if more and instants != [now]:
+        if more and [step.now for step in steps] != [now]:
             raise ProtocolError(f"Step at {format_time(now)}: it announces more, but has events of other instants")
 
     def _read_arrival(self, arrival: pb.Arrival) -> list[Delivery]:
