@@ -43,6 +43,7 @@ from roambus.bridge.backends.castalia.installation import (
     CASTALIAS_MAJOR,
     OLDEST_MAJOR,
     OMNET_ROOT,
+    OMNETPP,
     OMNETPP_ROOT,
     TRIED,
     environment_with,
@@ -211,8 +212,8 @@ def check_library() -> Result:
     if not library.is_file():
         return missing(f"{library} is not built", BUILD)
     found = _check_built(library, BUILD)
-    wrong = other_release(library, _omnetpp_release()) if found.status is Status.OK else ""
-    return broken(wrong, BUILD) if wrong else found
+    wrong = other_release(library, OMNETPP, OMNETPP_ROOT, _omnetpp_release())
+    return broken(wrong, BUILD) if wrong and found.status is Status.OK else found
 
 
 def check_ns3() -> Result:
@@ -228,13 +229,13 @@ def check_ns3() -> Result:
 
 def check_adapter() -> Result:
     """Looks whether it is built for the ns-3 that is there, from our wire.proto, and finds the libraries of ns-3."""
-    from roambus.bridge.backends.ns3 import PROGRAM, find_ns3, other_release
+    from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
 
     program = find_modules().build / PROGRAM
     if not program.is_file():
         return missing(f"{program} is not built", BUILD_ADAPTER)
     with suppress(UserError):  # where there is no ns-3, that is a finding of its own
-        if wrong := other_release(program, find_ns3()):
+        if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(find_ns3())):
             return broken(wrong, BUILD_ADAPTER)
     return _check_built(program, BUILD_ADAPTER)
 

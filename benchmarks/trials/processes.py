@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT, TRIED
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.python_protocol.vocabulary import SECOND
@@ -282,6 +282,7 @@ def install_stand_in(folder: Path, script: Iterable[str]) -> dict[str, str]:
         file.parent.mkdir(parents=True)
         file.touch(mode=0o755)
     simulator.write_text(text, encoding="utf-8")
+    (folder / "Version").write_text(f"omnetpp-{TRIED[0]}\n", encoding="utf-8")
     return {OMNETPP_ROOT: str(folder), CASTALIA_ROOT: str(folder), OMNET_ROOT: str(omnet)}
 
 

@@ -1,13 +1,13 @@
 """Strangers who come by the thousand to the socket of a run, before its simulator comes and while it runs.
 
 python -m benchmarks.trials strangers --trials 100000
-python -m benchmarks.trials strangers --trials 5000 --subject ipc
+python -m benchmarks.trials strangers --trials 5000 --subject ipc --simulator ns3 --seconds 300
 
 Each run is a real `roambus serve` over ipc or over tcp, where it has keys. Half of the strangers come while it
-waits, the others from when the stand-in has come as its simulator until the run has ended. They speak every version of
-ZMTP, well and badly, or anything else, or nothing (`sayings`); they come, go, stay and speak slowly. Afterwards the
-trace must be the one of a run without strangers, byte for byte, nobody may have been told anything of the run, and the
-host may have taken neither memory nor file descriptors.
+waits, the others from when its simulator (stand-in, castalia or ns3) has come until the run has ended. They speak every
+version of ZMTP, well and badly, or anything else, or nothing (`sayings`); they come, go, stay and speak slowly.
+Afterwards the trace must be the one of a run without strangers, byte for byte, nobody may have been told anything of
+the run, and the host may have taken neither memory nor file descriptors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ import zmq
 from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.processes import Command, Use, all_linked, stand_in, use_of, wait_for
 from benchmarks.trials.sayings import SAYINGS
-from roambus.bridge.runs.layout import SIMULATOR_FOLDER, TRACE_FILE
+from roambus.bridge.backends.castalia.installation import Program, find_installation
+from roambus.bridge.backends.castalia.simulators import write_ways
+from roambus.bridge.backends.ns3 import SETTINGS_FILE, find_adapter, settings_text, ways_of
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_FOLDER, TRACE_FILE
 
 DOORS = ("ipc", "tcp")
 NODES = 6
@@ -96,16 +101,39 @@ class Served(Command):
         """What the host has now."""
         return use_of(self.host.pid)
 
-    def simulator(self) -> subprocess.Popen[bytes]:
+    def simulator(self, name: str) -> subprocess.Popen[bytes]:
         """Starts the run's own simulator."""
-        script = "\n".join(["seed 0", *all_linked(NODES, self._seconds)])
-        (self.folder / "script").write_text(script, encoding="utf-8")
-        return subprocess.Popen([stand_in(), "script"], cwd=self.folder, stderr=subprocess.DEVNULL)
+        program = SIMULATORS[name](self.folder, self._seconds)
+        return subprocess.Popen(
+            program.command, cwd=self.folder, env=program.environment,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
 
     def trace(self) -> bytes:
         """The run's trace; empty if there is none."""
         file = self.folder / TRACE_FILE
         return file.read_bytes() if file.is_file() else b""
+
+
+def _stand_in(folder: Path, seconds: int) -> Program:
+    script = "\n".join(["seed 0", *all_linked(NODES, seconds)])
+    (folder / "script").write_text(script, encoding="utf-8")
+    return Program((str(stand_in()), "script"))
+
+
+def _castalia(folder: Path, seconds: int) -> Program:  # noqa: ARG001  # the ini in the folder says it all
+    return find_installation().program()
+
+
+def _ns3(folder: Path, seconds: int) -> Program:  # noqa: ARG001  # as _castalia
+    adapter, scenario, given = find_adapter(), read_scenario(folder / INI_FILE), folder / SIMULATOR_FOLDER
+    (given / SETTINGS_FILE).write_text(settings_text(scenario), encoding="ascii")
+    write_ways(given, ways_of(scenario))
+    return Program((str(adapter),))
+
+
+SIMULATORS = {"stand-in": _stand_in, "castalia": _castalia, "ns3": _ns3}
+"""How each is started in the folder of a run that is served."""
 
 
 def free_port() -> int:
@@ -241,8 +269,9 @@ class Storm:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all episodes share: the run's simulated seconds and undisturbed trace, and how many strangers come first."""
+    """What all episodes share: simulator, simulated seconds and undisturbed trace; how many strangers come first."""
 
+    simulator: str
     seconds: int
     wanted: bytes
     waiting: int = 10_000
@@ -262,12 +291,14 @@ class Episode:
     run_s: float = 0.0
 
 
-def undisturbed(folder: Path, seconds: int) -> bytes:
-    """The trace of a run to which no stranger comes."""
+def undisturbed(folder: Path, simulator: str, seconds: int) -> bytes:
+    """The trace of a run to which no stranger comes; raises UserError if there is none."""
     with Served(folder / "undisturbed", "ipc", seconds) as served:
         wait_for(lambda: served.listens, START_S)
-        served.simulator().wait(ENDS_S)
+        served.simulator(simulator).wait(ENDS_S)
         served.host.wait(ENDS_S)
+        if served.host.returncode != 0:
+            raise UserError(f"a run that nothing disturbs fails: {served.errors().strip()}")
         return served.trace()
 
 
@@ -281,7 +312,7 @@ def conduct(results: Path, over: str, random: Random, terms: Terms) -> Episode:
         episode.before = _blow_while_waiting(served, storm, terms.waiting)
         episode.after = _settled(served, episode.before)
         start = time.monotonic()
-        episode.running = _blow_during_the_run(served, storm)
+        episode.running = _blow_during_the_run(served, storm, terms.simulator)
         episode.run_s = time.monotonic() - start
         episode.visits = storm.visits
         episode.faults = [*storm.faults[:10], *_wrong_ends(served, terms.wanted), *_growth(episode)]
@@ -314,9 +345,9 @@ def _settled(served: Served, before: Use) -> Use:
     return before if _is_gone(served) else served.use()
 
 
-def _blow_during_the_run(served: Served, storm: Storm) -> Use:
+def _blow_during_the_run(served: Served, storm: Storm, name: str) -> Use:
     """What the host had when it was last looked at; nobody listens after the end of the run."""
-    use, simulator = NOTHING, None if _is_gone(served) else served.simulator()
+    use, simulator = NOTHING, None if _is_gone(served) else served.simulator(name)
     while simulator is not None and simulator.poll() is None:
         known = len(storm.faults)
         storm.visit()
@@ -367,10 +398,12 @@ def _outcomes(episode: Episode) -> Iterator[Outcome]:
 
 
 def _run_chapter(asked: Asked) -> Iterator[Outcome]:
-    stand_in()
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    seconds = asked.settings["seconds"]
-    terms = Terms(seconds, undisturbed(asked.folder, seconds), min(10_000, asked.trials))
+    seconds, simulator = asked.settings["seconds"], asked.settings["simulator"]
+    if simulator not in SIMULATORS:
+        raise UserError(f"--simulator {simulator}: there are {', '.join(SIMULATORS)}")
+    wanted = undisturbed(asked.folder, simulator, seconds)
+    terms = Terms(simulator, seconds, wanted, min(10_000, asked.trials))
     for over in asked.subjects:
         left = asked.trials
         while left > 0:
@@ -386,5 +419,6 @@ def _run_chapter(asked: Asked) -> Iterator[Outcome]:
 
 
 CHAPTER = Chapter(
-    _run_chapter, DOORS, (*SAYINGS, WRONG_KEYS), trials=50_000, settings={"seconds": 3000}, longest_s=3600.0
-)
+    _run_chapter, DOORS, (*SAYINGS, WRONG_KEYS), trials=50_000,
+    settings={"seconds": 3000, "simulator": "stand-in"}, longest_s=3600.0,
+)  # fmt: skip

@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from roambus.bridge.backends.castalia.backend import BridgedFactory, CastaliaBackend, check_radio_alone
-from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules
+from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules, other_release
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
 from roambus.bridge.errors import UserError
@@ -62,8 +62,9 @@ WITHOUT_COUNTERPART = (
 
 _BATTERY = "initial_energy_j"
 
-_BUILT_WITH, _CORE = re.compile(rb"ns-3 ([\w.]+), "), re.compile(r"libns([\w.]+)-core\.so")
-"""How the adapter calls its simulator, and the name of ns-3's library that has its release."""
+SIMULATOR = "ns-3"
+
+_CORE = re.compile(r"libns([\w.]+)-core\.so")
 
 
 def find_ns3() -> Path:
@@ -83,21 +84,16 @@ def find_adapter() -> Path:
     root, program = find_ns3(), find_modules().build / PROGRAM
     if not program.is_file():
         raise UserError(f"{program} is not there: build it with roambus build ns3")
-    if wrong := other_release(program, root):
+    # The adapter would load the ns-3 that it was built with, as long as that is still in its place.
+    if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(root)):
         raise UserError(f"{wrong}: build it again with roambus build ns3")
     return program
 
 
-def other_release(program: Path, root: Path) -> str:
-    """Says with which ns-3 the adapter was built, if it is not the one that is there; empty if all is well.
-
-    The adapter would load the one that it was built with, as long as that is still in its place.
-    """
-    there = [match[1] for library in (root / "lib64").glob("libns3*-core.so") if (match := _CORE.match(library.name))]
-    built = _BUILT_WITH.search(program.read_bytes())
-    if built is None or not there or built[1].decode() in there:
-        return ""
-    return f"{program} was built with ns-3 {built[1].decode()}, and {NS3_ROOT} has {there[0]}"
+def release_in(root: Path) -> str:
+    """The release of an ns-3 in this folder, as the names of its libraries have it; empty if they do not."""
+    cores = (_CORE.match(library.name) for library in (root / "lib64").glob("libns3*-core.so"))
+    return next((core[1] for core in cores if core), "")
 
 
 def build_adapter() -> Path:

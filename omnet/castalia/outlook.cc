@@ -86,7 +86,8 @@ SimTime CastaliaOutlook::nothing_arrives_before() const {
     SimTime earliest = std::numeric_limits<SimTime>::max();
     omnetpp::cFutureEventSet& events = *omnetpp::getSimulation()->getFES();
     for (int k = 0; k < events.getLength(); ++k)
-        earliest = std::min(earliest, earliest_arrival_by(*events.get(k)));
+        if (const omnetpp::cEvent& event = *events.get(k); event.getArrivalTime().raw() < earliest)  // true of few
+            earliest = std::min(earliest, earliest_arrival_by(event));
     return earliest;
 }
 

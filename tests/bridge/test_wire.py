@@ -123,6 +123,20 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
     assert not wire.write_reply([], None).reply.HasField("wake_up")
 
 
+def test_what_was_sent_arrives_as_it_was_sent() -> None:
+    """It is known by its bytes, and not decoded again; what the host has not sent, or long ago, is decoded."""
+    side, word = wire.HostSide(LIMIT), Word("x")
+    steps = wire.StepReader(told(), MESSAGES, side.sent)
+    side.answer((), 0)
+    for number in range(wire.REMEMBERED + 1):
+        side.answer([Transmission(0, 0, BROADCAST, Word(str(number)), 3)], None)
+    side.answer([Transmission(0, 0, BROADCAST, word, 3)], None)
+    known, old = steps.read(pb.Step(now=1, arrivals=[arrival(1, 1), arrival(1, 2, text="0")]), None)[0].deliveries
+    assert known.message is word
+    assert old.message == Word("0")
+    assert list(side.sent.values()) == [word]
+
+
 def test_a_window_is_read_as_its_instants() -> None:
     """In order of time; at one instant by receiver, then arrival; failures with the arrivals of their instant."""
     message = pb.Step(

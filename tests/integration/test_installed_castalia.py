@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.backends.castalia.installation import OMNET_ROOT
 from tests.support import omnet
 from tests.support.distributions import build_here, install
 from tests.support.places import Place
@@ -23,7 +24,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 def test_a_run_on_castalia_needs_the_wheel_and_one_command(place: Place, tmp_path: Path) -> None:
     """What is built lies in the user's cache, and nothing is written to the folder of installed packages."""
-    cache = f"XDG_CACHE_HOME={tmp_path}"
+    cache = f"env -u {OMNET_ROOT} XDG_CACHE_HOME={tmp_path}"
     run = "roambus run thesis --agent mft --backend castalia --set time_limit=6 --set publish_until=4"
     refused = place.run(f"{cache} {run}")
     assert refused.returncode == 2

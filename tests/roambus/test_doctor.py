@@ -214,6 +214,14 @@ def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: s
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+def test_a_folder_that_is_not_omnetpp_is_refused_by_runs_too(roots: Path) -> None:
+    """Castalia would start all the same, with the libraries of another OMNeT++ that it was linked to."""
+    (roots / "omnetpp" / "Version").unlink()
+    assert told("OMNeT++")[:2] == (Status.BROKEN, f"{roots / 'omnetpp'} is not OMNeT++")
+    with pytest.raises(UserError, match=f"OMNETPP_ROOT: {roots / 'omnetpp'} is not OMNeT"):
+        find_installation()
+
+
 def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the dynamic linker says it."""
     write(tmp_path / "bin" / "ldd", "#!/bin/sh\nprintf '\\tlibzmq.so.5 => not found\\n'\n", 0o700)

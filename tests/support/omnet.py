@@ -17,12 +17,13 @@ from roambus.bridge.backends.castalia.installation import (
     OMNETPP_ROOT,
     Program,
     find_installation,
+    find_modules,
 )
 from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, find_ns3
 from roambus.bridge.errors import UserError
 
-OMNET = Path(__file__).parents[2] / "omnet"
-BUILD = OMNET / "build"
+MODULES = find_modules()
+OMNET, BUILD = MODULES.sources, MODULES.build
 NOT_INSTALLED = "not installed: "
 
 

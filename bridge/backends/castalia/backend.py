@@ -129,7 +129,7 @@ class CastaliaBackend:
             hello = self._read_hello(frame, self._connection)
         except BackendError as error:
             raise self._placed(error, "before the start") from error
-        self._steps = wire.StepReader(hello, self._messages)
+        self._steps = wire.StepReader(hello, self._messages, self._host.sent)
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:

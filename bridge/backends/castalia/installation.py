@@ -48,8 +48,7 @@ OLDEST_MAJOR = 5
 CASTALIAS_MAJOR = 5
 """Castalia's own sources are for this one."""
 
-_BUILT_WITH = re.compile(rb"OMNeT\+\+ ([\w.]+), Castalia")
-"""This is how our modules call their simulator."""
+OMNETPP = "OMNeT++"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +93,14 @@ class Program:
 def find_installation() -> Installation:
     """Returns what the environment names; raises UserError that says what is missing and what to do."""
     omnetpp = _root(OMNETPP_ROOT, f"OMNeT++ {' or '.join(TRIED)}")
+    if not (release := release_in(omnetpp)):
+        raise UserError(f"{OMNETPP_ROOT}: {omnetpp} is not OMNeT++")
     found = Installation(omnetpp, _root(CASTALIA_ROOT, "Castalia"), find_modules())
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():
         raise UserError(f"{found.modules.library} is not there: build it with roambus build castalia")
-    if wrong := other_release(found.modules.library, release_in(omnetpp)):
+    if wrong := other_release(found.modules.library, OMNETPP, OMNETPP_ROOT, release):
         raise UserError(f"{wrong}: build it again with roambus build castalia")
     return found
 
@@ -186,12 +187,16 @@ def release_in(omnetpp: Path) -> str:
     return read_release(file.read_text(encoding="utf-8")) if file.is_file() else ""
 
 
-def other_release(library: Path, there: str) -> str:
-    """Says with which release our modules were built, if it is not the one that is there; empty if all is well."""
-    built = _BUILT_WITH.search(library.read_bytes())
+def other_release(file: Path, simulator: str, root: str, there: str) -> str:
+    """Says with which release of a simulator a file of ours was built, if it is not the one that is there.
+
+    Empty if all is well. A file of ours calls its simulator by name and release, then a comma; `root` is the variable
+    that names the simulator's folder.
+    """
+    built = re.search(rf"{re.escape(simulator)} (\d[\w.]*), ".encode(), file.read_bytes())
     if built is None or there in {"", release := built[1].decode()}:
         return ""
-    return f"{library} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}"
+    return f"{file} was built with {simulator} {release}, and {root} has {there}"
 
 
 def major(release: str) -> int:

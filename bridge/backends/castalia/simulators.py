@@ -286,13 +286,17 @@ def run_directory(
         session = os.open(directory / SESSION, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(session, "w", encoding="utf-8") as file:
             file.write(session_text(endpoint, deadline_s))
-        if ways:
-            (directory / WAYS).mkdir()
-        for node, way in ways.items():
-            # A line for each way-point: time (s), x and y (m), exactly.
-            lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
-            (directory / WAYS / str(node)).write_text("".join(lines), encoding="ascii")
+        write_ways(directory, ways)
         yield directory
+
+
+def write_ways(directory: Path, ways: Ways) -> None:
+    """Writes a line for each way-point: time (s), x and y (m), exactly."""
+    for node, way in ways.items():
+        file = directory / WAYS / str(node)
+        file.parent.mkdir(exist_ok=True)
+        lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
+        file.write_text("".join(lines), encoding="ascii")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import dist, log10
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from roambus.bridge.errors import BackendError, UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND
-from roambus.testing.backend_case import MARKERS, Marker, write_case
+from roambus.testing.backend_case import MARKERS, Conforming, Marker, send, write_case
+from roambus.testing.backend_promises import drain
 from tests.bridge.backends.conformance import make_ns3
 
 
@@ -90,6 +92,25 @@ def test_a_frame_that_is_too_long_is_refused_with_the_limit(tmp_path: Path) -> N
         failures += step.failures
     backend.close()
     assert [one.reason for one in failures] == ["too long for a frame of 802.15.4: a message has at most 114 bytes"]
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("stack", ["lr-wpan", "wifi"])
+def test_the_levels_are_the_signal_and_its_distance_from_the_noise_floor(stack: str, tmp_path: Path) -> None:
+    """By the law of path loss, over the places of sender and receiver; ns-3's own share of 255 says neither."""
+    case = write_case(tmp_path, MARKERS)
+    backend, channel = Conforming(make_ns3(case, stack=stack)), case.scenario.channel
+    backend.open()
+    heard = drain(backend, [send(sender, sender, (sender + 1) * SECOND // 2) for sender in range(1, 4)])
+    backend.close()
+    places = [node.position for node in case.scenario.nodes if node.position is not None]
+    assert len(heard) == 9
+    for _, one in heard:
+        metres = dist(places[one.sender], places[one.receiver])
+        loss_db = channel.pl_d0_db + 10 * channel.path_loss_exponent * log10(metres / channel.d0_m)
+        level_dbm = case.scenario.nodes[one.sender].tx_power_dbm - loss_db
+        assert one.rssi_dbm == pytest.approx(level_dbm)
+        assert one.lqi_db == pytest.approx(level_dbm - case.scenario.radio.noise_floor_dbm)
 
 
 @pytest.mark.ns3
