@@ -146,18 +146,25 @@ def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
     """A folder PARENT/roambus-PURPOSE-…, in the system's temporary folder unless told otherwise; raises OSError."""
     parent = parent or Path(tempfile.gettempdir())
     remove_abandoned(parent)
-    new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix_of(purpose)}", dir=parent))
-    lock = os.open(new, os.O_DIRECTORY)
-    folder = new.with_name(new.name.removeprefix(NEW))
+    resources = ExitStack()
     try:
-        with suppress(OSError):  # not every file system has locks: then it is never taken for abandoned
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        new.rename(folder)
-        yield folder
+        try:
+            with interrupts_postponed():  # a folder that is made, and whose name is not known yet, would stay
+                new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix_of(purpose)}", dir=parent))
+                folder = new.with_name(new.name.removeprefix(NEW))
+                for one in (new, folder):
+                    resources.callback(shutil.rmtree, one, ignore_errors=True)
+                lock = os.open(new, os.O_DIRECTORY)
+                resources.callback(os.close, lock)
+                with suppress(OSError):  # not every file system has locks: then it is never taken for abandoned
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                new.rename(folder)
+            yield folder
+        finally:
+            with interrupts_postponed():
+                resources.close()
     finally:
-        for one in (folder, new):  # which of the two names it has depends on where it was interrupted
-            shutil.rmtree(one, ignore_errors=True)
-        os.close(lock)
+        resources.close()  # if the interrupt came a moment before it was postponed
 
 
 def prefix_of(purpose: str) -> str:

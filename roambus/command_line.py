@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import signal
 import sys
 import traceback
@@ -43,6 +44,10 @@ MOVED = {
     "links": "roambus replay RECORDING --export links.html",
 }
 """The commands of the last release that are others now, for this release."""
+
+NEEDS_LITTLE = {"completion", "docs", "list"}
+LEAST_MEMORY = 300_000 << 10
+"""Bytes of addresses with which the smallest run ends well, and with 10,000 KiB less does not."""
 
 
 def main() -> None:
@@ -88,6 +93,20 @@ def _run(told: Telling) -> int:
     if told.as_json and not told.is_told:
         told.print_document()
     return code
+
+
+def _check_memory() -> None:
+    """Raises RoambusError where a process may have too little memory to import what a run needs (`ulimit -v`).
+
+    This is asked before, because where the last byte is gone while a library in C is imported, nobody can say so any
+    more: Python 3.11 handles the failure in a loop without end, which no signal interrupts, or ends by SIGSEGV.
+    """
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY and allowed < LEAST_MEMORY:
+        raise RoambusError(
+            f"there is not enough memory: a process may have {allowed >> 10:,} KiB here (ulimit -v), "
+            f"and the smallest run needs {LEAST_MEMORY >> 10:,}"
+        )
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
@@ -157,6 +176,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
         """The command of that name, if there is one."""
         if cmd_name in MODULES and cmd_name not in self.commands:
+            if cmd_name not in NEEDS_LITTLE:
+                _check_memory()
             chapter = import_module(f"roambus.commands.{MODULES[cmd_name]}")
             found = with_options(getattr(chapter, FUNCTIONS.get(cmd_name, cmd_name)))
             # Else click would cut it off to fit on one line.

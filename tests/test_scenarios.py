@@ -47,6 +47,7 @@ OPTIONS = (
     "replicated_follow_delays",
     "skip_ring_doubt_silence",
     "skip_ring_probe_ends",
+    "replicated_close_gaps",
     "replicated_renumber",
     "replicated_tell_empty",
     "replicated_tell_empty_two",

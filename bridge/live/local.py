@@ -310,7 +310,7 @@ def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId
     code = 1
     try:
         line.close()
-        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends a node as Ctrl-C ends a command
         signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
         watch()
         become(node)
@@ -323,11 +323,6 @@ def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId
         sys.stderr.flush()
         sys.stdout.flush()
         _end(code)
-
-
-def _interrupt(*_: object) -> None:
-    """SIGTERM ends a node as Ctrl-C ends a command."""
-    raise KeyboardInterrupt
 
 
 _end = os._exit

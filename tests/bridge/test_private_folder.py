@@ -22,6 +22,37 @@ with private_folder(SPARK, Path(sys.argv[1])) as folder:
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
+INTERRUPTED = """
+import gc, signal, sys
+from itertools import count
+from pathlib import Path
+from roambus.bridge import process
+
+def interrupt(frame, event, _):
+    global left
+    if frame.f_code.co_filename == process.__file__:
+        frame.f_trace_opcodes = True
+        left -= event == "opcode"
+        if event == "opcode" and left == 0:
+            signal.raise_signal(signal.SIGINT)
+        return interrupt
+
+for number in count(1):
+    left = number
+    try:
+        sys.settrace(interrupt)
+        with process.private_folder(process.BRIDGE, Path(sys.argv[1])) as folder:
+            (folder / "file").touch()
+        sys.settrace(None)
+        break
+    except KeyboardInterrupt:
+        sys.settrace(None)
+        if list(Path(sys.argv[1]).iterdir()):
+            gc.collect()  # it came while the block was entered or left, and its generator is not ended yet
+    assert not list(Path(sys.argv[1]).iterdir()), number
+print(number)
+"""
+
 
 def test_only_the_user_can_enter_it_and_it_is_gone_afterwards(tmp_path: Path) -> None:
     """With all that is in it."""
@@ -30,6 +61,15 @@ def test_only_the_user_can_enter_it_and_it_is_gone_afterwards(tmp_path: Path) ->
         assert folder.name.startswith("roambus-bridge-")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         (folder / "file").touch()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_at_any_instruction_leaves_nothing(tmp_path: Path) -> None:
+    """Neither while it is made, nor while it is removed."""
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "AssertionError" not in ended.stderr
+    assert int(ended.stdout) > 100
     assert list(tmp_path.iterdir()) == []
 
 

@@ -162,6 +162,11 @@ class ClientSide(Process):
         self.send(client, Accepted(*message.key))
         self._replica.hear_client(client, message)
 
+    @on(Update)
+    def forgotten(self, update: Update, _client: NodeId, _now: SimTime) -> None:
+        """A client has not kept what this broker has asked for by MISSING."""
+        self._replica.ask_for_forgotten(update.key)
+
     @on(Accepted)
     def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
         """An event has arrived, and is not sent again (section 6.4)."""

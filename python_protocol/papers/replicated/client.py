@@ -23,10 +23,12 @@ from roambus.python_protocol.papers.replicated.messages import (
     Event,
     IAmAlive,
     Key,
+    Missing,
     Numbered,
     ReplicatedParameters,
     Sub,
     Uns,
+    Update,
 )
 from roambus.python_protocol.papers.replicated.neighbours import Patience, Watch, WatchTimer
 from roambus.python_protocol.papers.replicated.site_state import Incoming, Outgoing
@@ -50,6 +52,8 @@ class Client(Process):
         self.filters: set[Filter] = set()
         self._incoming = Incoming(events_in_order=parameters.order != NONE)
         self._outgoing = {broker: Outgoing() for broker in brokers}
+        self._subscriptions: dict[Key, Numbered] = {}
+        """All that was ever said of filters. It is kept, because without it what the site holds would stay wrong."""
         self._patience = Patience(parameters)
         self._watches = {broker: Watch(broker, self._patience, self) for broker in brokers}
 
@@ -107,6 +111,13 @@ class Client(Process):
         for one in self._outgoing:
             self.send(one, Accepted(*event.key))
 
+    @on(Missing)
+    def missing(self, asked: Missing, broker: NodeId, _: SimTime) -> None:
+        """Says again what the leader lacks, or UPDATE if others have accepted it, and it is not kept here any more."""
+        key = asked.key
+        kept = [outgoing.unaccepted[key] for outgoing in self._outgoing.values() if key in outgoing.unaccepted]
+        self.send(broker, kept[0] if kept else self._subscriptions.get(key, Update(*key)))
+
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, broker: NodeId, now: SimTime) -> None:
         """The broker is there, but has not replied: perhaps what it was told got lost in a crash of its own."""
@@ -146,6 +157,8 @@ class Client(Process):
             self.send(broker, numbered)
             self._patience.asked(broker, numbered.key, now)
             self._expect(broker)
+            if isinstance(numbered, Sub | Uns):
+                self._subscriptions[numbered.key] = numbered
 
     def _assume_dead(self, broker: NodeId) -> None:
         """Tells the other brokers (section 6.4)."""

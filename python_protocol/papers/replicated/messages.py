@@ -94,7 +94,10 @@ class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={h
 
 
 class Update(_OfStream, tag=4):
-    """In place of an event that is not for the receiver: expect the next number (section 7; `renumber` false)."""
+    """In place of an event that is not for the receiver, or that nobody has any more: expect the next number.
+
+    The former is section 7 (`renumber` false), the latter the answer to MISSING.
+    """
 
 
 class Accepted(_OfStream, tag=5):
@@ -211,6 +214,10 @@ class Empty(Message, tag=19, notation="term={term}"):
     term: Term
 
 
+class Missing(_OfStream, tag=20):
+    """The leader has what a client has said after this, and not this (`close_gaps`; not in the paper)."""
+
+
 class Piece(Message, tag=18, notation="{point} {number} of {count}"):
     """A part of a copy that is too long for one message, at this point; the first has number 0."""
 
@@ -270,6 +277,11 @@ class ReplicatedParameters(Parameters):
         True,
         source="not in the paper, whose section 6 has one broker fail, and its copy be back, before the next one fails",
         doc="a broker without a copy announces it, and the last copy leads; false: it is silent until it has one",
+    )
+    close_gaps: bool = parameter(
+        True,
+        source="not in the paper, in whose section 6 one broker fails at a time",
+        doc="what a client has said and all brokers have lost is passed over; false: what it says later waits for ever",
     )
     follow_delays: bool = parameter(
         True,

@@ -16,6 +16,11 @@ which there is no connection, because a crash leaves nothing; one that only does
 newest copy, so it is waited for. The answer binds as a yield does: who has said EMPTY in a term takes no copy of an
 earlier one. What two brokers knew that lost their copies together, a third that did not know it cannot bring back.
 
+*What nobody has any more* (`close_gaps`). A client forgets what two brokers have accepted while the third is assumed
+dead. If both crash before it is processed, the leader has what the client has said since, and not this. It asks the
+client first, and by MISSING the two others once it has said UPDATE: from then on nobody can get it from the client.
+When no broker has it, an UPDATE is processed in its place. A frozen broker is waited for.
+
 *Points* are compared as pairs, the term first: of two copies that have taken equally many steps the one of the later
 term is newer, because its last steps are those that a leader went on from. A copy that was taken over from another term
 gets the point of the new one only with `lead` or `follow`; until then it does not count as taking part.
@@ -41,6 +46,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Informed,
     Key,
     Leader,
+    Missing,
     Numbered,
     Piece,
     Point,
@@ -48,6 +54,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     State,
     TakeOver,
     Term,
+    Update,
     Yield,
 )
 from roambus.python_protocol.papers.replicated.site_state import (
@@ -91,6 +98,8 @@ class Replica(Process):
         self._place = place
         self._parameters = parameters
         self.tells_empty = parameters.tell_empty
+        self._forgotten: dict[Key, set[NodeId]] = {}
+        """What clients have not kept, and who has not said yet that it does not have it either."""
         self._pieces = Pieces()
         self._followers = set(self.mates)
         """Who is informed: all but those that have crashed, until they have caught up."""
@@ -142,6 +151,7 @@ class Replica(Process):
         for mate in self.mates:
             if mate in self._followers:
                 self.send(mate, inform)
+        self._ask_for_missing(peer)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
         """Replies to a message that was processed before, as leader, once all steps up to now are released.
@@ -171,15 +181,48 @@ class Replica(Process):
             self.releases.informed(informed.point.step)
 
     @on(HandOver)
-    def hand_over(self, message: HandOver, _sender: NodeId, _now: SimTime) -> None:
-        """Hears what a client has said, and another broker has kept (section 6.6)."""
-        self.hear_client(message.peer, message.message)
+    def hand_over(self, message: HandOver, sender: NodeId, _: SimTime) -> None:
+        """Hears what a client has said, and another broker has kept (section 6.6), or that it has not."""
+        if isinstance(message.message, Update):
+            self._is_without(sender, message.message.key)
+        else:
+            self.hear_client(message.peer, message.message)
 
     def lost(self, mate: NodeId) -> None:
         """There is no connection to a broker of this site: it has crashed, and will ask for a copy."""
         self._followers.discard(mate)
         if self.is_taking_over:
             self._without.setdefault(mate, False)
+        for key in list(self._forgotten):
+            self._is_without(mate, key)
+
+    # Gaps
+
+    def ask_for_forgotten(self, key: Key) -> None:
+        """A client has not kept an event; this leader processes it if another broker has."""
+        if self.is_leader:
+            self._forgotten[key] = set(self.mates)
+            for mate in self.mates:
+                self.send(mate, Missing(*key))
+
+    @on(Missing)
+    def missing(self, asked: Missing, sender: NodeId, _: SimTime) -> None:
+        """Hands an event over to the leader, which lacks it, or UPDATE in its place."""
+        publisher = asked.stream  # subscriptions, whose stream is no node, are kept by clients
+        self.send(sender, HandOver(publisher, self.pending.get((publisher, asked.key), Update(*asked.key))))
+
+    def _ask_for_missing(self, peer: Peer) -> None:
+        if self._parameters.close_gaps and peer in self._place.clients:
+            for key in self.state.incoming[peer].missing():
+                self.send(peer, Missing(*key))
+
+    def _is_without(self, mate: NodeId, key: Key) -> None:
+        """Another broker does not have what a client has not kept; when none has it, it is passed over."""
+        others = self._forgotten.get(key, set())
+        if others == {mate}:
+            del self._forgotten[key]
+            self.hear_client(key.stream, Update(*key))
+        others.discard(mate)
 
     # Senders
 
@@ -254,6 +297,8 @@ class Replica(Process):
             self.send(mate, tell)
         for (peer, _), message in list(self.pending.items()):
             self.take_step(peer, message)  # what the old leader failed in
+        for client in self._place.clients:
+            self._ask_for_missing(client)
 
     # Following
 
@@ -272,6 +317,7 @@ class Replica(Process):
         """There is a later term, of another leader."""
         self.term = term
         self.is_taking_over = False
+        self._forgotten.clear()
         self.releases.end_term()
 
     # Copies

@@ -126,8 +126,16 @@ class SiteState(Process):
 
     @on(Update)
     def update(self, update: Update, source: Peer, _: SimTime) -> None:
-        """Section 7: nobody behind the sender's way wanted the event, and those behind this site must count it, too."""
-        self._put_to_sites(update, source)
+        """Section 7: an event does not come this way, and those to whom it would have gone on must count it, too.
+
+        Neighbours that have numbers of their own have no gap.
+        """
+        others: Iterable[Peer] = self.place.sites
+        if self._parameters.order == TOTAL and update.stream != ORDERED:  # on its way to the root
+            others = () if self.place.parent is None else (self.place.parent,)
+        for site in others:
+            if site != source and not self._renumbers(site, update):
+                self._put(site, update)
 
     # Senders
 
@@ -212,6 +220,10 @@ class Incoming:
         """Whether the message has not come before."""
         stream = self.streams.get(message.stream)
         return stream is None or stream.is_new(message.number)
+
+    def missing(self) -> list[Key]:
+        """What other messages wait for."""
+        return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
 
     def take(self, message: Numbered) -> list[Numbered]:
         """Takes a message, and returns what can be processed now: nothing for what has come before."""

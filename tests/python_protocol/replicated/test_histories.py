@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay
-from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.python_protocol.replicated.network import (
     Result,
     about,
+    check_copies,
     check_deliveries,
     check_silence,
+    check_tables,
     published,
     run,
     sites_of,
@@ -27,6 +29,22 @@ from tests.support.site_histories import Drawing, draw, draw_crashes, judge, wro
 
 PUBLISHER, SUBSCRIBER, LEADER = 3, 4, 0
 TIME_OUT = 100 * MILLISECOND
+LOSING = sites_of([None, 0, 1], [1, 1, 1])
+"""The site in the middle loses what its client says at one second: two brokers crash that have accepted it, then the
+third, to which it is still under way."""
+ROOT_AND_LEAF, HOME = (9, 11), 10
+SLOW = [LinkDelay(HOME, 3, 20 * MILLISECOND)]
+LOSS = [
+    Fault(SECOND + half_ms * MILLISECOND // 2, broker, kind)
+    for half_ms, broker, kind in (
+        (5, 4, FaultKind.CRASH),
+        (5, 5, FaultKind.CRASH),
+        (6, 4, FaultKind.RECOVER),
+        (6, 5, FaultKind.RECOVER),
+        (20, 3, FaultKind.CRASH),
+        (200, 3, FaultKind.RECOVER),
+    )
+]
 
 
 @pytest.mark.parametrize("faults", [False, True])
@@ -58,6 +76,35 @@ def test_who_has_lost_what_it_kept_is_told_again() -> None:
     The other tells the one that is back; then both old leader and other can crash, and nothing is lost.
     """
     assert judge(draw_crashes(Random(30000748))).found == ()
+
+
+@pytest.mark.parametrize(
+    ("close_gaps", "found"), [("true", ()), ("false", ("what is published when all run is late or lost",))]
+)
+def test_what_all_have_lost_keeps_nothing_waiting(close_gaps: str, found: tuple[str, ...]) -> None:
+    """Two brokers accept what a client says, and crash, and the third crashes before it has it."""
+    history = draw_crashes(Random(30003715))
+    verdict = judge(replace(history, parameters=history.parameters | {"close_gaps": close_gaps}))
+    assert (verdict.empty, verdict.found) == (2, found)
+
+
+@pytest.mark.parametrize("renumber", ["true", "false"])
+@pytest.mark.parametrize("order", ["none", "fifo", "total"])
+def test_other_sites_do_not_wait_for_what_a_site_has_lost(order: str, renumber: str) -> None:
+    """Whoever counts the numbers of publishers is told of the gap; only what was lost is not delivered."""
+    commands = [Command(0, client, Subscribe(about(0))) for client in ROOT_AND_LEAF]
+    commands += [Command(at, HOME, published(0)) for at in (SECOND, 2 * SECOND, 3 * SECOND)]
+    result = run(LOSING, commands, LOSS, {"order": order, "renumber": renumber}, SLOW)
+    assert result.deliveries() == {one: [f"{HOME}.1", f"{HOME}.2"] for one in ROOT_AND_LEAF}
+    check_copies(result)
+    check_silence(result)
+
+
+def test_a_subscription_that_a_site_has_lost_is_told_again() -> None:
+    """A client keeps its subscriptions: what others hold of them would otherwise be wrong for ever."""
+    commands = [Command(0, HOME, Subscribe(about(0))), Command(SECOND, HOME, Subscribe(about(1)))]
+    commands += [Command(2 * SECOND, HOME, Unsubscribe(about(0)))]
+    check_tables(run(LOSING, commands, LOSS, {}, SLOW), {HOME: [about(1)]})
 
 
 @pytest.mark.parametrize(("delay_ms", "time_out_ms"), [(750, 100), (150, 20), (2000, 20), (2000, 100)])

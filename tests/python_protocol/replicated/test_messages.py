@@ -26,6 +26,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Inform,
     Informed,
     Leader,
+    Missing,
     Piece,
     Point,
     State,
@@ -74,6 +75,7 @@ GOLDEN = [
         "YIELD term=4 from 3.2 with a copy of 2 bytes",
     ),
     (CatchUp(), "10", "CATCH_UP"),
+    (Missing(7, 1), "14000700000001", "MISSING n7#1"),
     (State(Point(1, 4), b"abc"), "1100000001000000040003616263", "STATE 1.4 of 3 bytes"),
     (State(Point(1, 4), b""), "1100000001000000040000", "STATE 1.4 of the pieces"),
     (Piece(Point(1, 4), 0, 2, b"ab"), "120000000100000004000000000000000200026162", "PIECE 1.4 0 of 2"),
@@ -113,6 +115,7 @@ messages = st.one_of(
     st.builds(TakeOver, numbers, points),
     st.builds(Yield, numbers, points, copies),
     st.just(CatchUp()),
+    st.builds(Missing, nodes, numbers),
     st.builds(State, points, copies),
     st.builds(Piece, points, numbers, numbers, copies),
 )
