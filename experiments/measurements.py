@@ -145,6 +145,14 @@ def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
     return Measurements(runs, points, read_asked(results), tables, tuple(known[name] for name in names))
 
 
+def metrics_in_tables(results: Path) -> tuple[Metric, ...]:
+    """The metrics that an aggregation's tables have beside those of every run; none if there is no table to be read."""
+    try:
+        return _read_table(results, RUNS)[1]
+    except UserError:
+        return ()
+
+
 def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, ...]]:
     """The table, and the metrics in it that not every run has."""
     file = results / METRICS_FOLDER / f"{name}.parquet"

@@ -9,7 +9,8 @@ tests of a table are adjusted by Holm's method, because a table of many places s
 
 1. A test needs three seeds that both agents have. With fewer, the row says so, and is none of the tests that are
    adjusted: what was not tested can show nothing by chance.
-2. A table has every place of the sweep, also one where an agent has no run: a gap is seen, a missing row is not.
+2. A table has every place of the sweep, also one where an agent has no run: a gap is seen, a missing row is not. An
+   agent that lacks the parameter of an axis is compared with the others at each of its values, by its only runs.
 3. The text leaves out axes with a single value, which it names once, and has the difference itself only of two agents.
    The file has all of it.
 4. Panels have one scale, and an axis is logarithmic only if means differ by a factor of ten.
@@ -22,14 +23,14 @@ import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, writing
+from roambus.bridge.runs.layout import AGENT, LACKING, MEASURE, writing
 from roambus.experiments.claims import SIGNIFICANCE, Side, format_p, holm, make_part
 from roambus.experiments.figures.drawing import draw, draw_panels, write_caption
 from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
@@ -37,7 +38,7 @@ from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, N, replace_file
-from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL, HOPS_MEAN, MAIN_METRICS, Scale
+from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL, HOPS_MEAN, MAIN_METRICS, METRICS, Scale
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
 
@@ -54,7 +55,9 @@ def check_metric(measured: Measurements, metric: str) -> None:
     """Raises UserError unless these runs have that metric."""
     known = titles(measured)
     if metric not in known:
-        raise UserError(unknown("metric", metric, known))
+        own = [file for file in measured.sweep.get(MEASURE, ()) if not measured.metrics[len(METRICS) :]]
+        hint = f"; the sweep's own metrics need {' '.join(f'--measure {file}' for file in own)}" if own else ""
+        raise UserError(unknown("metric", metric, known) + hint)
     if metric not in set(measured.points[METRIC]):
         raise UserError(f"none of these runs has {metric} ({known[metric]})")
 
@@ -98,7 +101,9 @@ def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[st
     """The values of an axis as the results have them; raises UserError for an axis or a value that they lack."""
     if axis not in measured.axes:
         raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
-    return [_choose(f"value of {axis}", value, measured.values(axis)) for value in wanted]
+    known = measured.values(axis)
+    lacking = [LACKING] if LACKING in known else []  # an agent without the parameter is the same at each value
+    return list(dict.fromkeys([*(_choose(f"value of {axis}", value, known) for value in wanted), *lacking]))
 
 
 def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
@@ -138,14 +143,11 @@ def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str,
     three seeds there is no p; then `note` says so.
     """
     columns = [*map(axis_column, measured.axes)]
-    places = list(itertools.product(*map(measured.values, measured.axes)))
-    samples = {
-        (agent, place): _sample(measured, metric, {AGENT: agent, **dict(zip(measured.axes, place, strict=True))})
-        for agent, place in itertools.product({*sum(pairs, ())}, places)
-    }
+    samples = cache(partial(_sample, measured, metric))
     rows = [
-        {AGENT: a, MINUS: b, **dict(zip(columns, place, strict=True)), **_tested(samples[a, place], samples[b, place])}
-        for (a, b), place in itertools.product(pairs, places)
+        {AGENT: a, MINUS: b, **dict(zip(columns, place, strict=True)), **_tested(samples(a, place), samples(b, place))}
+        for a, b in pairs
+        for place in itertools.product(*(_values_of_pair(measured, axis, (a, b)) for axis in measured.axes))
     ]
     table = pd.DataFrame(rows, columns=[AGENT, MINUS, *columns, *_MEASURED])
     tested = table[P].notna()
@@ -161,10 +163,23 @@ def axis_column(axis: str) -> str:
     return f"axis_{axis}" if axis in (MINUS, *_MEASURED) else axis
 
 
-def _sample(measured: Measurements, metric: str, place: Mapping[str, str]) -> pd.Series[float]:
+def _values_of_pair(measured: Measurements, axis: str, pair: tuple[str, str]) -> list[str]:
+    """The values of an axis at which two agents are compared: a single one if both lack the parameter."""
+    both_lack = all(_lacks(measured, agent, axis) for agent in pair)
+    return [LACKING] if both_lack else [value for value in measured.values(axis) if value != LACKING]
+
+
+def _lacks(measured: Measurements, agent: str, axis: str) -> bool:
+    runs = measured.runs
+    return set(runs.loc[runs[AGENT] == agent, axis]) == {LACKING}
+
+
+def _sample(measured: Measurements, metric: str, agent: str, place: tuple[str, ...]) -> pd.Series[float]:
     """One value for each seed; empty if there is none."""
+    at = dict(zip(measured.axes, place, strict=True))
+    at |= {axis: LACKING for axis in at if _lacks(measured, agent, axis)}
     try:
-        return by_seed(measured, metric, **place)
+        return by_seed(measured, metric, **{AGENT: agent, **at})
     except NotMeasuredError:
         return pd.Series(dtype=float)
 
@@ -272,7 +287,7 @@ def _family(tests: pd.DataFrame) -> Iterator[str]:
 
 def _different_shares(measured: Measurements) -> Iterator[str]:
     """A warning where agents have delivered different shares, for then they are not compared by the same deliveries."""
-    rates = measured.points[measured.points[METRIC] == DELIVERY_RATE_ALL]
+    rates = _spread(measured.points[measured.points[METRIC] == DELIVERY_RATE_ALL], measured.axes)
     places = [(place, rows.set_index(AGENT)[MEAN]) for place, rows in rates.groupby([*measured.axes] or [METRIC])]
     apart = [(found.max() - found.min(), place, found) for place, found in places]
     far = [one for one in apart if one[0] > ALIKE]
@@ -287,13 +302,25 @@ def _different_shares(measured: Measurements) -> Iterator[str]:
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """A row for each place, in the order of the tests, of which there are some at every place."""
     texts: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in (*tests.to_dict("records"), *points.to_dict("records")):
+    columns = [*map(axis_column, axes)]
+    shown = tests if len(measured.agents) == 2 else tests[~tests[columns].isin([LACKING]).any(axis=1)]
+    for row in (*shown.to_dict("records"), *_spread(points, columns).to_dict("records")):
         place = tuple(row[axis_column(axis)] for axis in axes)
         column, text = (row[AGENT], format_mean(row[MEAN], row[LOW], row[HIGH])) if MEAN in row else _difference(row)
         texts.setdefault(place, {})[column] = text
     two = [f"{a} - {b}" for a, b in [measured.agents]] if len(measured.agents) == 2 else []
     rows = [[*place, *(cells.get(column, "") for column in (*measured.agents, *two))] for place, cells in texts.items()]
     return pd.DataFrame(rows, columns=[*axes, *measured.agents, *two])
+
+
+def _spread(points: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
+    """The points, those of an agent that lacks the parameter of an axis at each of the axis' values."""
+    for axis in axes:
+        lacking, values = points[axis] == LACKING, points[axis].unique()
+        if lacking.any() and not lacking.all():
+            there = (points[lacking].assign(**{axis: value}) for value in values if value != LACKING)
+            points = pd.concat([points[~lacking], *there])
+    return points
 
 
 def _difference(row: Row) -> tuple[str, str]:
@@ -325,6 +352,7 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     Against the agents themselves there is one line, of all agents. Raises UserError if there are too many panels.
     """
     others = [axis for axis in measured.axes if axis != against]
+    measured = replace(measured, points=_spread(measured.points, others))
     places = [dict(zip(others, place, strict=True)) for place in itertools.product(*map(measured.values, others))]
     figures = (look_up(measured, _plan(measured, metric, against, place)) for place in places)
     found = [figure for figure in figures if figure.series]

@@ -24,6 +24,7 @@ from roambus.bridge.runs.layout import (
     AGENT,
     AGENTS,
     FIGURES_FOLDER,
+    LACKING,
     METRICS_FOLDER,
     SEED,
     TOLD,
@@ -36,7 +37,7 @@ from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import CurveFigure, Dots
 from roambus.experiments.figures.style import Look
-from roambus.experiments.measurements import Measurements, agent_name, read_measurements
+from roambus.experiments.measurements import Measurements, agent_name, metrics_in_tables, read_measurements
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
@@ -138,9 +139,13 @@ def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
     chosen = [
         (place, trace)
         for place, trace in placed
-        if all(dict(place).get(axis) in values for axis, values in where.items())
+        if all(dict(place).get(axis) in (*values, LACKING) for axis, values in where.items())
     ]
-    places = sorted({place for place, _ in chosen}, key=lambda place: [natural_order(value) for _, value in place])
+    agents = _agents(sweep)
+    places = sorted(
+        {place for place, _ in chosen},
+        key=lambda place: (agents.index(dict(place)[AGENT]), [natural_order(value) for _, value in place]),
+    )
     if not places:
         raise UserError(f"{sweep}: there is no run{' there' if where else ''}: give the folder that a sweep wrote")
     if len(places) > MOST_LINES:
@@ -174,7 +179,7 @@ def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]]
 
 def _label(place: Place, varying: Sequence[str], told: Collection[str]) -> str:
     """The agent, and the values of the axes in which lines differ."""
-    named = [(name, value) for name, value in place if name in (AGENT, *varying)]
+    named = [(name, value) for name, value in place if name in (AGENT, *varying) and value != LACKING]
     return ", ".join(agent_name(value, told) if name == AGENT else f"{name} {value}" for name, value in named)
 
 
@@ -195,9 +200,10 @@ def load(
 ) -> Loaded:
     """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
 
-    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Without traces
-    the tables of an aggregation do. `own` is the study, if it does not come with roambus, and `measure` names
-    metrics of the user's own. Raises UserError if there is no run that can be read, RoambusError if Spark fails.
+    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Those of the
+    user's own that an aggregation has computed are among them. Without traces its tables do. `own` is the study, if it
+    does not come with roambus, and `measure` names metrics of the user's own. Raises UserError if there is no run that
+    can be read, RoambusError if Spark fails.
     """
     folder = _folder_of_sweep(results)
     extra = find_extra(folder, own, measure)
@@ -244,8 +250,8 @@ def _measure(
     problems = [*problems, *damaged.values()]
     if metrics.empty:
         raise UserError(_nothing_to_read(folder, problems))
-    runs = name_runs(metrics, [metric.column for metric in extra.metrics])
-    known = (*METRICS, *extra.metrics)
+    further = extra.metrics or metrics_in_tables(folder)  # the store has their values, too
+    runs, known = name_runs(metrics, [metric.column for metric in further]), (*METRICS, *further)
     measured = Measurements(runs, mean_points(runs, known), read_asked(folder), metrics=known)
     return Loaded(folder, measured, tuple(problems))
 

@@ -77,12 +77,14 @@ class Summary:
     """What became of a sweep's runs; `failures` are pairs of place and error.
 
     `earlier` are the places of those that failed before, and were not tried again. `damaged` are the places of runs
-    that were complete, but whose trace was damaged since: they are made again.
+    that were complete, but whose trace was damaged since, and `changed` of those that another template or agent made:
+    they are made again.
     """
 
     complete: int = 0
     skipped: int = 0
     damaged: list[Path] = field(default_factory=list)
+    changed: list[Path] = field(default_factory=list)
     failures: list[tuple[Path, str]] = field(default_factory=list)
     earlier: set[Path] = field(default_factory=set)
 
@@ -188,6 +190,11 @@ def run_plans(
     waiting = _unsettled(plans, backend, retry_failed, summary)
     for place in summary.damaged:
         progress.note(f"{place}: its trace was damaged, and it is made again")
+    if left := _left_unchanged(plans, summary.changed):
+        progress.note(
+            f"{plans[0].results}: the template or an agent has changed, and runs that this command does not make may "
+            f"be of the earlier one: make these again, too, or remove them: {left[0]}" + (", ..." if left[1:] else "")
+        )
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
@@ -213,6 +220,14 @@ def _unsettled(
         ]
 
 
+def _left_unchanged(plans: Sequence[RunPlan], changed: Sequence[Path]) -> list[Path]:
+    """The places of runs by agents whose runs have changed that are none of these plans': metrics would mix both."""
+    planned = {plan.folder for plan in plans}
+    agents = {plans[0].results.joinpath(*place.parts[:2]) for place in changed}  # traces/agent=NAME
+    found = (trace.parent for agent in agents for trace in agent.rglob(TRACE_FILE))
+    return sorted(folder.relative_to(plans[0].results) for folder in found if folder not in planned)
+
+
 def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, summary: Summary) -> bool:
     """Whether the run need not be made; counts it if so. A damaged trace is counted too, and made again."""
     if state is TraceState.COMPLETE:
@@ -220,6 +235,8 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
         return True
     if state is TraceState.DAMAGED:
         summary.damaged.append(plan.place)
+    if state is TraceState.ANOTHER:
+        summary.changed.append(plan.place)
     if is_left := not retry_failed and has_failed(plan.folder, key):
         summary.earlier.add(plan.place)
         summary.failures.append((plan.place, "failed earlier; see its run.log, or run it again with --retry-failed"))

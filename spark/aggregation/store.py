@@ -2,6 +2,9 @@
 
 DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
 right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.
+
+A row also has the values of a study's or a user's own metrics. Whoever asks for the metrics of every run alone may read
+any row, those with further values first: so `roambus figures` needs neither Spark nor a file of metrics again.
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ _STAMP = pa.schema(
 """The columns by which a trace is known again, together with its run."""
 _OWN_NAME = re.compile(r"\.?[0-9a-f]+-[0-9a-f]{16}\.parquet(\.\d+)?")
 """The names of a store's files, also of unfinished ones; whatever else lies in the folder is somebody's own."""
+_NOTHING_ELSE = "0" * 8
+"""Ends the definition of rows that have the metrics of every run alone."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
 
 Stamp = tuple[str, int, int]
@@ -68,9 +73,10 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """A digest of the code that metrics come from, and their setting; if it changes, everything is computed again."""
+    """Digests of the metrics' code with its setting, and of `extra`: if one changes, everything is computed again."""
     libraries = " ".join(library.__version__ for library in (np, pa, pd))
-    return digest_of([computation.__name__], f"{libraries} {extra} {computation.deadline_s()}")[:16]
+    code = digest_of([computation.__name__], f"{libraries} {computation.deadline_s()}")
+    return code[:8] + (extra[:8] or _NOTHING_ELSE)
 
 
 class Store:
@@ -108,7 +114,9 @@ class Store:
                 file.unlink()
 
     def _parts(self) -> list[Path]:
-        return sorted(self._folder.glob(f"{self._definition}-*.parquet"))
+        code = self._definition.removesuffix(_NOTHING_ELSE)
+        found = self._folder.glob(f"{code}*-*.parquet" if code != self._definition else f"{code}-*.parquet")
+        return sorted(found, key=lambda part: (part.name.startswith(f"{self._definition}-"), part))
 
     def _write(self, rows: pa.Table) -> Path:
         ordered = rows.sort_by(RUN)

@@ -19,6 +19,7 @@ from roambus.bridge.runs.layout import (
     AGENT,
     AGENTS,
     FAILED_FILE,
+    LACKING,
     LOG_FILE,
     SEED,
     SEEDS,
@@ -79,7 +80,7 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
 def _refuse_formulas(file: Path) -> None:
     """Raises UserError for a name or value in the run's place that a spreadsheet would compute, and not show."""
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
-        if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text):
+        if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
 
 

@@ -1,7 +1,7 @@
 /* Says how things are drawn, with samples. */
 
 import { element, replace } from "./dom.js";
-import { lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
 
 const SIDE = 16;
 
@@ -16,18 +16,18 @@ export function sample(draw) {
   return canvas;
 }
 
-export function shapeSample(shape, colour) {
+export function shapeSample({ shape, fill, inner = null }) {
   return sample((context) => {
     trace(context, shape, SIDE / 2, SIDE / 2, 4.5);
-    context.fillStyle = colour;
+    context.fillStyle = fill;
     context.fill();
+    fillInner(context, { inner }, SIDE / 2, SIDE / 2, 4.5);
   });
 }
 
 export function showLegend(parent, views, theme) {
   const lines = [...new Set(views.flatMap((view) => view.film.roles))].map((roles) => {
-    const look = lookOfRoles(roles);
-    return [shapeSample(look.shape, look.fill), ` ${roles || "no role"}`];
+    return [shapeSample(lookOfRoles(roles)), ` ${roles || "no role"}`];
   });
   const star = sample((context) => {
     traceStar(context, SIDE / 2, SIDE / 2, 7);

@@ -27,11 +27,22 @@ export function lookOfTypes(types) {
   }));
 }
 
-/** The look of a node by its roles. */
+/** The look of a node by its roles; a broker that publishes or subscribes, and does not do both, shows that inside. */
 export function lookOfRoles(roles) {
-  if (roles.includes("broker")) return { fill: BLUE, shape: "square" };
-  if (roles.includes("publisher")) return { fill: ORANGE, shape: "triangle" };
-  return roles.includes("subscriber") ? { fill: SKY, shape: "disc" } : { fill: "#8a9099", shape: "diamond" };
+  const publishes = roles.includes("publisher"), subscribes = roles.includes("subscriber");
+  const inner = publishes === subscribes ? null : publishes ? "triangle" : "disc";
+  if (roles.includes("broker")) return { fill: BLUE, shape: "square", inner };
+  if (publishes) return { fill: ORANGE, shape: "triangle", inner: null };
+  return subscribes ? { fill: SKY, shape: "disc", inner: null } : { fill: "#8a9099", shape: "diamond", inner: null };
+}
+
+/** Draws what a node shows inside, if anything, on its filled shape of half-width r. */
+export function fillInner(context, { inner }, x, y, r) {
+  if (!inner) return;
+  context.beginPath();
+  trace(context, inner, x, y, r * 0.55);
+  context.fillStyle = "#fff";
+  context.fill();
 }
 
 const CROSS = [

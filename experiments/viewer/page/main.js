@@ -214,7 +214,7 @@ class Page {
       const box = element("input", { type: "checkbox", checked: !this.hidden.has(type), onchange: () => this.toggle(type, box.checked) });
       const { shape, colour } = looks.get(type);
       const remark = this.regular.has(type) ? { title: "sent at regular intervals, so not shown at first" } : {};
-      return element("label", remark, box, shapeSample(shape, theme.palette[colour]), type, element("small", {}, COUNTS.format(count)));
+      return element("label", remark, box, shapeSample({ shape, fill: theme.palette[colour] }), type, element("small", {}, COUNTS.format(count)));
     }));
   }
 

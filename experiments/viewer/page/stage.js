@@ -1,6 +1,6 @@
 /* Draws one film on its canvas, as it is at a moment. */
 
-import { lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
 
 /** How long a message flies at least, in seconds of who looks. */
@@ -260,6 +260,7 @@ export class Stage {
     context.lineWidth = node === choice.node ? 4 : 1.5;
     context.strokeStyle = node === choice.node ? choice.theme.accent : choice.theme.text;
     context.stroke();
+    fillInner(context, look, x, y, NODE);
     if (leads) this.#drawStar(x, y - NODE - 6);
     this.#drawState(state, x, y);
     this.#drawLabel(node, x, y);

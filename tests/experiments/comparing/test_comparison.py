@@ -93,6 +93,27 @@ def test_each_pair_of_several_agents_has_its_difference(tmp_path: Path) -> None:
     assert "63 differences are in the file; --agents and --where make them few enough" in done.text
 
 
+def test_an_agent_without_the_parameter_of_an_axis_is_compared_at_each_value(tmp_path: Path) -> None:
+    """With its only runs: in the table, in each pair's differences, and in the panels of a figure."""
+    runs = SMALL.runs[(SMALL.runs["agent"] != "third") | (SMALL.runs["speed"] == "2")]
+    runs = runs.assign(speed=runs["speed"].mask(runs["agent"] == "third", "-"))
+    measured = with_runs(runs)
+    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where={"config": ("C4",)}), measured)
+    third = [line for line in done.text.splitlines() if "third" in line and " = " in line]
+    assert [line.split()[:4] for line in third] == [
+        [speed, agent, "-", "third"] for agent in ("mft", "aodv") for speed in ("2", "8")
+    ]
+    head, *rows = done.text.splitlines()[1:4]
+    assert head.split() == ["speed", "mft", "aodv", "third"]
+    assert [row.split()[0] for row in rows] == ["2", "8"]
+    assert rows[0].split()[-3:] == rows[1].split()[-3:]  # its mean and interval
+    (at_8,) = compared(tmp_path, Asked(("mft", "third"), (c.DELIVERED,), where=AT_8), measured)
+    assert at_8.tests["n"].tolist() == [4, 4, 4]
+    assert [[line.label for line in one.series] for one in panels(measured, c.DELIVERED, "config")] == [
+        ["MFT-PubSub", "AODV", "third"]
+    ] * 2
+
+
 def test_delays_at_different_shares_delivered_are_warned_of(tmp_path: Path) -> None:
     """With the place where they differ most; a metric of all runs, or agents that deliver the same, have no warning."""
     runs = SMALL.runs.copy()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.comparing.observations import DELAYS, DELIVERIES, distribution, draw_curves, observe, over_time
 from roambus.experiments.figures.style import USUAL
 from roambus.spark.aggregation.traces import list_traces
@@ -55,6 +58,16 @@ def test_each_agent_has_a_line(tmp_path: Path) -> None:
     drawn = files[1].read_text()
     assert all(f">{label}</text>" in drawn for label in ("MFT-PubSub", "AODV"))
     assert "all deliveries of 2 seeds" in files[2].read_text()
+
+
+def test_lines_are_in_the_order_of_the_sweep(tmp_path: Path) -> None:
+    """An agent that lacks the parameter of the axis is named without it, and is there at each of its values."""
+    for agent, speed in (("mft", "2"), ("mft", "8"), ("aodv", "2"), ("flooding", "-")):
+        write_run(tmp_path, agent, 0, speed)
+    (tmp_path / SWEEP_FILE).write_text(json.dumps({"agents": {"mft": ["mft", {}], "flooding": ["flooding", {}]}}))
+    _, picture, _ = draw_curves(tmp_path, [DELAYS], {"speed": ("2",)}, USUAL)
+    labels = [label for label in re.findall(r">([^<]+)</text>", picture.read_text()) if label[0].isalpha()]
+    assert labels[-3:] == ["MFT-PubSub, speed 2", "flooding", "AODV, speed 2"]
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:

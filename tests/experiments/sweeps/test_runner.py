@@ -77,11 +77,17 @@ def test_what_an_agent_prints_is_in_its_log(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_runs_whose_agent_changed_are_run_again(tmp_path: Path) -> None:
-    """The old trace is replaced."""
+    """The old trace is replaced. Runs that the command leaves are told of: metrics would mix them with these."""
     results = tmp_path / "out"
-    before = plan_runs(sweep_of(write_agent(tmp_path, "before", "pass")), results)
+    before = plan_runs(sweep_of(write_agent(tmp_path, "before", "pass"), seeds=2), results)
     after = plan_runs(sweep_of(write_agent(tmp_path, "after", "now")), results)
-    assert [run(plans)[0].complete for plans in (before, before, after)] == [2, 0, 2]
+    assert [run(plans)[0].complete for plans in (before, before)] == [4, 0]
+    summary, output = run(after)
+    assert summary.complete == 2
+    assert (
+        "may be of the earlier one: make these again, too, or remove them: traces/agent=mine/nodes=2/seed=1, ..."
+        in output
+    )
 
 
 def test_a_run_that_is_killed_is_reported_and_does_not_stop_the_sweep(tmp_path: Path) -> None:

@@ -39,10 +39,11 @@ def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
         ("agent=a/speed=-1+cmd/seed=0", "-1+cmd"),
         ("agent=a/speed=-1.5e-3/seed=0", ""),
         ("agent=a/speed=+2/seed=0", ""),
+        ("agent=a/buffer=-/seed=0", ""),
     ],
 )
 def test_a_name_that_a_spreadsheet_would_compute_is_refused(tmp_path: Path, place: str, formula: str) -> None:
-    """It would stand in the tables as CSV. A number is none, whatever its sign."""
+    """It would stand in the tables as CSV. A number is none, nor is `-`, the value of an axis that an agent lacks."""
     _, problems = list_traces([write_trace(tmp_path, place, [])])
     assert [formula in line and "would be a formula" in line for line in problems.values()] == [True] * bool(formula)
 

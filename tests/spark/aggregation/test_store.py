@@ -110,6 +110,13 @@ def test_other_metrics_know_nothing(tmp_path: Path) -> None:
     assert [file.name.split("-")[0] for file in tmp_path.iterdir()] == ["other"]
 
 
+def test_rows_with_further_metrics_serve_whoever_wants_those_of_every_run(tmp_path: Path) -> None:
+    """Not the other way round, and not if the code of the metrics of every run is another."""
+    aggregated(tmp_path, [trace(0, 0)], "c0de0001" + "e" * 8)
+    for definition, rows in (("c0de0001" + "0" * 8, 1), ("c0de0002" + "0" * 8, 0), ("c0de0001" + "f" * 8, 0)):
+        assert len(Store(tmp_path, definition).rows_of([trace(0, 0)])) == rows
+
+
 def test_damaged_store(tmp_path: Path) -> None:
     """A part that cannot be read counts as absent, and is replaced."""
     aggregated(tmp_path, [trace(0, 0)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from dataclasses import replace
@@ -13,8 +14,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.bridge.trace import schema
+from roambus.experiments.comparing.comparison import check_metric
+from roambus.experiments.comparing.observations import load
 from roambus.experiments.measurements import read_measurements
+from roambus.spark.aggregation import aggregate as aggregation
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.metrics.catalogue import metric
 from roambus.spark.metrics.extra import Extra, own_metrics, table
@@ -146,6 +151,21 @@ def test_tables_say_what_metrics_of_ones_own_are(results: Path, own: Path) -> No
     aggregate(results, extra=own_metrics(str(own)))
     found = read_measurements(results).metric("last_s")
     assert (found.axis_title, found.meaning, found.compute) == ("last (s)", "When the last delivery came.", None)
+
+
+def test_a_comparison_has_metrics_of_ones_own_that_were_aggregated(
+    results: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without their file, and without Spark; before, the error names the option."""
+    (results / SWEEP_FILE).write_text(json.dumps({"measure": ["own.py"], "agents": {"a": ["a", {}]}}))
+    aggregate(results)
+    with pytest.raises(UserError, match=r"unknown metric 'last_s'.*; the sweep's own metrics need --measure own\.py"):
+        check_metric(load(results).measured, "last_s")
+    aggregate(results, extra=own_metrics(str(own)))
+    monkeypatch.setattr(aggregation, "spark_session", None)
+    found = load(results).measured
+    check_metric(found, "last_s")
+    assert found.points.query("metric == 'last_s'")["mean"].tolist() == [2.5]
 
 
 def test_two_metrics_of_one_name_are_refused(own: Path) -> None:
