@@ -3,16 +3,18 @@
 python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl
 python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --protocol aodv
 python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --effort 10
+python -m benchmarks.explorations.mutants --each 40 --keep build/mutants.jsonl --again
 
 Mutants are those of `benchmarks.mutation_check`: every method that handles something, and all that it is made of,
 broken in each way that `benchmarks.mutations.operators` knows; of each protocol so many are drawn. A mutant is run in a
 process of its own, in which the function has the broken code. First histories of the protocol's quickest hunt are run,
-and compared with what they were; then its explorations, up to a number of states, and its other hunts. If no history
-was changed, the transcripts in `tests/scenarios` say whether the mutant changes a trace at all: what changes none says
-nothing about the questions.
+and compared with what they were; then its explorations, up to a number of states, and its other hunts; the first that
+notices it ends that. If no history was changed, the transcripts in `tests/scenarios` say whether the mutant changes a
+trace at all: what changes none says nothing about the questions.
 
 What is kept in a file is not tried again, so the work can be done in pieces. With `--effort 10`, ten times the
-histories and states, what nothing has noticed is tried once more. The last lines are a table in Markdown.
+histories and states, what nothing has noticed is tried once more, and with `--again` at the same effort, for which
+there may be new questions. The last lines are a table in Markdown.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ QUESTIONS = Path(__file__).parent
 SCENARIOS = ROOT / "tests" / "scenarios"
 WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_letter")
 """Questions about what does not hold of the protocols as they are."""
-HISTORIES = 30
+HISTORIES = 100
 """The most of each hunt; `_HUNTING_S` ends them sooner for protocols with timers."""
 STATES = 8_000
 """The most of each exploration, of a family of each network."""
@@ -79,15 +81,25 @@ class Verdict:
         return f"{self.protocol}: {self.module}:{self.line} {self.method}: {self.what} -> {fate}"
 
 
+Hunt = tuple[str, Judge, list[str]]
+"""A hunt by its name, and digests of what happens in its histories with nothing broken."""
+
+
 @cache
-def hunts(protocol: str, effort: int = 1) -> list[tuple[str, Judge, list[str]]]:
-    """The hunts of a protocol, quickest first, and digests of what happens in their histories with nothing broken."""
+def hunts(protocol: str, effort: int = 1) -> list[Hunt]:
+    """The hunts of a protocol, quickest first."""
     found = []
     for path in _questions(protocol):
         if path.stem.startswith("hunt_"):
             judge = Judge(read_question(path), Overrides())
             found.append((path.stem, judge, [digest for digest, _ in _histories(judge, effort)]))
     return sorted(found, key=lambda one: -len(one[2]))
+
+
+def explorations(protocol: str) -> list[Path]:
+    """Those of a protocol, of single networks first: families take longest."""
+    questions = [path for path in _questions(protocol) if not path.stem.startswith("hunt_")]
+    return sorted(questions, key=lambda path: len(variants(read_question(path))))
 
 
 def _questions(protocol: str) -> Iterator[Path]:
@@ -112,19 +124,23 @@ def _histories(judge: Judge, effort: int) -> Iterator[tuple[str, str | None]]:
 
 def judged(mutant: Mutant, effort: int = 1) -> tuple[bool, str | None]:
     """Whether the code that is broken in this process changes a trace, and what notices it."""
-    changes, (quick, *slow) = False, hunts(mutant.protocol, effort)
-    for one in (quick, None, *slow):
-        if one is not None:
-            name, judge, digests = one
-            for (digest, wrong), sound in zip(_histories(judge, effort), digests, strict=False):
-                changes |= digest != sound
-                if wrong:
-                    return True, f"{name}: {wrong}"
-            continue
-        for path in _questions(mutant.protocol):
-            if not path.stem.startswith("hunt_") and (wrong := _explored(path, effort)):
-                return True, f"{path.stem}: {wrong}"
-    return changes or _changes_a_transcript(mutant.protocol), None
+    quick, *slow = hunts(mutant.protocol, effort)
+    changes, noticed = _hunted([quick], effort)
+    noticed = noticed or next(filter(None, (_explored(path, effort) for path in explorations(mutant.protocol))), None)
+    if noticed is None:
+        changes_slow, noticed = _hunted(slow, effort)
+        changes |= changes_slow
+    return changes or noticed is not None or _changes_a_transcript(mutant.protocol), noticed
+
+
+def _hunted(some: Sequence[Hunt], effort: int) -> tuple[bool, str | None]:
+    changes = False
+    for name, judge, digests in some:
+        for (digest, wrong), sound in zip(_histories(judge, effort), digests, strict=False):
+            changes |= digest != sound
+            if wrong:
+                return True, f"{name}: {wrong}"
+    return changes, None
 
 
 def _explored(path: Path, effort: int) -> str | None:
@@ -133,9 +149,9 @@ def _explored(path: Path, effort: int) -> str | None:
             exploration = explore(question)
             exploration.search.run(Bounds(states=effort * STATES))
         except RoambusError as error:
-            return str(error).splitlines()[0]
+            return f"{path.stem}: {str(error).splitlines()[0]}"
         if exploration.found.violations:
-            return exploration.found.violations[0].name
+            return f"{path.stem}: {exploration.found.violations[0].name}"
     return None
 
 
@@ -228,13 +244,14 @@ def read_kept(keep: Path) -> list[Verdict]:
     "--keep", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Has a line for each that is known."
 )
 @click.option("--effort", default=1, show_default=True, help="So many times the histories and states.")
-def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int) -> None:
+@click.option("--again", is_flag=True, help="Also tries again what nothing has noticed.")
+def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int, *, again: bool) -> None:
     """Judges what is not kept yet, prints a line for each, and the table of all that is kept."""
     known = {(one.protocol, one.module, one.line, one.method, one.what): one for one in read_kept(keep)}
     for mutant in drawn(protocols or PROTOCOLS, each):
         name = mutant.protocol, mutant.module, mutant.line, mutant.method, mutant.what
         before = known.get(name)
-        if before is None or (before.killed_by is None and before.changes and before.effort < effort):
+        if before is None or (before.killed_by is None and (again or (before.changes and before.effort < effort))):
             verdict = Verdict(*name, *look(mutant, effort), effort)
             print(verdict.line_of_list(), flush=True)
             with keep.open("a", encoding="utf-8") as file:

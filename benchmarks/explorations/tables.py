@@ -45,6 +45,23 @@ def _needed(view: View, broker: NodeId) -> Iterator[tuple[Filter, NodeId]]:
         yield from ((wanted, neighbour) for node in behind - {broker} for wanted in view.world.wanted[node])
 
 
+@once_quiet
+def what_there_is_room_for_arrives(view: View) -> str | None:
+    """Caching: the newest notifications that a cache has room for come to those who were away, and to those who ask.
+
+    What is kept for who was away leaves a cache last, so if there is any, nothing else has room for sure.
+    """
+    wanted = [one for one in view.published() if one.wanted_by]
+    cached = [one for one in wanted if one.wanted_by - one.due] or wanted
+    for node in view.up:
+        parameters: Any = view.agents[node].parameters
+        for one in cached[-parameters.cache_size :]:
+            is_owed = node in one.wanted_by or (parameters.request_old and view.world.wants(node, one.notification))
+            if is_owed and one.notification.id not in view.world.delivered[node]:
+                return f"{view.called(one.notification.id)} is cached, and was not delivered to {view.name(node)}"
+    return None
+
+
 @at_any_time
 def routes_get_better_on_the_way(view: View) -> str | None:
     """Along next hops (sequence number, hops) gets better: what keeps AODV free of loops (RFC 3561, section 6)."""
