@@ -221,16 +221,18 @@ def refusal(command: Command, parents: Parents, faults: Mapping[NodeId, FaultKin
 
 def _immovable(move: Move, parents: Parents, network: Network) -> str:
     """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
-    name, old = network.node_name(move.node), parents[move.node]
-    at_old = "cut off" if old is None else f"connected to {network.node_name(old)}"
-    if move.joins and old is not None:
+    old = parents[move.node]
+    wrong_word = move.joins and old is not None
+    # The explorer asks for every move that there could be, so nothing is named before something is wrong.
+    if not wrong_word and old != move.parent and not circle_from(move.node, parents | {move.node: move.parent}):
+        return ""
+    name, at_old = network.node_name(move.node), "cut off" if old is None else f"connected to {network.node_name(old)}"
+    if wrong_word:
         return f"{name} is {at_old}; write 'moves to' instead of 'joins'"
     if old == move.parent:
         return f"{name} already is {at_old}"
-    if circle_from(move.node, parents | {move.node: move.parent}):  # the brokers in it would forward without end
-        onto = network.node_name(move.parent or 0)
-        return f"{name} cannot connect to {onto}, which is below it: that makes a cycle"
-    return ""
+    onto = network.node_name(move.parent or 0)  # the brokers in a circle would forward without end
+    return f"{name} cannot connect to {onto}, which is below it: that makes a cycle"
 
 
 _AFTER = re.compile(r"after\s+(\S+)\s+(.*)")

@@ -298,9 +298,11 @@ class Network:
 
     def _picked(self, step: int, picks: Picks) -> int:
         """The step in which chance picked this; events of a node after which it picks nothing else are left out."""
+        if not any(its for _, its in picks):
+            return step
         drawing = [node if its else None for node, its in picks]
         told = tuple(one for place, one in enumerate(picks) if one[0] in drawing[place:])
-        return self.steps.number(self.steps[step]._replace(picks=told)) if told else step
+        return self.steps.number(self.steps[step]._replace(picks=told))
 
     def _effects_of(self, node: NodeId, state: int, event: int, world: int) -> list[Effect | Failure]:
         """What a node in some state may do when it is told an event, where links carry as in that world."""

@@ -188,7 +188,7 @@ class Asking:
         """Whether a property that depends on the world alone does not hold."""
         key = one.name, state[-1]
         if key not in self._of_worlds:
-            self._of_worlds[key] = bool(self._ask([one], state))
+            self._of_worlds[key] = bool(self._ask([one], self._world_alone(state)))
         return self._of_worlds[key]
 
     def wrong(self, state: State) -> list[tuple[str, str]]:
@@ -216,16 +216,19 @@ class Asking:
     def _asked_of_history(self, state: State) -> list[tuple[str, str]]:
         world = state[-1]
         if world not in self._of_history:
-            self._of_history[world] = self._ask(self._lasting, state)
+            self._of_history[world] = self._ask(self._lasting, self._world_alone(state))
         return self._of_history[world]
 
     def _asked(self, state: State, properties: list[Property], mark: int = -2) -> list[tuple[str, str]]:
         key = (mark, *self._network.node_states(state), state[-1])
         if key not in self._known:
-            self._known[key] = self._ask(properties, state)
+            self._known[key] = self._ask(properties, self.view(state))
         return self._known[key]
 
-    def _ask(self, properties: Iterable[Property], state: State) -> list[tuple[str, str]]:
-        view = self.view(state)
+    def _world_alone(self, state: State) -> View:
+        """What those properties see that depend on the world alone: an agent is made for none of them."""
+        return View({}, self._network.world(state), Instant(NOW), self._names)
+
+    def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
         self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}
         return [(one.name, text) for one in properties if (text := one.check(view))]
