@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import pyspark
 from pyspark import SparkContext
+from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError, describe_end, memory_kills
@@ -279,9 +280,15 @@ def forget() -> None:
 def silence_losses() -> None:
     """Keeps Py4J from logging, with a traceback, each call that does not reach Java: the error itself says it.
 
-    It holds for ever: objects that outlive Java are still being freed when the process ends.
+    So PySpark's server for accumulators, to whom Java's end is an end of file. It holds for ever: objects that outlive
+    Java are still being freed when the process ends.
     """
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
+    AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
+
+
+def _say_nothing(*_: object) -> None:
+    pass
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

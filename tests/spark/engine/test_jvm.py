@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from pyspark.accumulators import AccumulatorTCPServer, UpdateRequestHandler
 
 from roambus.bridge.errors import RoambusError
 from roambus.spark.engine import session as engine
-from roambus.spark.engine.java import Jvm
+from roambus.spark.engine.java import Jvm, silence_losses
 from tests.support.clusters import until
 
 SETTINGS = {"spark.driver.extraJavaOptions": ""}
@@ -145,3 +147,13 @@ def test_an_interruption_does_not_wait_for_a_task_that_takes_long(tmp_path: Path
     _, errors = running.communicate(timeout=25)
     assert b"KeyboardInterrupt" in errors
     assert list(folder.iterdir()) == []
+
+
+def test_pyspark_says_nothing_of_the_end_of_a_killed_java(capfd: pytest.CaptureFixture[str]) -> None:
+    """Java is also connected to a server of PySpark's, which else prints a traceback after the message of Ctrl-C."""
+    silence_losses()
+    with AccumulatorTCPServer(("localhost", 0), UpdateRequestHandler, "secret") as server:
+        with socket.create_connection(("localhost", server.server_address[1])) as java:
+            java.sendall(b"secret")
+        server.handle_request()
+    assert capfd.readouterr().err == ""
