@@ -32,7 +32,7 @@ from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backends.interface import BackendFactory
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import termination_interrupts, termination_noticed
 from roambus.bridge.runs.guard import EndedError
 from roambus.bridge.runs.identity import RunPlan, run_key
@@ -217,7 +217,11 @@ def _serve(connection: Connection) -> None:
         task = connection.recv()
         prepare(*task[:2])
         for name in own_agents():  # others could do anything to the processes of all runs
-            load_agent(name)
+            try:
+                load_agent(name)
+            except UserError as error:  # one that is broken is told by its own runs
+                if isinstance(error.__cause__, MemoryError):
+                    raise error.__cause__ from None
         while not termination_noticed():  # a library may have swallowed it
             try:
                 answer: str | OSError | EndedError | None = attempt_apart(*task)

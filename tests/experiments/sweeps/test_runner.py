@@ -7,12 +7,14 @@ import multiprocessing.spawn
 import os
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.identity import RunPlan
+from roambus.experiments.sweeps import processes
 from roambus.experiments.sweeps.attempts import PREFIX
 from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress, describe
@@ -206,3 +208,18 @@ def test_no_worker_is_left() -> None:
     """Whatever the tests above did to them."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     assert not [pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def test_a_worker_without_memory_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where an agent is being imported, which makes another error of it; its run waits for another worker."""
+
+    def load(_: str) -> NoReturn:
+        raise UserError("agent 'mft' cannot be imported: MemoryError") from MemoryError()
+
+    monkeypatch.setattr(processes, "load_agent", load)
+    monkeypatch.setattr(processes, "prepare", lambda *_: None)
+    ours, theirs = multiprocessing.Pipe()
+    ours.send(())
+    processes._serve(theirs)
+    assert ours.recv() == processes._READY
+    assert not ours.poll()
