@@ -413,9 +413,8 @@ def is_before_work(errors: str) -> bool:
 
     Nobody can take that there: Python itself says it. The sweep goes on with another worker.
     """
-    return (
-        "in _serve\n" not in errors and re.search(r"^(MemoryError|ImportError|SystemError)", errors, re.M) is not None
-    )
+    refused = r"^(MemoryError|ImportError|SystemError|OSError: \[Errno 12\])"
+    return "in _serve\n" not in errors and re.search(refused, errors, re.M) is not None
 
 
 def _resumed(stage: Stage, folder: Path) -> list[str]:
