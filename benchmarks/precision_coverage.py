@@ -1,16 +1,19 @@
 """How often intervals of means cover the truth, by simulation: those of tables, those of `--precision`, and others.
 
-python -m benchmarks.precision_coverage [--trials 5000]
+python -m benchmarks.precision_coverage [--trials 5000] [--only TABLE]
 
 Values are drawn from populations whose mean is known, as seeds would give them. The first table has as many seeds as
-are asked for, and beside our intervals (`roambus.spark.aggregation.intervals`) the methods that were tried: how often
-each covers the mean, and how wide it is on average, with Student's interval as 1.
+are asked for: how often our intervals (`roambus.spark.aggregation.intervals`) and Student's cover the mean, and how
+wide ours are on average, with Student's as 1. The second table has the same of methods that were tried, the third how
+often Student's interval covers the difference of two agents, whose values are independent here.
 
 Then Stein's rule says how many seeds are needed for a half width; it is counted how often mean plus or minus that half
 width covers the true mean, and how often the interval of all values does, which the tables of results show. Beside it
 is what `--precision` does not do: to add seed after seed until that interval is narrow enough. For claims it is counted
 how often the interval by which a claim was settled, or its last look, covers the truth. For tests of agents (`at_least`
-of the plugin of pytest) it is counted how often they pass and fail where the mean is the bound, and off it.
+of the plugin of pytest) it is counted how often they pass and fail where the mean is the bound, and off it. The shares
+of the error that these tests have at each look were chosen with that table; the last table is the same for populations
+and seeds that had no part in the choice.
 
 Prints Markdown; the exit code is 1 if a rule of ours covers less than 94 % of normal values, or our interval less than
 that of ten or thirty skewed ones, the two most skewed populations left aside.
@@ -19,9 +22,11 @@ that of ten or thirty skewed ones, the two most skewed populations left aside.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -169,33 +174,66 @@ RESAMPLED, MOST_ROWS = 400, 2000
 
 def bootstrap(rows: Floats, _: Support) -> Ends:
     """Bootstrap-t (Efron, 1981), of the first rows: it takes its time."""
+    return _bootstrapped(rows, lambda mean: mean, np.ones_like)
+
+
+def log_bootstrap(rows: Floats, _: Support) -> Ends:
+    """The same of the logarithm of the mean, whose standard error varies less (Tibshirani, 1988, has the idea)."""
+    low, high = _bootstrapped(rows, np.log, np.reciprocal)
+    return np.exp(low), np.exp(high)
+
+
+def _bootstrapped(rows: Floats, scale: Callable[[Floats], Floats], slope: Callable[[Floats], Floats]) -> Ends:
+    """The ends on a scale; `slope` is its derivative, by which the standard error is multiplied."""
     random, size = np.random.default_rng(SEED), rows.shape[1]
     found = []
     for row in rows[:MOST_ROWS]:
-        again = row[random.integers(0, size, (RESAMPLED, size))]
-        errors = again.std(axis=1, ddof=1) / math.sqrt(size)
-        if not errors.any():  # all values are the same
-            found.append((row.mean(), row.mean()))
-            continue
-        ratios = (again.mean(axis=1) - row.mean())[errors > 0] / errors[errors > 0]
-        below, above = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        error = row.std(ddof=1) / math.sqrt(size)
-        found.append((row.mean() - above * error, row.mean() - below * error))
+        samples = np.vstack([row, row[random.integers(0, size, (RESAMPLED, size))]])
+        means = samples.mean(axis=1)
+        errors = samples.std(axis=1, ddof=1) / math.sqrt(size) * slope(means)
+        (centre, *others), (error, *spread) = scale(means), errors
+        ratios = (np.array(others) - centre)[errors[1:] > 0] / np.array(spread)[errors[1:] > 0]
+        below, above = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]) if len(ratios) else (0, 0)
+        found.append((centre - above * error, centre - below * error))
     low, high = np.array(found).T
     return low, high
 
 
-METHODS: dict[str, Method] = {
-    "Student": student,
+def zhou_dinh(rows: Floats, _: Support) -> Ends:
+    """The exponential transformation of Zhou and Dinh (2005, "Nonparametric confidence intervals ..."), inverted."""
+    mean, error, skewness, quantile = _moments(rows)
+    root = math.sqrt(rows.shape[1])
+    known = np.where(np.abs(skewness) < 1e-6, 1e-6, skewness)
+    slope, shift = 2 * known / (3 * root), known / (6 * root)
+
+    def inverse(at: float) -> Floats:
+        found: Floats = np.log(np.maximum(1 + slope * (at - shift), 1e-3)) / slope
+        return found
+
+    return mean - inverse(quantile) * error, mean - inverse(-quantile) * error
+
+
+def cube_root(rows: Floats, _: Support) -> Ends:
+    """The jackknife of ours on the scale of the cube root (Wilson and Hilferty, 1931) in place of the logarithm's."""
+    size = rows.shape[1]
+    without = np.cbrt((rows.sum(axis=1, keepdims=True) - rows) / (size - 1))
+    pseudo = size * np.cbrt(rows.mean(axis=1, keepdims=True)) - (size - 1) * without
+    reach = pseudo.std(axis=1, ddof=1) / math.sqrt(size) * float(stdtrit(size - 2, (1 + CONFIDENCE) / 2))
+    return np.maximum(pseudo.mean(axis=1) - reach, 0) ** 3, (pseudo.mean(axis=1) + reach) ** 3
+
+
+TRIED: dict[str, Method] = {
     "ours": ends,
+    "the same on the scale of the cube root": cube_root,
+    "logarithm, delta method": delta,
     "Johnson": johnson,
     "Hall": hall,
+    "Zhou and Dinh": zhou_dinh,
     "bootstrap-t": bootstrap,
-    "logarithm, delta method": delta,
+    "bootstrap-t of the logarithm": log_bootstrap,
     "Cox": cox,
 }
-_OF_POSITIVE = (delta, cox)
-SIZES = (5, 10, 30)
+SIZES, TRIED_SIZES = (5, 10, 30), (10, 30)
 
 
 def covers(population: Population, method: Method, size: int, trials: int) -> tuple[float, float]:
@@ -203,7 +241,7 @@ def covers(population: Population, method: Method, size: int, trials: int) -> tu
     rows = population.draw(np.random.default_rng(SEED), (trials, size))
     with np.errstate(over="ignore"):
         low, high = method(rows, population.within)
-    usual = student(rows, Support.ANY)
+    usual = student(rows[: len(low)], Support.ANY)
     covered = (low <= population.mean + 1e-12) & (population.mean <= high + 1e-12)
     return float(covered.mean()), float((high - low).mean() / (usual[1] - usual[0]).mean())
 
@@ -261,7 +299,19 @@ def _part(values: Floats, threshold: float) -> Part:
     return make_part("", pd.Series(values), Side.ABOVE, threshold)
 
 
-FIXED_TABLE = f"| values | seeds | {' | '.join(METHODS)} |\n|---|---:|{'---:|' * len(METHODS)}"
+FIXED_TABLE = (
+    f"| values | {' | '.join(f'{size} seeds: Student | ours' for size in SIZES)} |\n|---|{'---:|' * 2 * len(SIZES)}"
+)
+TIMES = (1.0, 0.5, 0.0)
+DIFFERENCE_TABLE = (
+    f"\n| values | the other's, times | {' | '.join(f'{size} seeds' for size in SIZES)} |"
+    f"\n|---|{'---:|' * (1 + len(SIZES))}"
+)
+HARD = (SKEWED, "very skewed (exponential)", "extremely skewed (lognormal, sigma 1)")
+TRIED_TABLE = (
+    f"\n| method | {' | '.join(f'{name}, {size} seeds' for name in HARD for size in TRIED_SIZES)} |"
+    f"\n|---|{'---:|' * len(HARD) * len(TRIED_SIZES)}"
+)
 MOST_ASSERTED, ERROR = 60, 0.05
 POWER = 0.5
 """How far from the bound the mean is where the power is measured, in standard deviations."""
@@ -273,6 +323,37 @@ ASSERTED = {
 }
 
 
+INDEPENDENT = {
+    "uniform": Population(0.5, lambda random, size: random.uniform(0, 1, size)),
+    "Student's t, 5 degrees of freedom": Population(0.0, lambda random, size: random.standard_t(5, size)),
+    "rate (beta 5, 2)": Population(5 / 7, lambda random, size: random.beta(5, 2, size), Support.SHARE),
+    "rate of 50 pairs in a run (beta 12, 1, binomial)": Population(
+        12 / 13, lambda random, size: random.binomial(50, random.beta(12, 1, size)) / 50, Support.SHARE
+    ),
+    "delays (gamma, shape 2)": Population(2.0, lambda random, size: random.gamma(2, 1, size), Support.POSITIVE),
+    "delays (lognormal, sigma 0.7)": Population(
+        math.exp(0.245), lambda random, size: random.lognormal(0, 0.7, size), Support.POSITIVE
+    ),
+    "delays (inverse Gaussian, shape 2)": Population(
+        1.0, lambda random, size: random.wald(1, 2, size), Support.POSITIVE
+    ),
+    "counts (Poisson, mean 8)": Population(
+        8.0, lambda random, size: random.poisson(8, size).astype(float), Support.POSITIVE
+    ),
+    "two kinds of runs (0.9 and 0.5, 3 to 1)": Population(
+        0.8,
+        lambda random, size: np.clip(random.normal(np.where(random.random(size) < 0.75, 0.9, 0.5), 0.02), 0, 1),
+        Support.SHARE,
+    ),
+    "1 in 20 runs delivers nothing, others 0.97": Population(
+        0.95 * 0.97,
+        lambda random, size: np.where(random.random(size) < 0.05, 0, random.normal(0.97, 0.01, size).clip(0, 1)),
+        Support.SHARE,
+    ),
+}
+"""For `--independent`."""
+
+
 class Asserted(NamedTuple):
     """Shares of trials in which a test passes, and fails, and the mean number of seeds."""
 
@@ -281,9 +362,9 @@ class Asserted(NamedTuple):
     seeds: float
 
 
-def asserted(population: Population, away: float, trials: int) -> Asserted:
+def asserted(population: Population, away: float, trials: int, seed: int = SEED) -> Asserted:
     """What a test finds that asserts a mean of at least the true one, less `away`."""
-    random, schedule, rows = np.random.default_rng(SEED), looks(FIRST, MOST_ASSERTED), []
+    random, schedule, rows = np.random.default_rng(seed), looks(FIRST, MOST_ASSERTED), []
     bound = Bound(Side.ABOVE, population.mean - away, population.within)
     for _ in range(trials):
         values = population.draw(random, MOST_ASSERTED)
@@ -308,9 +389,8 @@ CLAIM_TABLE = (
 )
 
 
-def report(trials: int) -> Iterator[tuple[str, float]]:
-    """The lines of the tables; with each what a rule of ours covers of normal values, or 1."""
-    yield from _fixed(trials)
+def _widths(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of Stein's rule."""
     yield WIDTH_TABLE, 1
     for name, population in POPULATIONS.items():
         for width in WIDTHS:
@@ -318,21 +398,24 @@ def report(trials: int) -> Iterator[tuple[str, float]]:
             cells = [name, f"{width:g}", _percent(ours.covered), _percent(ours.usual), f"{ours.seeds:.1f}"]
             line = [*cells, _percent(theirs.usual), f"{theirs.seeds:.1f}"]
             yield f"| {' | '.join(line)} |", ours.covered if name == NORMAL else 1
+
+
+def _claims(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of claims."""
     yield CLAIM_TABLE, 1
     for name, population in POPULATIONS.items():
         for offset in OFFSETS:
             found = claims(population, offset * population.sigma, trials)
             line = [name, f"{offset:g}", _percent(found.covered), f"{found.seeds:.1f}"]
             yield f"| {' | '.join(line)} |", found.covered if name == NORMAL else 1
-    yield from _asserted(trials)
 
 
-def _asserted(trials: int) -> Iterator[tuple[str, float]]:
+def _asserted(trials: int, populations: Mapping[str, Population], seed: int) -> Iterator[tuple[str, float]]:
     """The table of tests with a bound."""
     yield ASSERTED_TABLE, 1
-    for name, population in ASSERTED.items():
+    for name, population in populations.items():
         away = POWER * population.sigma
-        at, above, below = (asserted(population, by, trials) for by in (0.0, away, -away))
+        at, above, below = (asserted(population, by, trials, seed) for by in (0.0, away, -away))
         cells = [name, _percent(at.passes), _percent(at.fails)]
         for one in (above, below):
             cells += [_percent(one.passes), _percent(one.fails), f"{one.seeds:.1f}"]
@@ -344,30 +427,61 @@ def _fixed(trials: int) -> Iterator[tuple[str, float]]:
     yield FIXED_TABLE, 1
     everything = {**POPULATIONS, **FURTHER}
     for rank, (name, population) in enumerate(everything.items(), start=1):
-        for size in SIZES:
-            found = {
-                label: covers(population, method, size, 20 * trials)
-                for label, method in METHODS.items()
-                if population.within is Support.POSITIVE or method not in _OF_POSITIVE
-            }
-            cells = [
-                f"{_percent(found[label][0])}, {found[label][1]:.2f}" if label in found else "" for label in METHODS
-            ]
-            must = size >= 10 and rank <= len(everything) - HARDEST
-            yield f"| {name} | {size} | {' | '.join(cells)} |", found["ours"][0] if must else 1
+        found = [[covers(population, method, size, 20 * trials) for method in (student, ends)] for size in SIZES]
+        cells = [f"{_percent(usual)} | {_percent(ours)}, {width:.2f}" for (usual, _), (ours, width) in found]
+        least = min(ours for _, (ours, _) in found[1:])
+        yield f"| {name} | {' | '.join(cells)} |", least if rank <= len(everything) - HARDEST else 1
+
+
+def _tried(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of the methods that were tried."""
+    yield TRIED_TABLE, 1
+    everything = {**POPULATIONS, **FURTHER}
+    for label, method in TRIED.items():
+        found = [covers(everything[name], method, size, 20 * trials) for name in HARD for size in TRIED_SIZES]
+        yield f"| {label} | {' | '.join(f'{_percent(share)}, {width:.2f}' for share, width in found)} |", 1
+
+
+def _differences(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of Student's interval for the difference of two agents; the other's values are smaller."""
+    yield DIFFERENCE_TABLE, 1
+    everything = {**POPULATIONS, **FURTHER}
+    for name, times in itertools.product((NORMAL, RATE, *HARD), TIMES):
+        of_two = partial(_difference, everything[name], times)
+        both = Population((1 - times) * everything[name].mean, of_two)
+        found = [covers(both, student, size, 20 * trials)[0] for size in SIZES]
+        yield f"| {name} | {times:g} | {' | '.join(map(_percent, found))} |", 1
+
+
+def _difference(one: Population, times: float, random: np.random.Generator, size: int | tuple[int, int]) -> Floats:
+    return one.draw(random, size) - times * one.draw(random, size)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+TABLES: Mapping[str, Callable[[int], Iterator[tuple[str, float]]]] = {
+    "intervals": _fixed,
+    "tried": _tried,
+    "differences": _differences,
+    "widths": _widths,
+    "claims": _claims,
+    "tests": partial(_asserted, populations=ASSERTED, seed=SEED),
+    "independent": partial(_asserted, populations=INDEPENDENT, seed=SEED + 1),
+}
+"""Each yields lines, and with each what a rule of ours covers, or 1."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.precision_coverage", description=__doc__)
     parser.add_argument("--trials", type=int, default=5000, help="for each line (5000)")
+    parser.add_argument("--only", choices=TABLES, help="this table alone")
     asked = parser.parse_args(arguments)
+    chosen = [TABLES[asked.only]] if asked.only else TABLES.values()
     failed = False
-    for line, coverage in report(max(100, asked.trials)):
+    for line, coverage in itertools.chain.from_iterable(table(max(100, asked.trials)) for table in chosen):
         print(line, flush=True)
         failed = failed or coverage < ENOUGH
     return int(failed)

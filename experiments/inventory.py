@@ -124,7 +124,8 @@ def _agent(name: str) -> Thing:
     try:
         agent = load_agent(name)
     except UserError as error:
-        return Thing("agent", name, f"It cannot be loaded: {error}")
+        hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
+        return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
     told = {"told by the scenario": "who the subscribers are"} if agent.told_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]

@@ -238,12 +238,15 @@ def kind_of(value: Any) -> Kind:
     return known or Kind(type(value).__name__, type(value), types=(type(value),))
 
 
-MOST_NAMES, MOST_NEAR = 12, 5
-"""Up to this number of names all are listed; of more, only this number of near ones, if there are any."""
+MOST_NAMES, MOST_NEAR, MOST_LISTED = 12, 5, 20
+"""Up to the first number of names all are listed; of more, only so many near ones, and if none is near, so many."""
 
 
-def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:
-    """One line for a name that is not known: what is meant, perhaps, and what there is, or what is near it."""
+def unknown(kind: str, name: str, known: Mapping[str, object], lister: str = "") -> str:
+    """One line for a name that is not known: what is meant, perhaps, and what there is, or what is near it.
+
+    `lister` is the command that lists all of them.
+    """
     close = difflib.get_close_matches(name, known, n=MOST_NEAR)
     if len(known) > MOST_NAMES:
         containing = [one for one in sorted(known) if len(name) > 2 and name in one]
@@ -252,7 +255,9 @@ def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:
             others = f"there is {', '.join(close)} and {len(known) - len(close)} others"
             return f"unknown {kind} {name!r}: did you mean {close[0]!r}? {others}"
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {kind} {name!r}: {hint}there is {', '.join(sorted(known)) or 'none'}"
+    listed, more = sorted(known)[:MOST_LISTED], len(known) - MOST_LISTED
+    others = f" and {more} others" + (f" ({lister})" if lister else "") if more > 0 else ""
+    return f"unknown {kind} {name!r}: {hint}there is {', '.join(listed) or 'none'}{others}"
 
 
 P = TypeVar("P")
@@ -366,5 +371,5 @@ def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
     # All names before any value: a name that is mistyped explains why the value of another one looks wrong.
     for name in values:
         if name not in settings:
-            raise ValueError(unknown("parameter", name, settings))
+            raise ValueError(unknown("parameter", name, settings, "roambus show AGENT"))
     return parameters(**{name: _named(settings[name].read, name, text) for name, text in values.items()})

@@ -7,8 +7,8 @@
 
 A point is a template with its settings, and an agent. A test of it makes runs with the seeds 0, 1, 2, ... and looks at
 them at 5, 8, 12, 18, ... seeds until its outcome is known: it passes, it fails, or it is undecided with the most seeds
-that there may be, and then it fails and says so. A test at a confidence of 95 % passes wrongly, or fails wrongly, in at
-most 5 of 100 cases, however many looks it takes (`roambus.experiments.precision`).
+that there may be, and then it fails and says so. A test at a confidence of 95 % passes wrongly, or fails wrongly, in
+about 5 of 100 cases at most, however many looks it takes (`roambus.experiments.precision`).
 
 Which seeds are drawn follows from their values alone, so a test has the same outcome each time. Runs are kept in
 pytest's cache by what they depend on, the agent's code included, and made again only when that changes.
@@ -231,7 +231,7 @@ class Point:
     ) -> Known:
         """Draws seeds until it is known; raises AssertionError unless it passes."""
         __tracebackhide__ = True
-        from roambus.experiments.precision import Outcome, judged, looks
+        from roambus.experiments.precision import Outcome, judged, looks, seeds_to_show
         from roambus.spark.aggregation.intervals import interval
 
         schedule = looks(min(FIRST, self.most), self.most)
@@ -246,6 +246,9 @@ class Point:
             return known
         is_open = outcome is Outcome.UNDECIDED
         verdict = f"undecided: {seeds} seeds, the most that there may be, do not tell" if is_open else "does not hold"
+        enough = seeds_to_show(known.mean, bound, 1 - confidence) if is_open and numbers else 0
+        if seeds < enough < math.inf:
+            verdict += f"; {enough} would, if their mean were the same (most={enough})"
         raise AssertionError("\n".join([f"{what}: {verdict}", *self._evidence(known, seeds, bound, about)]))
 
     def _evidence(self, known: Known, seeds: int, bound: Bound, about: str) -> Iterator[str]:

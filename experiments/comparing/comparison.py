@@ -57,7 +57,7 @@ def check_metric(measured: Measurements, metric: str) -> None:
     if metric not in known:
         own = [file for file in measured.sweep.get(MEASURE, ()) if not measured.metrics[len(METRICS) :]]
         hint = f"; the sweep's own metrics need {' '.join(f'--measure {file}' for file in own)}" if own else ""
-        raise UserError(unknown("metric", metric, known) + hint)
+        raise UserError(unknown("metric", metric, known, "roambus list metrics") + hint)
     if metric not in set(measured.points[METRIC]):
         raise UserError(f"none of these runs has {metric} ({known[metric]})")
 

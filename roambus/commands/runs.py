@@ -194,7 +194,7 @@ def _announce(folder: Path) -> None:
 
 
 @click.command()
-@click.argument("record", type=FILE)
+@click.argument("record", type=PLACE)
 @OTHER_AGENT
 @click.option(
     "--pdb",
@@ -206,23 +206,36 @@ def _announce(folder: Path) -> None:
 def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> None:
     """Runs the agents of RECORD again, and reports differences.
 
-    RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents get the
-    recorded events again, so that you can compare a changed agent with the old one, frame by frame, and look at an
-    error in the debugger. This runs the agent's code: first the command names its files, and says whether they have
-    changed since the run.
+    RECORD is the folder of a run that was made with roambus run --record, or its file frames.roambus. No simulator is
+    needed. The agents get the recorded events again, so that you can compare a changed agent with the old one, frame
+    by frame, and look at an error in the debugger. This runs the agent's code: first the command names its files, and
+    says whether they have changed since the run.
 
-    Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
+    Example: roambus rerun results/run --pdb
     """
     from roambus.bridge.record.replay import debug
     from roambus.bridge.record.replay import rerun as rerun_agents
 
     if at is not None and not debugging:
         raise UserError("--at goes with --pdb, which opens the debugger there")
+    record = _record_in(record)
     call = partial(debug, stop_at=_time("--at", at)) if debugging else rerun_agents
     done = call(record, agent, announce=remark)
     answer(
         f"{record}: {done.frames} frames agree; {done.ending}", record=record, frames=done.frames, ending=done.ending
     )
+
+
+def _record_in(path: Path) -> Path:
+    """The file itself, or the only record in or below a folder; a run that has failed has one, and no trace."""
+    from roambus.bridge.runs.layout import RECORD_FILE
+
+    found = sorted(path.rglob(RECORD_FILE)) if path.is_dir() else [path]
+    if not found:
+        raise UserError(f"{path}: there is no {RECORD_FILE} in or below it: make the run with roambus run --record")
+    if len(found) > 1:
+        raise UserError(f"{path} holds {len(found)} records: name one, such as {found[0]}")
+    return found[0]
 
 
 def _time(option: str, text: str | None) -> SimTime | None:

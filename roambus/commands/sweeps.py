@@ -335,7 +335,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
 
     known = {one.column: one for one in (*METRICS, *extra.metrics)}
     if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
-        raise UserError(unknown("metric", metric, known))
+        raise UserError(unknown("metric", metric, known, "roambus list metrics"))
 
 
 def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[str]]:

@@ -96,6 +96,8 @@ def test_of_many_names_only_the_near_ones_are_told() -> None:
         "unknown metric 'delay': did you mean 'end_to_end_delay_mean_s'? there is end_to_end_delay_mean_s and 15 others"
     )
     assert unknown("metric", "zzz", many).count(", ") == len(many) - 1
+    lots = {f"a{number:02}": 0 for number in range(48)}
+    assert unknown("parameter", "zzz", lots, "roambus show mft").endswith("a18, a19 and 28 others (roambus show mft)")
     assert unknown("axis", "sped", {"speed": 0, "config": 0}) == (
         "unknown axis 'sped': did you mean 'speed'? there is config, speed"
     )

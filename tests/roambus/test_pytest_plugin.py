@@ -86,7 +86,7 @@ def given(*values: float) -> Given:
 def test_the_outcomes() -> None:
     """A mean far from the bound is known after five seeds; one at the bound is undecided, and the test fails."""
     rates = given(0.90, 0.92, 0.94, 0.91, 0.93)
-    known = rates.at_least(delivery_rate_all, 0.8)
+    known = rates.at_least(delivery_rate_all, 0.5)
     assert len(known.values) == 5
     assert 0.88 < known.interval.low < 0.92 < known.interval.high < 0.95
     with pytest.raises(AssertionError, match=r"^delivery_rate_all of flooding on field is at least 0.99: does not"):
@@ -106,6 +106,14 @@ def test_a_perfect_record_is_judged_by_its_length() -> None:
     assert len(perfect.at_least(delivery_rate_all, 0.95).values) == 60
     with pytest.raises(AssertionError, match="undecided"):
         perfect.at_least(delivery_rate_all, 0.96)
+
+
+def test_a_rate_is_shown_by_as_many_seeds_as_would_meet_worse_runs() -> None:
+    """Runs of 0.92 show 0.8 with 27 seeds, and would show 0.9 with 137: five seeds miss a run in three too often."""
+    rates = given(0.90, 0.92, 0.94, 0.91, 0.93)
+    assert len(rates.at_least(delivery_rate_all, 0.8).values) == 27
+    with pytest.raises(AssertionError, match=r"do not tell; 137 would, if their mean were the same \(most=137\)"):
+        rates.at_least(delivery_rate_all, 0.9)
 
 
 def test_no_worse_than_compares_seed_by_seed() -> None:

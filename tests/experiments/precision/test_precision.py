@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.precision_coverage import ENOUGH, NORMAL, POPULATIONS, RATE, SKEWED, asserted, claims, naive, stein
+from benchmarks.precision_coverage import (
+    ENOUGH,
+    INDEPENDENT,
+    NORMAL,
+    POPULATIONS,
+    RATE,
+    SKEWED,
+    asserted,
+    claims,
+    naive,
+    stein,
+)
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.commands import sweeps
@@ -180,11 +191,22 @@ def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
         run_until_known(SWEEP, Path("out"), Wish("0.01", "hop_mean", None), (), NOTHING, make, "local")
 
 
+@pytest.mark.parametrize(
+    "name", ["two kinds of runs (0.9 and 0.5, 3 to 1)", "1 in 20 runs delivers nothing, others 0.97"]
+)
+def test_runs_of_two_kinds_do_not_pass_before_both_have_been_seen(name: str) -> None:
+    """Where all seeds so far are of the better kind, an interval alone shows too much in 20 and 70 of 100 cases."""
+    assert asserted(INDEPENDENT[name], 0.0, 300).passes <= 0.05 + 0.03
+
+
 @pytest.mark.parametrize("name", [NORMAL, RATE, SKEWED])
 def test_a_bounded_test_keeps_its_level_and_has_power(name: str) -> None:
-    """With the mean at the bound it passes, and fails, in 5 of 100 cases at most; half a deviation off it knows."""
+    """With the mean at the bound it passes, and fails, in 5 of 100 cases at most; half a deviation off it knows.
+
+    A rate of 0.94 has to be 0.06 off, or worse runs may have been missed.
+    """
     population = POPULATIONS[name]
-    at, above = (asserted(population, by, 600) for by in (0.0, 0.5 * population.sigma))
+    at, above = (asserted(population, by, 600) for by in (0.0, 0.06 if name == RATE else 0.5 * population.sigma))
     chance = 0.02  # of 600 trials, more than two standard deviations
     assert max(at.passes, at.fails) <= 0.05 + chance
     assert above.passes >= 0.85
