@@ -317,7 +317,8 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
         axis = dataclasses.replace(plain_axis(parameter, text.split(",")), owner=owner or EVERY_AGENT)
         others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
         sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
-    validate(sweep)
+    if settings:
+        validate(sweep)
     return sweep
 
 

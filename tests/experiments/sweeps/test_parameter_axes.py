@@ -48,7 +48,7 @@ def test_agents_that_lack_it_run_once(tmp_path: Path) -> None:
 def test_a_sweep_can_be_narrowed_to_agents_that_lack_it(tmp_path: Path) -> None:
     """Their runs are the same ones as in the whole sweep."""
     whole = write(tmp_path, "agent.counter_threshold = [2, 4]")
-    narrowed = override(whole, {"agent": "flooding"})
+    narrowed = with_parameters(override(whole, {"agent": "flooding"}), {})
     assert expand(narrowed) == [point for point in expand(whole) if point.agent.label == "flooding"]
 
 
