@@ -204,9 +204,11 @@ def _check_settings(sweep: Sweep) -> None:
 
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
     """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
+    everybody = sweep.agents
     for name, text in settings.items():
         sweep = _override(sweep, name, text)
-    validate(sweep)
+    # The agents that are left may all lack the parameter of an axis, which others of the sweep have.
+    validate(dataclasses.replace(sweep, agents=everybody))
     return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
 
 
@@ -315,7 +317,8 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
         axis = dataclasses.replace(plain_axis(parameter, text.split(",")), owner=owner or EVERY_AGENT)
         others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
         sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
-    validate(sweep)
+    if settings:
+        validate(sweep)
     return sweep
 
 

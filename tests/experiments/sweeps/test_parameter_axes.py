@@ -45,6 +45,13 @@ def test_agents_that_lack_it_run_once(tmp_path: Path) -> None:
     assert count_points(sweep) == len(expand(sweep)) == 12
 
 
+def test_a_sweep_can_be_narrowed_to_agents_that_lack_it(tmp_path: Path) -> None:
+    """Their runs are the same ones as in the whole sweep."""
+    whole = write(tmp_path, "agent.counter_threshold = [2, 4]")
+    narrowed = with_parameters(override(whole, {"agent": "flooding"}), {})
+    assert expand(narrowed) == [point for point in expand(whole) if point.agent.label == "flooding"]
+
+
 def test_the_value_reaches_the_agent(tmp_path: Path) -> None:
     """It is set beside the agent's other parameters."""
     sweep = with_agents(write(tmp_path, "agent.counter_threshold = [2]"), "gossip memory=7")
