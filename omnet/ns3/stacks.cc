@@ -34,12 +34,6 @@ namespace {
 
 using namespace ns3::lrwpan;
 
-Payload payload_of(const ns3::Ptr<const ns3::Packet>& packet) {
-    std::string bytes(packet->GetSize(), '\0');
-    packet->CopyData(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
-    return std::make_shared<const std::string>(std::move(bytes));
-}
-
 ns3::Ptr<ns3::Packet> packet_of(const Payload& payload) {
     return ns3::Create<ns3::Packet>(reinterpret_cast<const std::uint8_t*>(payload->data()), payload->size());
 }
@@ -47,8 +41,7 @@ ns3::Ptr<ns3::Packet> packet_of(const Payload& payload) {
 class LrWpan : public Stack {
 public:
     LrWpan(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived)
-        : settings_(settings), arrived_(std::move(arrived)), ports_(nodes.GetN()) {
-        loss_ = ns3::CreateObject<ShadowedLoss>(settings);
+        : Stack(settings, nodes, std::move(arrived)), ports_(nodes.GetN()) {
         auto channel = ns3::CreateObject<ns3::SingleModelSpectrumChannel>();
         channel->AddPropagationLossModel(loss_);
         for (NodeId id = 0; id < nodes.GetN(); ++id)
@@ -125,7 +118,7 @@ private:
         port.device->SetChannel(channel);
         node->AddDevice(port.device);
         const auto phy = port.device->GetPhy();
-        phy->SetMobility(node->GetObject<ns3::MobilityModel>());
+        phy->SetMobility(mobility(id));
         set_levels(*phy, settings_.nodes[id].tx_power_dbm);
         const auto mac = port.device->GetMac();
         mac->SetPanId(kPan);
@@ -150,10 +143,8 @@ private:
 
     void receive(NodeId id, const McpsDataIndicationParams& said, const ns3::Ptr<ns3::Packet>& packet) {
         const NodeId sender = node_of(said.m_srcAddr);
-        if (is_repeated(ports_[id], sender, said.m_dsn))
-            return;
-        const double rssi = loss_->CalcRxPower(settings_.nodes[sender].tx_power_dbm, mobility(sender), mobility(id));
-        arrived_(sender, payload_of(packet), {id, rssi, rssi - settings_.noise_floor_dbm});
+        if (!is_repeated(ports_[id], sender, said.m_dsn))
+            hear(id, sender, packet);
     }
 
     // Whether a frame was heard before, and came again because its acknowledgement was lost. A MAC of 802.15.4 is to
@@ -167,10 +158,6 @@ private:
         return repeated;
     }
 
-    ns3::Ptr<ns3::MobilityModel> mobility(NodeId id) const {
-        return ports_[id].device->GetNode()->GetObject<ns3::MobilityModel>();
-    }
-
     void confirm(NodeId id, const McpsDataConfirmParams& said) {
         Port& port = ports_[id];
         --port.waiting;
@@ -178,17 +165,13 @@ private:
         port.busy += said.m_status == MacStatus::CHANNEL_ACCESS_FAILURE;
     }
 
-    const Settings& settings_;
-    Arrived arrived_;
-    ns3::Ptr<ShadowedLoss> loss_;
     std::vector<Port> ports_;
 };
 
 class Wifi : public Stack {
 public:
     Wifi(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived)
-        : settings_(settings), arrived_(std::move(arrived)), overflown_(nodes.GetN()) {
-        loss_ = ns3::CreateObject<ShadowedLoss>(settings);
+        : Stack(settings, nodes, std::move(arrived)), overflown_(nodes.GetN()) {
         auto channel = ns3::CreateObject<ns3::YansWifiChannel>();
         channel->SetPropagationLossModel(loss_);
         // No propagation delay, as on the other back-ends: all neighbours hear a frame at one instant.
@@ -256,7 +239,7 @@ private:
         devices_[id]->SetReceiveCallback(
             [this, id](ns3::Ptr<ns3::NetDevice>, ns3::Ptr<const ns3::Packet> packet, std::uint16_t,
                        const ns3::Address& from) {
-                receive(id, nodes_by_address_.at(from), packet);
+                hear(id, nodes_by_address_.at(from), packet);
                 return true;
             });
         ns3::WifiHelper::AssignStreams(installed, 1000 + 100 * static_cast<std::int64_t>(id));
@@ -266,24 +249,29 @@ private:
         return devices_[id]->GetMac()->GetTxopQueue(ns3::AC_BE_NQOS)->GetNPackets();
     }
 
-    void receive(NodeId id, NodeId sender, const ns3::Ptr<const ns3::Packet>& packet) {
-        const double rssi = loss_->CalcRxPower(settings_.nodes[sender].tx_power_dbm, mobility(sender), mobility(id));
-        arrived_(sender, payload_of(packet), {id, rssi, rssi - settings_.noise_floor_dbm});
-    }
-
-    ns3::Ptr<ns3::MobilityModel> mobility(NodeId id) const {
-        return devices_[id]->GetNode()->GetObject<ns3::MobilityModel>();
-    }
-
-    const Settings& settings_;
-    Arrived arrived_;
-    ns3::Ptr<ShadowedLoss> loss_;
     std::vector<ns3::Ptr<ns3::WifiNetDevice>> devices_;
     std::map<ns3::Address, NodeId> nodes_by_address_;
     std::vector<std::int64_t> overflown_;
 };
 
 }  // namespace
+
+Stack::Stack(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived)
+    : settings_(settings),
+      nodes_(nodes),
+      loss_(ns3::CreateObject<ShadowedLoss>(settings)),
+      arrived_(std::move(arrived)) {}
+
+ns3::Ptr<ns3::MobilityModel> Stack::mobility(NodeId node) const {
+    return nodes_.Get(node)->GetObject<ns3::MobilityModel>();
+}
+
+void Stack::hear(NodeId receiver, NodeId sender, const ns3::Ptr<const ns3::Packet>& packet) const {
+    std::string bytes(packet->GetSize(), '\0');
+    packet->CopyData(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+    const double rssi = loss_->CalcRxPower(settings_.nodes[sender].tx_power_dbm, mobility(sender), mobility(receiver));
+    arrived_(sender, std::make_shared<const std::string>(std::move(bytes)), {receiver, rssi, rssi - settings_.noise_floor_dbm});
+}
 
 std::unique_ptr<Stack> install_stack(const Settings& settings, const ns3::NodeContainer& nodes, Stack::Arrived arrived) {
     if (settings.stack == "lr-wpan")

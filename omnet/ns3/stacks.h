@@ -43,6 +43,22 @@ public:
 
     // What is to be told of each node at the end.
     virtual std::vector<Count> counts() const = 0;
+
+protected:
+    Stack(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived);
+
+    ns3::Ptr<ns3::MobilityModel> mobility(NodeId node) const;
+
+    // Tells that `receiver` got a packet of `sender`. Its level is that of the channel's law: what ns-3 itself says of a
+    // frame is a share of 255 over lr-wpan, and nothing over wifi.
+    void hear(NodeId receiver, NodeId sender, const ns3::Ptr<const ns3::Packet>& packet) const;
+
+    const Settings& settings_;
+    const ns3::NodeContainer nodes_;
+    const ns3::Ptr<ShadowedLoss> loss_;
+
+private:
+    const Arrived arrived_;
 };
 
 // Installs the stack that the settings name on all nodes, which have their places; throws std::runtime_error.
