@@ -106,6 +106,8 @@ class Verifier:
             return ""
         if where := first_difference(trace, again):
             return f"its trace differs when it is made again: {where} in the run that was made now"
+        if about and (now := read_about(again)) and now.simulator != about.simulator:
+            return f"its rows are the same, made by {now.simulator} in place of {about.simulator}"
         return "its rows are the same, but its bytes are not: another PyArrow has written them"
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:

@@ -55,14 +55,17 @@ def test_a_run_of_another_commit_with_the_same_code_comes_out_the_same(
 def test_a_trace_that_was_changed_is_named(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With the first row that differs."""
+    """With the first row that differs; if its rows are the same, with the simulator that made them."""
     import pyarrow.parquet as pq  # noqa: PLC0415  # only this test writes a trace
 
     from roambus.bridge.trace.parquet import read_footer, write_trace  # noqa: PLC0415  # only this test writes a trace
 
     (trace,) = results.rglob("trace.parquet")
-    metadata = read_footer(trace).metadata
-    write_trace(pq.read_table(trace).slice(1), trace, metadata)
+    metadata, rows = read_footer(trace).metadata, pq.read_table(trace)
+    write_trace(rows, trace, metadata | {"roambus.simulator": "OMNeT++ 5.7.1, Castalia"})
+    assert call("roambus verify results", monkeypatch) == 1
+    assert "its rows are the same, made by ideal in place of OMNeT++ 5.7.1, Castalia" in capfd.readouterr().err
+    write_trace(rows.slice(1), trace, metadata)
     assert call("roambus verify results", monkeypatch) == 1
     assert "its trace differs when it is made again: row 0 is at " in capfd.readouterr().err
 
