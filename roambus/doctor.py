@@ -50,7 +50,6 @@ from roambus.bridge.backends.castalia.installation import (
     find_modules,
     major,
     other_release,
-    read_release,
     release_in,
     simulator_in,
     tried,
@@ -147,10 +146,8 @@ def check_omnetpp() -> Result:
     """Looks at its folder, the version that it gives itself, and whether it was built."""
     if not (root := os.environ.get(OMNETPP_ROOT)):
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
-    version_file = Path(root, "Version")
-    if not version_file.is_file():
+    if not (release := release_in(Path(root))):
         return broken(f"{root} is not OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASES}")
-    release = read_release(version_file.read_text(encoding="utf-8"))
     if major(release) < OLDEST_MAJOR:
         return broken(f"{release} in {root}", f"use OMNeT++ {RELEASES}")
     if not Path(root, "lib", "liboppsim.so").is_file():

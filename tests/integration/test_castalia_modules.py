@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, read_release
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, release_in
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, SimTime
@@ -63,7 +63,7 @@ class TestHandshake:
         """Seed, time limit and processing delay are the ini's, the time step is 1 ns, the simulator has its name."""
         delay = ["SN.node[*].Application.processingDelay = 3ms"]
         folder = write_run(tmp_path, CLOSE, {"seed-set = 0": "seed-set = 7"}, delay)
-        release = read_release(Path(os.environ[OMNETPP_ROOT], "Version").read_text(encoding="utf-8"))
+        release = release_in(Path(os.environ[OMNETPP_ROOT]))
         with ScriptedHost(folder, castalia) as host:
             hello = host.hello
             host.send_at([])

@@ -176,15 +176,10 @@ def build_modules(modules: Modules, target: str = "castalia", **variables: Path)
         raise RoambusError(f"make {target} failed: its error is above")
 
 
-def read_release(version: str) -> str:
-    """The release that the text of OMNeT++'s file `Version` names."""
-    return version.strip().removeprefix("omnetpp-")
-
-
 def release_in(omnetpp: Path) -> str:
-    """The release of an OMNeT++ in this folder; empty if there is none."""
+    """The release of an OMNeT++ in this folder, as its file `Version` names it; empty if there is none."""
     file = omnetpp / "Version"
-    return read_release(file.read_text(encoding="utf-8")) if file.is_file() else ""
+    return file.read_text(encoding="utf-8").strip().removeprefix("omnetpp-") if file.is_file() else ""
 
 
 def other_release(file: Path, simulator: str, root: str, there: str) -> str:
