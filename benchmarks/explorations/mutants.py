@@ -51,7 +51,7 @@ QUESTIONS = Path(__file__).parent
 SCENARIOS = ROOT / "tests" / "scenarios"
 WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_letter")
 """Questions about what does not hold of the protocols as they are."""
-HISTORIES = 100
+HISTORIES = 30
 """The most of each hunt; `_HUNTING_S` ends them sooner for protocols with timers."""
 STATES = 8_000
 """The most of each exploration, of a family of each network."""
@@ -251,7 +251,7 @@ def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int, *, agai
     for mutant in drawn(protocols or PROTOCOLS, each):
         name = mutant.protocol, mutant.module, mutant.line, mutant.method, mutant.what
         before = known.get(name)
-        if before is None or (before.killed_by is None and (again or (before.changes and before.effort < effort))):
+        if before is None or (before.killed_by is None and before.changes and (again or before.effort < effort)):
             verdict = Verdict(*name, *look(mutant, effort), effort)
             print(verdict.line_of_list(), flush=True)
             with keep.open("a", encoding="utf-8") as file:
