@@ -51,7 +51,7 @@ QUESTIONS = Path(__file__).parent
 SCENARIOS = ROOT / "tests" / "scenarios"
 WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_letter")
 """Questions about what does not hold of the protocols as they are."""
-HISTORIES = 100
+HISTORIES = 30
 """The most of each hunt; `_HUNTING_S` ends them sooner for protocols with timers."""
 STATES = 8_000
 """The most of each exploration, of a family of each network."""
@@ -246,20 +246,23 @@ def read_kept(keep: Path) -> list[Verdict]:
 @click.option("--effort", default=1, show_default=True, help="So many times the histories and states.")
 @click.option("--again", is_flag=True, help="Also tries again what nothing has noticed.")
 def main(each: int, protocols: tuple[str, ...], keep: Path, effort: int, *, again: bool) -> None:
-    """Judges what is not kept yet, prints a line for each, and the table of all that is kept."""
+    """Judges what is not kept yet, prints a line for each, and the table of those that are drawn."""
     known = {(one.protocol, one.module, one.line, one.method, one.what): one for one in read_kept(keep)}
-    for mutant in drawn(protocols or PROTOCOLS, each):
+    chosen = drawn(protocols or PROTOCOLS, each)
+    for mutant in chosen:
         name = mutant.protocol, mutant.module, mutant.line, mutant.method, mutant.what
         before = known.get(name)
-        if before is None or (before.killed_by is None and (again or (before.changes and before.effort < effort))):
-            verdict = Verdict(*name, *look(mutant, effort), effort)
+        if before is None or (before.killed_by is None and before.changes and (again or before.effort < effort)):
+            known[name] = verdict = Verdict(*name, *look(mutant, effort), effort)
             print(verdict.line_of_list(), flush=True)
             with keep.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(verdict)) + "\n")
-    for one in read_kept(keep):
+    # What is kept of code that has changed since is no mutant any more, and does not count.
+    verdicts = [known[one.protocol, one.module, one.line, one.method, one.what] for one in chosen]
+    for one in verdicts:
         if one.changes and not one.killed_by:
             print(one.line_of_list(), file=sys.stderr)
-    print("\n".join(table(read_kept(keep))))
+    print("\n".join(table(verdicts)))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,21 @@
-"""A whole network: the steps that can be made in each of its states.
+"""A whole network: the steps that can be made in each of its states, and which of them have to be tried.
 
-Time passes only when a timer runs out: by so much as was left of it. Unless messages are slow, a timer runs out only
-when nothing is under way, because links are much faster than timers.
+*Steps.* Time passes only when a timer runs out: by so much as was left of it. Unless messages are slow, a timer runs
+out only when nothing is under way, because links are much faster than timers.
 
-Everything that a step causes at one instant belongs to it, so that a state is one in which all nodes have answered.
-Who is told what, and in which order, is what a run over ideal links does at one instant (`bridge.host.agenda`): a
-fault, what links have lost, places in a given tree, the command; and then, as often as there are any, messages that
-found no link. What each of these comes to is decided by the functions of such a run (`world.do`, `ideal.graph`).
+Everything that a step causes at one instant belongs to it, so that a state is one in which all nodes have answered. Who
+is told what, and in which order, is what a run over ideal links does at one instant (`bridge.host.agenda`): a fault,
+what links have lost, places in a given tree, the command; and then, as often as there are any, messages that found no
+link. What each of these comes to is decided by the functions of such a run (`world.do`, `ideal.graph`).
 
 What a command comes to is worked out once for each world, and what an answer comes to once for each of the ways in
 which links carry; so that a step is mostly a few numbers that are put into a tuple.
 
-Which arrivals have to be tried: orders with the same result are explored once (persistent sets; Godefroid, 1996).
-
-Two arrivals at different nodes commute: each changes its own node, takes the first message off its own link, and adds
-to the ends of others. So it is enough to try those at one node, if nothing that happens elsewhere can bring that node
-something which could have come first. That is so if no part of the network beyond it has anything under way, or else
-all links from that part to the node have a message already, and whatever follows queues behind it.
+*Reduction.* Orders of arrivals with the same result are explored once (persistent sets; Godefroid, 1996). Two arrivals
+at different nodes commute: each changes its own node, takes the first message off its own link, and adds to the ends of
+others. So it is enough to try those at one node, if nothing that happens elsewhere can bring that node something which
+could have come first. That is so if no part of the network beyond it has anything under way, or else all links from
+that part to the node have a message already, and whatever follows queues behind it.
 
 All states in which nothing is under way are still reached, on ways of the same length; states between are left out. So
 this is for properties of quiet states, and only where no command, loss or timer can come between.
@@ -169,6 +168,7 @@ class Network:
 
     def _next_in(self, queue: int) -> list[int]:
         """The places of the messages that can be the next to arrive, of equal ones the first."""
+        # Which of two equal messages arrives makes no difference that anybody could see.
         items = self.queues[queue]
         return [index for index, one in enumerate(items) if one not in items[:index]]
 
@@ -226,6 +226,7 @@ class Network:
     def _possible(self, number: int) -> Iterator[Plan]:
         """What can be done in a world; of alike commands at the beginning only one."""
         world, rules = self.worlds[number], self.rules
+        # Later the nodes of a world that look alike can have states, or messages under way, that tell them apart.
         is_first = world.left == tuple(one.times for one in rules.may)
         names = automorphisms(world, rules.alike) if rules.alike and is_first else ()
         for place, may in enumerate(rules.may):
@@ -306,6 +307,8 @@ class Network:
 
     def _effects_of(self, node: NodeId, state: int, event: int, world: int) -> list[Effect | Failure]:
         """What a node in some state may do when it is told an event, where links carry as in that world."""
+        # An agent knows nothing of the world but what it is told, so its answer is the same in all worlds; what becomes
+        # of that depends on which links carry, and on nothing else of the world.
         key = (state, event, self.worlds.topology(world))
         found = self._effects.get(key)
         if found is None:
@@ -367,6 +370,8 @@ class Reduction:
         return self._applies[world]
 
     def _is_left_to_arrivals(self, state: State) -> bool:
+        # A command, a timer, or one of so many losses between two arrivals would see that one has come and the other
+        # has not. What may happen only when all is quiet cannot come between.
         rules, left = self._network.rules, self._network.world(state).left
         return not rules.slow_messages and not any(
             times for times, may in zip(left, rules.may, strict=True) if not may.when_quiet
@@ -385,12 +390,18 @@ class Reduction:
         for place, (_, receiver) in enumerate(self._links, self._network.size):
             if state[place]:
                 to.setdefault(receiver, []).append(place)
+        # Any node that is enough would be right. The one with the fewest arrivals leaves the fewest states: to begin
+        # with the most was tried, and left a twelfth more.
         for node in sorted(to, key=lambda one: len(to[one])):
             if self._is_enough(node, to, state):
                 return tuple(to[node])
-        return tuple(place for places in to.values() for place in places)
+        return tuple(place for places in to.values() for place in places)  # then all arrivals are tried
 
     def _is_enough(self, node: NodeId, to: dict[NodeId, list[int]], state: State) -> bool:
+        # Whatever is sent to the node from now on comes over a link of a neighbour. If that link has a message already,
+        # what follows queues behind it, and the arrivals here and now stay the first ones. So only a link without any
+        # matters, and only if its part of the network can send anything by itself: that is, if something is under way
+        # there. Where messages overtake each other, what follows need not queue, and each busy part matters.
         senders = {self._links[place - self._network.size][0] for place in to[node]}
         carries = self._network.worlds.neighbours(state[-1])
         near = set(carries[node])

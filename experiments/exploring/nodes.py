@@ -1,9 +1,9 @@
 """What single nodes do: each thing that can happen to a node in some state is worked out once.
 
-An agent is deterministic, so what it does follows from its own state and from what it is told. A network reaches few
-states of single nodes, however many states it reaches as a whole. So states, messages and events have numbers, and the
-answer to (state, event) is kept: the agent itself runs only when something is new. A node's state is that of its agent
-and its timers, which are relative to now, in the order in which they run out.
+That is right because an agent is deterministic: what it does follows from its own state, from what it is told, and from
+what it draws. A network reaches few states of single nodes, however many states it reaches as a whole. So states,
+messages and events have numbers, and the answer to (state, event) is kept: the agent itself runs only when something is
+new. A node's state is that of its agent and its timers, which are relative to now, in the order in which they run out.
 
 Chance has several answers: the explorer tries each representative of each draw (`bridge.transcript.by_hand`).
 
@@ -242,6 +242,8 @@ def seen_by_world(actions: Iterable[Action]) -> Iterable[Seen]:
 
 def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
     """The next picks after `script`, given the number of outcomes of each draw; None after the last."""
+    # How many draws there are, and of how many outcomes, may depend on what the draws before picked: so `ways` is what
+    # this script has met, and each script begins with the picks of the one before it, but for the last that can grow.
     picks = (script + [0] * len(ways))[: len(ways)]
     while picks and picks[-1] == ways[len(picks) - 1] - 1:
         picks.pop()

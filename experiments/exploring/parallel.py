@@ -1,10 +1,8 @@
 """Explores what is asked for by several processes: each a network of a family, or all of them one network.
 
-Conducts several processes that search together: hands round what they have for each other, and sums up.
-
-See `sharing` for what they do. The process that conducts knows no states, and runs no agents.
-
-One of the processes that search together: it is told when to handle which depth, and tells what it found.
+Processes that search together handle one depth at a time, all of them the same (`partition`), so that what is found is
+found on a shortest way, as by one process. One more process conducts them: it says which depth is handled, hands round
+what they have for each other, and sums up. It knows no states and runs no agents, so it cannot be what they wait for.
 
 What processes tell each other is bytes: batches of digests and of answers, and figures as JSON. A message that begins
 with "!" says what went wrong.

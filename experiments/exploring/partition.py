@@ -174,7 +174,7 @@ class SharedSearch(Search):
         self._batches: list[list[bytes]] = [[] for _ in range(exchange.count)]
         """What is to be sent to each process."""
         self._sent: set[bytes] = set()
-        """What is among that."""
+        """What is among that; of one depth only, for the states of the depths before would take as much room as all."""
 
     @property
     def depth_of_next(self) -> int | None:
@@ -217,7 +217,7 @@ class SharedSearch(Search):
         owner = self._owner(code)
         if not self.shared_from or owner == self._exchange.index:
             self._keep(state, way)
-        else:
+        else:  # the way goes with it, for the numbers of this process mean nothing to the other
             self._sent.add(packed)
             self._batches[owner].append(code + way)
 

@@ -146,7 +146,7 @@ class Asking:
             return True
         if self._calm is not None:
             longest = max(max(network.nodes.waits(one), default=0) for one in network.node_states(state))
-            # It can take as many events as there are nodes until the effect of a set timer is visible.
+            # It can take as many timers as there are nodes, one after the other, until what one has set off is seen.
             return network.world(state).calm > max(self._calm - 1, longest * network.size)
         return self._asks_quiet and self._rests_in(state)
 
@@ -155,6 +155,9 @@ class Asking:
         twin, world = self._network.twin(), self._network.world(state).without_history()
         now = twin.first(self._network.node_states(state), replace(world, left=(), elapsed=0, calm=0))
         if now not in self._rests:
+            # If all that can follow leads back to `now`, each of these states can be reached from each other: none ever
+            # leads anywhere else, and what is so in `now` comes again for ever. What was delivered is a part of the
+            # world of the twin, so that a state after a delivery is another one, and does not lead back.
             before = self._reached_from(now)
             back = {now: None} if before else {}
             waiting = list(back)
@@ -220,6 +223,7 @@ class Asking:
         return self._of_history[world]
 
     def _asked(self, state: State, properties: list[Property], mark: int = -2) -> list[tuple[str, str]]:
+        # What is under way is no part of it: no property sees that.
         key = (mark, *self._network.node_states(state), state[-1])
         if key not in self._known:
             self._known[key] = self._ask(properties, self.view(state))

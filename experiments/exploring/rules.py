@@ -134,7 +134,7 @@ class Worlds(Numbering[World]):
         return self._carrying[self.topology(world)]
 
     def see(self, world: int, node: NodeId, seen: Seen) -> int:
-        """The world after a node was given something, or has taken it on."""
+        """The world after a node was given something, or has accepted it for others."""
         found = self._seen.get((world, node, seen))
         if found is None:
             found = self._seen[world, node, seen] = self.number(self[world].seeing(node, seen))

@@ -43,7 +43,7 @@ from roambus.bridge.transcript.commands import (
 from roambus.bridge.transcript.document import Vocabulary, parse_duration, parse_positive
 from roambus.bridge.transcript.network import Network
 from roambus.experiments.exploring.properties import Property, find_property
-from roambus.experiments.exploring.shapes import Edge, connected_graphs, rooted_trees
+from roambus.experiments.exploring.shapes import connected_graphs, rooted_trees
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
@@ -85,10 +85,6 @@ class Question:
 
     family: Family | None = None
     """Hunt in random networks of this family."""
-
-    def without_families(self, head: tuple[str, ...]) -> Question:
-        """The same question about one network, which `head` draws."""
-        return replace(self, head=head, graphs=None, trees=None)
 
 
 @contextmanager
@@ -151,18 +147,6 @@ class _Reader:
         """Takes what must hold."""
         self.must.append(find_property(rest, self.path.parent, self.announce))
 
-    def read_order(self, rest: str) -> None:
-        """Takes in which order messages on a link arrive."""
-        if rest not in ("any", "kept"):
-            raise ValueError(f"'order {rest}' is none; write 'order any' or 'order kept'")
-        self.others["any_order"] = rest == "any"
-
-    def read_nodes(self, rest: str) -> None:
-        """Takes whether nodes that look alike are alike."""
-        if rest not in ("alike", "differ"):
-            raise ValueError(f"'nodes {rest}' is none; write 'nodes alike' or 'nodes differ'")
-        self.others["alike"] = rest == "alike"
-
     def read_chance(self, rest: str) -> None:
         """Takes what is tried of a range from which an agent draws."""
         values = {"least": 1, "ends": 2}.get(rest, int(rest) if rest.isdecimal() else 0)
@@ -170,11 +154,14 @@ class _Reader:
             raise ValueError(f"'chance {rest}' is none; write 'chance least', 'chance ends' or 'chance 5' (values)")
         self.others["values"] = values
 
-    def read_messages(self, rest: str) -> None:
-        """Takes whether timers run out while messages are under way."""
-        if rest not in ("slow", "fast"):
-            raise ValueError(f"'messages {rest}' is none; write 'messages slow' or 'messages fast'")
-        self.others["slow_messages"] = rest == "slow"
+
+def _either(keyword: str, name: str, yes: str, no: str) -> Callable[[_Reader, str], None]:
+    def read(reader: _Reader, rest: str) -> None:
+        if rest not in (yes, no):
+            raise ValueError(f"'{keyword} {rest}' is none; write '{keyword} {yes}' or '{keyword} {no}'")
+        reader.others[name] = rest == yes
+
+    return read
 
 
 def _time(name: str, parse: Callable[[str], SimTime]) -> Callable[[_Reader, str], None]:
@@ -207,9 +194,9 @@ def _size(name: str) -> Callable[[_Reader, str], None]:
 _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
     "may": lambda _, __: None,
     "must": _Reader.add_property,
-    "order": _Reader.read_order,
-    "messages": _Reader.read_messages,
-    "nodes": _Reader.read_nodes,
+    "order": _either("order", "any_order", "any", "kept"),
+    "messages": _either("messages", "slow_messages", "slow", "fast"),
+    "nodes": _either("nodes", "alike", "alike", "differ"),
     "chance": _Reader.read_chance,
     "drift": _time("drift", parse_duration),
     "for": _time("time_limit", parse_positive),
@@ -227,28 +214,17 @@ def variants(question: Question) -> list[tuple[str, Question]]:
     if question.family is not None:
         raise UserError(f"{question.path}: random networks cannot be explored; hunt in them: --hunt 60")
     if question.graphs is not None:
-        graphs = connected_graphs(question.graphs)
-        return [(_graph_name(graph), _with(question, _graph_head(graph))) for graph in graphs]
+        drawn = (" ".join(f"n{a + 1}-n{b + 1}" for a, b in graph) for graph in connected_graphs(question.graphs))
+        return [(links.replace("n", ""), _with(question, f"links {links}")) for links in drawn]
     if question.trees is not None:
-        return [(_tree_name(tree), _with(question, _tree_head(tree))) for tree in rooted_trees(question.trees)]
+        trees = rooted_trees(question.trees)
+        return [(_tree_name(tree), _with(question, "tree", *_branch(tree, 0, 1))) for tree in trees]
     return [(question.path.stem, question)]
 
 
-def _with(question: Question, drawing: tuple[str, ...]) -> Question:
-    """The network goes where the first line of the head is blank: numbers of other lines stay as they are."""
-    return question.without_families((*question.head, *drawing))
-
-
-def _graph_head(graph: tuple[Edge, ...]) -> tuple[str, ...]:
-    return (f"links {' '.join(f'n{a + 1}-n{b + 1}' for a, b in graph)}",)
-
-
-def _graph_name(graph: tuple[Edge, ...]) -> str:
-    return " ".join(f"{a + 1}-{b + 1}" for a, b in graph)
-
-
-def _tree_head(tree: tuple[int | None, ...]) -> tuple[str, ...]:
-    return ("tree", *_branch(tree, 0, 1))
+def _with(question: Question, *drawing: str) -> Question:
+    """The network stands at the end of the head, so that all other lines keep their numbers."""
+    return replace(question, head=(*question.head, *drawing), graphs=None, trees=None)
 
 
 def _branch(tree: tuple[int | None, ...], node: int, depth: int) -> Iterator[str]:

@@ -1,13 +1,14 @@
 """Searches all states of a network, the nearest first, so that what it finds wrong is found on a shortest way.
 
-States are handled depth by depth. Numbers of what states are made of are given in the order in which it is met; the
-search writes down which states taught it something new, so that the numbers can be given again (`keeping`).
+States are handled depth by depth, and each once. A state is kept as bytes, with the number of the state before it and
+of the step between: enough to tell the way to it, and so little (some 290 bytes with what Python adds) that millions
+have room. The bytes themselves are compared, and no hash of them: a state that is taken for another one by mistake
+would be left out in silence, and "everything was explored" would be wrong. Only several processes go by digests, which
+are long enough (`partition`).
 
-The states that a search has found: each as bytes, with the state and the step before it.
-
-The way to any state can be told again. Nothing else is kept of a state, so that millions have room.
-
-What a search is bounded by, and what it finds.
+Numbers of what states are made of are given in the order in which it is met. That order depends on the order of the
+search, so it means nothing to anybody else. The search writes down which states taught it something new, which are few;
+whoever goes on later meets them again in the same order, and everything has its number again (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class Found:
             self.ended_by = f"the bound of {bounds.memory_bytes // 2**20} MiB"
 
     def report(self, violation: Violation) -> None:
-        """Takes what is wrong, unless the same property is known not to hold."""
+        """Takes what is wrong, unless the same property is known not to hold: the first way found is a shortest."""
         if all(one.name != violation.name for one in self.violations):
             self.violations.append(violation)
 
@@ -284,6 +285,7 @@ class Search:
     def work_off(self, number: int) -> None:
         """Finds the states to which one step leads from that one."""
         known = self._learnt.count
+        # All of them before any is taken: what is learnt here must not depend on what was found before.
         successors = list(self.successors(self.store.state(number)))
         self.note(Lesson.WORKED_OFF, number, known)
         self.found.transitions += len(successors)

@@ -64,8 +64,8 @@ def _canonical(tree: tuple[int | None, ...], root: int) -> str:
 
 
 def _shape(size: int, graph: tuple[Edge, ...]) -> tuple[Edge, ...]:
-    renamed = (_with_names(graph, names) for names in permutations(range(size)))
-    return min(renamed)
+    # All renamings are tried: of six nodes, which is the most, there are 720.
+    return min(_with_names(graph, names) for names in permutations(range(size)))
 
 
 def _with_names(graph: tuple[Edge, ...], names: tuple[int, ...]) -> tuple[Edge, ...]:

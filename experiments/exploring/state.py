@@ -204,6 +204,7 @@ class Freezer:
         return ("frozenset", type(value), self._sorted(value))
 
     def _sorted(self, value: Any) -> Frozen:
+        # By their texts, because elements of several types have no order; which order it is does not matter.
         return tuple(sorted((self._any(one) for one in value), key=repr))
 
     def _list(self, value: Any) -> Frozen:
@@ -213,6 +214,8 @@ class Freezer:
         return ("set", type(value), self._sorted(value))
 
     def _dict(self, value: Any) -> Frozen:
+        # In their order: two dicts with other orders are other states, for an agent may go by it. That can keep states
+        # apart which behave alike, but never takes two for one that do not.
         items = tuple([(self._any(key), self._any(one)) for key, one in value.items()])
         factory = getattr(value, "default_factory", None)
         return ("dict", type(value), items, None if factory is None else self._any(factory))
@@ -285,7 +288,7 @@ def _unless_value(changeable: Freeze) -> Freeze:
         if id(value) not in _VALUES:
             if not _is_value(value):
                 return changeable(freezer, value)
-            _VALUES[id(value)] = value
+            _VALUES[id(value)] = value  # held, so that no other object ever gets its identity
         return ("as it is", value)
 
     return freeze

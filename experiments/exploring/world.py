@@ -178,7 +178,7 @@ class World:
         return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
 
     def seeing(self, node: NodeId, seen: Seen) -> World:
-        """The world after a node was given something, or has taken it on."""
+        """The world after a node was given something, or has accepted it for others."""
         if isinstance(seen, Taken):
             return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
         own = (*self.delivered[node], seen.id)
