@@ -18,13 +18,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import Host, collector_paused
 from roambus.bridge.process import interrupts_noticed
 from roambus.bridge.trace.parquet import TraceWriter
@@ -274,7 +275,7 @@ def hunt(
     """Hunts with so many processes for so long, or until something is wrong.
 
     `announce` is told before any code runs that a scenario or the command line names, and `tell` now and then how many
-    histories were begun, and how many seconds have passed. Raises UserError, AgentError.
+    histories were begun, and how many seconds have passed. Raises UserError, AgentError, BackendError.
     """
     started, context = time.monotonic(), multiprocessing.get_context("spawn")
     judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
@@ -287,7 +288,7 @@ def hunt(
             tell(course.next_seed.value - one.seed, time.monotonic() - started)
             if is_interrupted():
                 course.is_over.set()
-        parts = [part.result() for part in running]
+        parts = _results(running)
         found = _first_of_each(parts, one)
         wrong = tuple(pool.map(_told, [one] * len(found), found, [seed for _, seed in found.values()]))
         counts = sum((part.counts for part in parts), Counter[str]())
@@ -302,6 +303,14 @@ def hunt(
             is_interrupted(),
             tuple((it.name, it.blind) for it in judge.question.must if all(it.name not in part.seen for part in parts)),
         )
+
+
+def _results(running: Iterable[Future[_Part]]) -> list[_Part]:
+    """What each process has done; raises BackendError if one was killed, and so has taken what it knew with it."""
+    try:
+        return [part.result() for part in running]
+    except BrokenProcessPool:
+        raise BackendError("a process of the hunt was killed, perhaps because memory was short: hunt again") from None
 
 
 def _first_of_each(parts: Iterable[_Part], one: Chase) -> dict[str, tuple[float, int]]:
