@@ -204,9 +204,9 @@ class NumberedClient(Client):
 
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
         self._stay += 1
-        self.send(broker, Mig(self.node, last, self._sorter.last, self._stay))
-        if not self.filters:
+        if not self.filters:  # what brokers keep from before is not wanted, so the MIG asks for nothing of it
             self._sorter.restart(self._stay)
+        self.send(broker, Mig(self.node, last, self._sorter.last, self._stay))
 
     def _subscription(self, about: Filter, *, is_new: bool) -> Message:
         message = super()._subscription(about, is_new=is_new)

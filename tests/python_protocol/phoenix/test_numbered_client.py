@@ -101,10 +101,10 @@ def test_a_filter_that_is_taken_up_again_is_not_taken_for_the_first_sub() -> Non
 
 
 def test_who_wants_nothing_waits_for_nothing() -> None:
-    """It migrates all the same: an UNS can be under way."""
+    """It migrates all the same, for an UNS can be under way, and asks for nothing that brokers keep from before."""
     made = subscribed()
     assert asked(made.unsubscribe, topic(1)) == [Send(HERE, NumberedUns(ME, topic(1), 2))]
-    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, NEVER, 1))]
+    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, Stamp(1, 0), 1))]
     asked(made.subscribe, topic(1))
     assert delivered(told(made, 0, pub(6, 1, 1))) == [6]
 
