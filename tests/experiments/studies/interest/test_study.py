@@ -181,6 +181,7 @@ def test_the_table_says_the_same_as_the_maps() -> None:
     assert "| 10 | 2 | 1/8 | a; 1.1 kB, 0.9930; b 2.00 times (?) |" in table
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("session")
 def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> None:
     """With few nodes, so that it is quick: both maps are drawn, and the report has their words and who is told."""
