@@ -19,10 +19,10 @@ function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's)
 A test that a mean is above or below a bound (`judged`, for tests of agents) has the same looks, each with its share of
 the error that the test may make on either side: early ones a tenth together, the last six tenths. It is decided by
 the interval of the metric, which leans as the values do; the rest is for values that lean more. So it
-keeps its level for rates, delays and counts, too, as the benchmark shows. Where all seeds of a rate are as good as can
-be, nothing was seen to vary, and an interval says nothing. Then the record itself decides: the mean of a rate is at
-least the chance that it is 1, so with a mean below b there are n perfect seeds in a row with a chance of b^n at most.
-At 0.95 it takes 59 seeds to know that, whatever the runs do.
+keeps its level for rates, delays and counts, too, as the benchmark shows. What an interval cannot know are runs that no
+seed has shown. So a rate also has to stay on its side of the bound if the runs that so many seeds can miss were as bad
+as can be (`seeds_to_show`): with n seeds a mean of m shows b if (b / m)^n is at most the error. At 0.95 that takes 59
+seeds, even where all of them are 1.
 """
 
 from __future__ import annotations
