@@ -34,4 +34,4 @@ def test_only_agents_that_say_so_use_what_the_scenario_tells(name: str) -> None:
     """All others do and know the same, whoever the subscribers are."""
     kind = load_agent(name)
     differs = publishing(kind, ()) != publishing(kind, (7, 9))
-    assert differs == kind.told_subscribers
+    assert differs == kind.oracle_subscribers
