@@ -228,9 +228,6 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
         self.overlay.give_up(broken.neighbour, now)
         self._follow_changes(now)
-        if self.broker is not None and self.overlay.parent == broken.neighbour:
-            self.broker.migrate(broken.neighbour)  # the tree has kept it all the same
-            self._carry_out_broker(self.broker, now)
         if self.broker is None:
             self.client.link_broken(broken.messages)
             self._carry_out_client(now)

@@ -289,7 +289,8 @@ CLAIMS = (
     ),
     ClaimTest(
         "AODV is late where nodes move, although it is told the subscribers.",
-        f"With constants derived for this network, in every cell with movement, it delivers less than {ENOUGH:g} of all pairs within a second.",
+        f"With constants derived for this network, it delivers less than {ENOUGH:g} of all pairs within a second in "
+        "every cell with movement.",
         at_each(_MOVING, Bound(f"{_AT}: delivered in time", _in_time(AODV), Side.BELOW, ENOUGH)),
     ),
     ClaimTest(

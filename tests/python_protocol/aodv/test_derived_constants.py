@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.aodv.discovery import Attempt, first_attempt, next_attempt, waiting_time
-from roambus.python_protocol.aodv.parameters import flood_time, longest_search, derived
+from roambus.python_protocol.aodv.parameters import derived, flood_time, longest_search
 from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import MICROSECOND, SECOND, SimTime
 

@@ -9,6 +9,7 @@ from roambus.python_protocol.mft.parameters import MftParameters
 
 ROOT = Path(__file__).parents[3]
 
+
 def test_as_published_is_all_that_the_thesis_leaves_open() -> None:
     """The same as what the study of the thesis calls mft-published."""
     sweep = tomllib.loads((ROOT / "experiments/studies/thesis/explain-mft.toml").read_text(encoding="utf-8"))
