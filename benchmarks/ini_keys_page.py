@@ -1,8 +1,8 @@
 """The page of the docs about the keys of the ini, written from their declarations.
 
 It lists every key, and then the keys of Castalia that the embedded radio does not know, or only in part.
-`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes it; tests compare it with the declarations, and the keys
-with the modules of Castalia, if there is one.
+`python -m benchmarks.ini_keys_page docs/reference/ini-keys.md` writes it; tests compare it with the declarations, and
+the keys with the modules of Castalia, if there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYS_HEAD = """\
 # Keys of the ini
 
 Look up here every key that a rendered ini may contain. `roambus render` prints such an ini, and [Templates and
-sweeps](sweeps.md) says how to write a template for it:
+sweeps](../guide/sweeps.md) says how to write a template for it:
 
 ```sh
 roambus render thesis --agent mft --set config=C4
@@ -29,14 +29,14 @@ roambus render thesis --agent mft --set config=C4
 
 If a key is absent, it has the default in this table, which is that of Castalia's own module. Any other key is an error
 that names the line; so is a value that cannot be read, is out of range, or is not known to the embedded radio. With
-`--backend castalia` an ini can have [more](castalia.md#other-macs-radios-and-models-of-collisions).
+`--backend castalia` an ini can have [more](../guide/castalia.md#other-macs-radios-and-models-of-collisions).
 
 - Write a *number* without its unit, which the column names. Write a *time with its unit*: `100ms`.
 - A key that *must be set* has no default.
 - Keys of `SN.node[*]` can differ from node to node, as in `SN.node[3].xCoor` and `SN.node[1..4].xCoor`. All nodes share
   the keys of the MAC, of the routing and of the radio except its transmit power, the agent and the processing delay.
 
-`python -m benchmarks.ini_keys_page docs/ini-keys.md` writes this page from the declarations of the keys.
+`python -m benchmarks.ini_keys_page docs/reference/ini-keys.md` writes this page from the declarations of the keys.
 """
 _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
@@ -93,8 +93,8 @@ _CASTALIA_HEAD = """\
 ## What the embedded radio does with Castalia's keys
 
 The embedded radio treats the keys of Castalia's MAC, radio, channel and mobility managers as Castalia does;
-[Back-ends](backends.md#how-far-to-trust-each) says how that is tested. This table lists the exceptions. A value that
-the embedded radio does not know is an error. A key without effect is read and ignored.
+[Back-ends](../guide/backends.md#how-far-to-trust-each) says how that is tested. The table has the exceptions. A value
+that the embedded radio does not know is an error. A key without effect is read and ignored.
 
 | Module | Key | Embedded radio | Why |
 |---|---|---|---|

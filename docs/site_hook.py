@@ -31,7 +31,8 @@ CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages that the contents do not name stand at their end."""
     named = set(_pages(config.nav))
-    others = [page.name for page in sorted(Path(config.docs_dir).glob("*.md")) if page.name not in named]
+    pages = (page.relative_to(config.docs_dir).as_posix() for page in sorted(Path(config.docs_dir).rglob("*.md")))
+    others = [page for page in pages if page not in named]
     if others:
         config.nav = [*(config.nav or ()), {"More": others}]
     return config

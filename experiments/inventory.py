@@ -126,7 +126,7 @@ def _agent(name: str) -> Thing:
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
         return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
-    told = {"told by the scenario": "who the subscribers are"} if agent.told_subscribers else {}
+    told = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
     return Thing(

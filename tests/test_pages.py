@@ -31,12 +31,11 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events
 from roambus.spark.metrics.catalogue import METRICS
-from tests.support.documents import Row, listings, marked, quoted, rows, section
+from tests.support.documents import Row, listings, marked, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
 
-DOCS = Path(__file__).parents[1] / "docs"
-TRACE, TRANSCRIPTS, AGENTS = DOCS / "trace.md", DOCS / "transcripts.md", DOCS / "agents.md"
+TRACE, TRANSCRIPTS, AGENTS, METRICS_PAGE = map(page, ("trace", "transcripts", "agents", "metrics"))
 
 
 def by_name(document: Path, title: str, column: str) -> dict[str, Row]:
@@ -121,7 +120,7 @@ def test_metrics(request: pytest.FixtureRequest) -> None:
         ),
         "study metrics": markdown_table(("Study", "Metric", "Unit", "Meaning"), studies),
     }
-    text, wanted = marked(DOCS / "metrics.md", tables, rewrite=request.config.getoption("--rewrite"))
+    text, wanted = marked(METRICS_PAGE, tables, rewrite=request.config.getoption("--rewrite"))
     assert text == wanted
 
 
@@ -151,12 +150,12 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(("page", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
-def test_transcripts_shown(page: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
+def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    for name, content in listings(text).items():
-        (tmp_path / name).write_text(content)
+    text = page(name).read_text(encoding="utf-8")
+    for listing, content in listings(text).items():
+        (tmp_path / listing).write_text(content)
     monkeypatch.chdir(tmp_path)
     printed = transcribe(Path(scenario), Overrides(times=f"trace {scenario} --times" in text))
     shown = re.findall(r"```console\n(>.*?)```", text, re.DOTALL)

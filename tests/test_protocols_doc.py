@@ -49,10 +49,10 @@ from roambus.python_protocol.parts.election import Election, ElectionParameters,
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.settings import describe_parameters
 from roambus.python_protocol.vocabulary import Role
-from tests.support.documents import Row, quoted, rewrite_column, rows, section
+from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "protocols.md"
+DOCUMENT = page("protocols")
 SCENARIOS = ROOT / "tests" / "scenarios"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 AGENTS: dict[str, str] = PROJECT["entry-points"]["roambus.agents"]

@@ -16,13 +16,13 @@ from typing import ClassVar
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Process, on_timer
 from roambus.python_protocol.brokers.agent import BeatingTree, BrokerAgent
-from roambus.python_protocol.brokers.broker import Pub
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.events import Received
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.client import Client, SpreadingClient
 from roambus.python_protocol.mft.forwarding import gather
-from roambus.python_protocol.mft.messages import Ask, Beat
+from roambus.python_protocol.mft.messages import Ask, Beat, Bmig, Bquery, Bsub, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import BeatingBroker, BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
 from roambus.python_protocol.parts.bundle import Bundle
@@ -44,6 +44,7 @@ class MftPubSub(BrokerAgent):
     client: Client
     broker_type = Broker
     client_type = Client
+    migration_messages = (Sub, Uns, Mig, Filters, Bmig, Bquery, Bsub)
     messages: ClassVar[MessageSet] = MessageSet([Bundle, Beat, Ask])
 
     # Its parts

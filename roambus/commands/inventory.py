@@ -80,7 +80,7 @@ def show(name: str, kind: str | None) -> None:
 
 def pages() -> dict[str, Path]:
     """The pages by their names."""
-    return {file.stem: file for file in sorted(_FOLDER.glob("*.md"))}
+    return {file.stem: file for file in sorted(_FOLDER.rglob("*.md"))}
 
 
 def title_of(page: Path) -> str:

@@ -72,8 +72,8 @@ def check(ned: Path, keys: tuple[Setting, ...]) -> None:
 
 
 def test_the_page_of_the_docs_is_made_from_the_declarations() -> None:
-    """After a change of a key: python -m benchmarks.ini_keys_page docs/ini-keys.md."""
-    assert (ROOT / "docs" / "ini-keys.md").read_text(encoding="utf-8") == page()
+    """After a change of a key: python -m benchmarks.ini_keys_page docs/reference/ini-keys.md."""
+    assert (ROOT / "docs" / "reference" / "ini-keys.md").read_text(encoding="utf-8") == page()
 
 
 def test_no_key_is_declared_twice() -> None:

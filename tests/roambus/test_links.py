@@ -1,4 +1,4 @@
-"""Links in results lead nowhere: what lies behind one is neither replaced nor removed, as docs/trust.md promises."""
+"""Links in results lead nowhere: what lies behind one is neither replaced nor removed, as the trust page promises."""
 
 from __future__ import annotations
 

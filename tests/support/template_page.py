@@ -19,9 +19,9 @@ roambus run thesis --agent mft --set config=C4 --set speed=8 --set time_limit=30
 roambus show thesis --kind templates
 ```
 
-This page lists the templates of roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named setting*,
-such as `config=C4` above, sets several variables at once. `roambus show` prints the same, from the templates and sweeps
-themselves.
+This page lists the templates of roambus; [Templates and sweeps](../guide/sweeps.md) says how to write one. A *named
+setting*, such as `config=C4` above, sets several variables at once. `roambus show` prints the same, from the templates
+and sweeps themselves.
 """
 
 

@@ -81,17 +81,17 @@ def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True, trans
 
 
 def documented_files() -> list[str]:
-    """The example back-end of docs/backends.md, and its tests."""
-    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "backends.md").read_text(), re.DOTALL)
+    """The example back-end of docs/guide/backends.md, and its tests."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide" / "backends.md").read_text(), re.DOTALL)
 
 
 @cache
 def documented() -> ModuleType:
-    """The back-end that docs/backends.md has as its example."""
+    """The back-end that docs/guide/backends.md has as its example."""
     source, _ = documented_files()
     module = ModuleType("bus")
     sys.modules[module.__name__] = module  # a dataclass looks for its own module
-    exec(compile(source, "docs/backends.md", "exec"), module.__dict__)  # noqa: S102  # our own page
+    exec(compile(source, "docs/guide/backends.md", "exec"), module.__dict__)  # noqa: S102  # our own page
     return module
 
 

@@ -6,11 +6,10 @@ import pytest
 
 from roambus.experiments.inventory import everything
 from roambus.experiments.shipped import shipped_files
-from tests.support.documents import section
-from tests.support.places import ROOT
+from tests.support.documents import page, section
 from tests.support.template_page import template_page
 
-PAGE = ROOT / "docs" / "templates.md"
+PAGE = page("templates")
 
 
 def test_the_page_has_every_template(pytestconfig: pytest.Config) -> None:

@@ -249,7 +249,7 @@ def test_results_say_who_is_told_the_subscribers_and_what_measures_them(sweep: S
         with opened_results(chosen, results):
             (results / "traces").mkdir(exist_ok=True)
     written = json.loads((results / "sweep.json").read_text())
-    assert written["told_subscribers"] == ["aodv", "own"]
+    assert written["oracle_subscribers"] == ["aodv", "own"]
     assert written["measure"] == ["busiest.py"]
 
 

@@ -42,7 +42,7 @@ def cell(agents: Mapping[str, Row], told: Sequence[str] = ()) -> Measurements:
         for agent, (rates, costs) in agents.items()
         for seed, (rate, cost) in enumerate(zip(rates, costs, strict=True))
     )
-    return Measurements(runs, mean_points(runs), {"agents": dict.fromkeys(agents), "told_subscribers": list(told)})
+    return Measurements(runs, mean_points(runs), {"agents": dict.fromkeys(agents), "oracle_subscribers": list(told)})
 
 
 GOOD, FAIR, BAD = (0.998, 0.997, 0.999), (0.985, 0.995, 0.999), (0.9, 0.91, 0.905)
