@@ -31,12 +31,13 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from random import Random
 from typing import Any, NoReturn
 
 from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agenda import Agenda, Outages, TimedEvent, commands, own_part, trace_command
-from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
+from roambus.bridge.host.agents import Wrapper, check_receipts, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.scenario.definition import Scenario
@@ -85,23 +86,21 @@ class Host:
         trace: TraceWriter,
         *,
         check: bool = False,
-        tell: Tell | None = None,
+        wrappers: Sequence[Wrapper] = (),
+        chance: Callable[[NodeId], Random] | None = None,
     ) -> None:
         """Makes the agents; raises UserError for parameters that the agent does not have.
 
-        With `check`, all messages are compared with their bytes, and none may be changed by those who receive it.
-        Whatever is about to be handled is told to `tell`.
+        With `check`, all messages are compared with their bytes, and no receiver may change one. Each agent's handler
+        is called inside the `wrappers`, the first of which is the innermost. `chance` makes the generator of a node.
         """
         self._scenario = scenario
         self._backend = backend
         self._trace = trace
-        self._agents = make_agents(scenario, agent_class)
+        self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        self._handlers = [handler_of(agent) for agent in self._agents]
-        if check:
-            self._handlers = [checked(handler, self._codec) for handler in self._handlers]
-        if tell is not None:
-            self._handlers = [announced(*both, tell) for both in zip(self._handlers, self._agents, strict=True)]
+        around = (*wrappers, check_receipts(self._codec)) if check else wrappers
+        self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)

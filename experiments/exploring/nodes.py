@@ -145,10 +145,10 @@ class Nodes:
         """How many answers were worked out."""
         return len(self._answers)
 
-    def add(self, agent: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
+    def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
         """The number of the state of an agent that was worked by hand up to `now`; raises CannotFreezeError."""
-        timers = tuple(Timer(NOW + one.at - now, one.key) for one in agent.worked.timers)
-        return self._number(Freezer(agent.random, now, left_out), agent, timers)
+        timers = tuple(Timer(NOW + one.at - now, one.key) for one in hands.timers)
+        return self._number(Freezer(agent.random, now), agent, timers)
 
     def _number(self, freezer: Freezer, agent: Any, timers: Timers) -> NodeState:
         frozen = freezer.freeze(agent, self._agent_class)

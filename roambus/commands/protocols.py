@@ -270,7 +270,7 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
     \b
       messages          a message is not what is read from its bytes
       runs              the agent raises, asks for what there is not, such as a time
-                        that is not a whole number, or does what agents may not
+                        that is not a whole number, or draws from a shared generator
       timers            a timer runs out for which there is no handler
       shared memory     nodes change what all of them share, such as an attribute
                         of the class
