@@ -69,7 +69,7 @@ OURS, AS_PUBLISHED, RING_ONLY, FREQUENT = "skip-ring", "as_published", "ring-onl
 """What the sweeps call their agents.
 
 The first one has all corrections. `as_published` has none of those that convergence needs, `frequent` asks for
-configurations with the probabilities of the paper, and `ring-only` floods without shortcuts: it shows what these are good for.
+configurations with the probabilities of the paper, and `ring-only` floods without shortcuts.
 """
 STARTS = {
     "labels+neighbours+shortcuts+database+messages": "everything corrupted",
