@@ -42,13 +42,11 @@ from roambus.python_protocol.actions import (
     Note,
     Send,
     SetTimer,
-    check_answer,
-    check_handler,
 )
 from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import Parameters
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -243,6 +241,8 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
     """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
+    own_notes: ClassVar[Mapping[str, str]] = {}
+    """Its own kinds of notes, each as transcripts write it: "{node} caches {subject}", or "" for one never shown."""
     needs_sites: ClassVar[bool] = False
     """Whether the scenario must give sites (the event `Sited`)."""
     oracle_subscribers: ClassVar[bool] = False
@@ -343,3 +343,24 @@ class Listing:
 def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
     """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
     return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
+
+
+# Mistakes in handlers
+
+
+def check_answer(handler: Any, answer: Any) -> None:
+    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
+    for one in answer if isinstance(answer, list | tuple) else [answer]:
+        if isinstance(one, Action):
+            raise TypeError(
+                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
+                "a handler asks for actions by self.send, self.set_timer and so on"
+            )
+
+
+def check_handler(owner: str, name: str, handler: Any) -> None:
+    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
+    if inspect.isgeneratorfunction(handler):
+        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
+    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
+        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.actions import ROUTE, node_list
 from roambus.python_protocol.agent import Agent, Jitter, Recent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
@@ -38,7 +37,17 @@ from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    from_seconds,
+    node_list,
+)
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""

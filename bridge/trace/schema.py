@@ -26,22 +26,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from roambus.python_protocol.actions import (
-    ANSWER,
+from roambus.python_protocol.vocabulary import (
     ATTACH,
-    CACHE,
     CRASH,
     DELIVER,
     DETACH,
     DIE,
     DROP,
     ENERGY,
-    FORGET,
     FREEZE,
     LIST_SEPARATOR,
     MIGRATE,
     MOVE,
-    OVERLAY,
     PUBLISH,
     RADIO,
     RECEIVE,
@@ -50,7 +46,6 @@ from roambus.python_protocol.actions import (
     ROLE,
     ROUTE,
     SEND,
-    SERVE,
     STORE,
     SUBSCRIBE,
     UNSUBSCRIBE,
@@ -58,10 +53,8 @@ from roambus.python_protocol.actions import (
 
 __all__ = [
     "AIR",
-    "ANSWER",
     "ATTACH",
     "BYTES",
-    "CACHE",
     "CRASH",
     "DELIVER",
     "DETACH",
@@ -70,7 +63,6 @@ __all__ = [
     "DROP",
     "ENERGY",
     "EVENT",
-    "FORGET",
     "FREEZE",
     "HOPS",
     "LATEST_S",
@@ -82,7 +74,6 @@ __all__ = [
     "NODE",
     "NOTIFICATION_ID",
     "NO_TEMPLATE",
-    "OVERLAY",
     "PEER",
     "PUBLISH",
     "RADIO",
@@ -93,7 +84,6 @@ __all__ = [
     "ROUTE",
     "RUN_KEY",
     "SEND",
-    "SERVE",
     "STORE",
     "SUBSCRIBE",
     "TIME_S",

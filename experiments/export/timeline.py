@@ -30,7 +30,7 @@ from zlib import crc32
 
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.experiments.export.runs import Row, rows
-from roambus.python_protocol.actions import (
+from roambus.python_protocol.vocabulary import (
     ATTACH,
     CRASH,
     DELIVER,
@@ -45,11 +45,11 @@ from roambus.python_protocol.actions import (
     RECEIVE,
     RECOVER,
     ROLE,
+    SECOND,
     SEND,
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.traces import Trace
 
 _FIXED64 = Struct("<Q")

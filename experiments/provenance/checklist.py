@@ -63,8 +63,7 @@ from roambus.bridge.trace.parquet import read_trace
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
 from roambus.experiments.provenance.crate import is_crate, read_metadata
 from roambus.experiments.studies.study import sweep_folders
-from roambus.python_protocol.actions import MOVE
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import MOVE, SECOND
 from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
 
 MOST_SCENARIOS = 200

@@ -25,7 +25,6 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import ROUTE, node_list
 from roambus.python_protocol.agent import Agent, Listing, Recent, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
@@ -53,10 +52,10 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, ROUTE, NodeId, Role, SimTime, node_list
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 

@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.python_protocol.actions import ROUTE, Action, node_list
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import on, on_timer
 from roambus.python_protocol.baselines import Flood, RepairingGossip, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
@@ -55,7 +55,7 @@ from roambus.python_protocol.lean.messages import (
     Target,
 )
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""

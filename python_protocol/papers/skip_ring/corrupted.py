@@ -33,8 +33,7 @@ from typing import NamedTuple
 from roambus.python_protocol.agent import Agent, Listing, on, on_timer
 from roambus.python_protocol.events import Started, TimerKey
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT, SkipRing
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, is_label, label_of
 from roambus.python_protocol.papers.skip_ring.messages import (
