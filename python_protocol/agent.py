@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -43,8 +43,8 @@ from roambus.python_protocol.actions import (
     Send,
     SetTimer,
 )
-from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.events import Event, Received, Subscribe, TimerFired, TimerKey, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.settings import Parameters
@@ -324,6 +324,28 @@ class Recent:
             del self._keys[next(iter(self._keys))]
         self._keys[key] = None
         return True
+
+
+class Subscriptions:
+    """The filters of one node's application, each once; kept through a crash, as the application subscribes once."""
+
+    def __init__(self) -> None:
+        self._filters: dict[Filter, None] = {}
+
+    def __iter__(self) -> Iterator[Filter]:
+        """The filters, in the order in which they came."""
+        return iter(self._filters)
+
+    def change(self, event: Subscribe | Unsubscribe) -> None:
+        """Carries out the application's command."""
+        if isinstance(event, Subscribe):
+            self._filters[event.filter] = None
+        else:
+            self._filters.pop(event.filter, None)
+
+    def match(self, notification: Notification) -> bool:
+        """Whether any filter does."""
+        return any(one.matches(notification) for one in self._filters)
 
 
 @dataclass(frozen=True, slots=True)
