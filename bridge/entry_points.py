@@ -1,6 +1,7 @@
 """Entry points: agents, back-ends, metrics, commands and studies, found by name without importing any of them.
 
-The groups are `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands` and `roambus.studies`.
+The groups are `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
+`roambus.stores`.
 Extensions of roambus register in the same way as other packages. A copy of roambus without the folder of an extension
 still declares its entry points; these are left out, so that the extension is absent and nothing else changes.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
-COMMANDS, STUDIES = "roambus.commands", "roambus.studies"
+COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
 
 _ROOT = Path(__file__).parents[1]
 
