@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import subprocess
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.export import exporter
 from roambus.experiments.export.exporter import Asked, export_results
 from roambus.experiments.export.result_files import quoted
