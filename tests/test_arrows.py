@@ -1,6 +1,6 @@
 """Imports go one way: the contracts in pyproject.toml are kept, and no files of roambus import each other in a circle.
 
-The contracts are import-linter's, about parts and packages. What it does not look at is checked here by the syntax trees:
+The contracts are import-linter's, about parts and packages. What it does not see is checked here by the syntax trees:
 imports of `roambus` itself, and circles of single files. Imports in functions and for type checking count like others.
 """
 
