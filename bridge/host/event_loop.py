@@ -12,7 +12,7 @@ A message that is sent after a while goes to the back-end with its time, so that
 with faults it waits on the agenda, for its node could fail before.
 
 A run calls agents, and carries out what they send, by the million. So from an agent's `send` to the back-end there are
-few calls of functions (tests/bridge/test_straight_way.py counts them): a message that is not compared with its bytes is
+few calls of functions (tests/bridge/host/test_straight_way.py): a message that is not compared with its bytes is
 not even encoded, if all of its fields have fixed sizes.
 
 Messages are handed over as objects: to encode them for their size alone is 4 to 9 % of a run already, and every
