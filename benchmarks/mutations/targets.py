@@ -52,21 +52,15 @@ PROTOCOLS = (
         (
             "python_protocol/parts/election",
             "python_protocol/parts/election/algorithm.py",
-            "python_protocol/parts/election/by_quality.py",
         ),
         (
             *(f"{_TESTS}/parts/election/test_{one}.py" for one in ("leaders", "relay", "tree", "time_out")),
             f"{_TESTS}/brokers/test_given_tree.py",
-            f"{_TESTS}/test_election_by_quality.py",
-            f"{_TESTS}/test_link_estimator.py",
         ),
         (f"{_TESTS}/parts/election/test_network.py", _SCENARIOS),
     ),
     Protocol(
-        "bundles",
-        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest")),
-        (f"{_TESTS}/test_bundling_link.py", f"{_TESTS}/parts/test_digest.py", f"{_TESTS}/test_trickle.py"),
-        (_SCENARIOS, _MOVING),
+        "digest", ("python_protocol/parts/digest.py",), (f"{_TESTS}/parts/test_digest.py",), (_SCENARIOS, _MOVING)
     ),
     Protocol(
         "brokers",

@@ -194,9 +194,9 @@ def test_a_modules_own_tests_run_first() -> None:
 
 PARTS = ("bridge", "python_protocol", "experiments", "spark")
 """The folders that are parts of the package: roambus/ has a link to each."""
-MODULE = "python_protocol/simple/toy.py"
+MODULE = "python_protocol/papers/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
-TEST = """from roambus.python_protocol.simple.toy import twice
+TEST = """from roambus.python_protocol.papers.simple.toy import twice
 
 def test_twice() -> None:
     assert twice(3) == 6
@@ -324,7 +324,7 @@ def test_a_survivor_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     """And is named."""
     code, text = said([NOTICED, SURVIVED], capsys)
     assert code == 1
-    assert "not noticed: python_protocol/simple/toy.py:2, twice: something" in text
+    assert "not noticed: python_protocol/papers/simple/toy.py:2, twice: something" in text
 
 
 def test_what_is_the_same_is_no_failure(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
