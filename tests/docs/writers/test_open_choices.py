@@ -11,7 +11,7 @@ import pytest
 
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.thesis.open_choices import (
+from docs.writers.open_choices import (
     BEGIN,
     END,
     OPEN_CLAIMS,

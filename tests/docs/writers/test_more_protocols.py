@@ -6,7 +6,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.figures.figure import look_up
-from roambus.experiments.studies.thesis.reproduction import (
+from docs.writers.reproduction import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
     joined,
