@@ -68,8 +68,9 @@ def jobs() -> Iterator[Job]:
             yield Job("thesis", agent, settings=settings)
         supervisor = f"supervisor={2 + size['subscribers']}"
         yield Job("thesis", "skip-ring", parameters=(supervisor,), settings=settings)
-        for profile in ("thesis", "tuned"):
-            yield Job("thesis", "aodv", parameters=(f"profile={profile}",), settings=settings)
+        derived = ("profile=derived", "hello_always=on", "destination_only=true")
+        for parameters in (("profile=thesis",), derived):
+            yield Job("thesis", "aodv", parameters=parameters, settings=settings)
     yield Job("replicated", "replicated", settings=("sites=3", "publish_until=4"))
     yield from _ideal_jobs()
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.papers.first_approach import FirstApproach
-from tests.support.moving_trees import IN_BUNDLES, Plan, Result, Step, carry_out, plans
+from tests.support.moving_trees import Plan, Result, Step, carry_out, plans
 
 BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])
 
@@ -68,30 +68,6 @@ def test_large_trees_are_no_different(agent: type[BrokerAgent], crossing: bool, 
 def test_mft_stands_crashes_while_messages_cross_and_leaves_no_phantom(plan: Plan) -> None:
     """(a) to (d), whatever comes when."""
     check(carry_out(MftPubSub, plan))
-
-
-@pytest.mark.parametrize("parameters", [{"profile": "tuned"}, {"spreads": "true"}, {"beats_migrate": "true"}])
-@given(plan=plans(brokers=5, steps=6))
-@settings(max_examples=8)
-def test_mft_stands_the_same_in_bundles(parameters: dict[str, str], plan: Plan) -> None:
-    """(a) to (d), with the link layer and the heartbeats of a shared channel; each change alone, too."""
-    result = carry_out(MftPubSub, plan, IN_BUNDLES | parameters)
-    check(result)
-    assert result.phantoms() is None
-
-
-def test_a_subscription_that_overtakes_the_one_before_it_is_not_taken_for_both() -> None:
-    """A new neighbour hears of the second before a heartbeat has shown that it lacks the first, and asks."""
-    steps = (
-        Step("subscribe", 0, 0),
-        Step("cut", 1, 0),
-        Step("subscribe", 0, 1),
-        Step("move", 1, 0, 60),
-        Step("subscribe", 0, 2, 3),
-    )
-    result = carry_out(MftPubSub, Plan((0,), (), steps), IN_BUNDLES | {"beats_migrate": "true"})
-    check(result)
-    assert result.phantoms() is None
 
 
 GAP_OF_A_SUB = Plan(

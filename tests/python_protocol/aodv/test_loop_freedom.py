@@ -35,7 +35,7 @@ outages = st.lists(
 )
 modes = st.fixed_dictionaries(
     {
-        "profile": st.sampled_from(["rfc", "thesis", "tuned"]),
+        "profile": st.sampled_from(["rfc", "thesis", "derived"]),
         "link_layer": st.sampled_from(["true", "false"]),
         "local_repair": st.sampled_from(["true", "false"]),
         "gratuitous_rrep": st.sampled_from(["true", "false"]),

@@ -1,24 +1,12 @@
-"""The agenda of a run: the events of commands, boots, timers and faults, with their nodes and times.
+"""The event queue of a run, the plan of its commands, and the fault injector.
 
-Things due at one instant are in the order of their nodes, and of one node in the order in which they were scheduled. A
-timer that is replaced or cancelled stays in the heap, and its number goes to a set of dead ones: to look for it in the
-heap would take longer than to skip it when its time comes.
+Events due at one instant are in the order of their nodes, and for one node in the order of scheduling. A replaced or
+cancelled timer stays in the heap, marked by its number, because skipping it later is faster than finding it.
 
-Every protocol gets the same commands of its applications at the same times, whatever it does: so they are all planned
-before the run. A command waits until its node has booted. While the node has crashed nothing is published, for the
-application is gone, too; all other commands wait until it recovers, in their order, for a user would repeat them.
-
-A node that has crashed has no timers any more, and hears nothing of its transmissions; frames that its MAC had taken
-may still leave. What falls due at a frozen node waits until it recovers, and is handled at once then, in the order in
-which it fell due. What arrives at a node that is down is lost.
-
-A command goes through here from the scenario to the agent: `commands` plans it, the event loop puts it on the agenda
-when the run begins, and `Host._handle` writes its row and tells the agent when it falls due. A transcript's commands
-and those of an ini are the same from here on.
-
-Publications get their numbers, and their subscribers, before the run: `Publish` says who should get it, so that a
-metric need not guess from the trace who was subscribed at that instant, and no protocol can change what it is measured
-by.
+All commands are planned before the run, so that every protocol gets the same ones; each `Publish` names the nodes that
+want it. A command waits until its node has booted. A crashed node publishes nothing and loses its timers; its other
+commands wait until it recovers. A frozen node handles at its recovery, in order, everything that fell due meanwhile.
+Arrivals at a node that is down are lost.
 """
 
 from __future__ import annotations
@@ -32,8 +20,7 @@ from typing import NamedTuple, cast
 
 from roambus.bridge.backends.interface import NodeInfo
 from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
-from roambus.bridge.scenario.faults import Outages as PlannedOutages
-from roambus.bridge.scenario.faults import outage_at, outages
+from roambus.bridge.scenario.faults import OutagesByNode, outage_at, outages
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
@@ -60,7 +47,7 @@ Due = tuple[SimTime, NodeId, int, Event]
 """When something is due, at which node, its number in the order of scheduling, and what it is."""
 
 
-class Agenda:
+class EventQueue:
     """What is due at `nodes` nodes; `now` is the time of the step that is being handled."""
 
     def __init__(self, nodes: int) -> None:
@@ -142,7 +129,7 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
 
     That both times are kept, due and carried out, has its reason in frozen nodes: the command falls due while the node
-    is frozen, and waits there on the agenda like anything else that falls due.
+    is frozen, and waits there on the event queue like anything else that falls due.
     """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
@@ -195,7 +182,7 @@ def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Ite
     return range(first, min(publications.until, scenario.time_limit), publications.interval)
 
 
-def _plan(entry: Command, down: PlannedOutages) -> _Planned | None:
+def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
     """None for a command that is never carried out."""
     at, node, command = entry
     outage = outage_at(down, node, at)
@@ -253,7 +240,7 @@ def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, 
             trace.add(now, node, PUBLISH, None, str(notification.id), detail=node_list(subscribers))
 
 
-TOLD_OF: dict[FaultKind, Event] = {
+EVENT_OF_FAULT: dict[FaultKind, Event] = {
     FaultKind.CRASH: Crashed(),
     FaultKind.FREEZE: Stopped(),
     FaultKind.RECOVER: Recovered(),
@@ -266,23 +253,23 @@ Then come deliveries, what links have lost, and what is due: places in a given t
 Handle = Callable[[NodeId, Event], None]
 
 
-class Outages:
-    """The faults to come, and the nodes that are down; `tell` and `handle` are what the host does with an event.
+class FaultInjector:
+    """The faults to come, and the nodes that are down; `call` has the agent handle an event, `handle` has the host.
 
     No delivery of a run without faults asks it anything: the event loop leaves it out there.
     """
 
     def __init__(
-        self, faults: Sequence[Fault], agenda: Agenda, trace: TraceWriter, tell: Handle, handle: Handle
+        self, faults: Sequence[Fault], queue: EventQueue, trace: TraceWriter, call: Handle, handle: Handle
     ) -> None:
         self.down: set[NodeId] = set()
         """The nodes that have crashed or are frozen."""
         self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
         """What fell due at each frozen node, with its number."""
         self._to_come = deque(faults)
-        self._agenda = agenda
+        self._queue = queue
         self._trace = trace
-        self._tell = tell
+        self._call = call
         self._handle = handle
 
     def next_time(self) -> SimTime | None:
@@ -291,34 +278,34 @@ class Outages:
 
     def happen(self) -> None:
         """Does what is planned for this instant."""
-        while self._to_come and self._to_come[0].at == self._agenda.now:
+        while self._to_come and self._to_come[0].at == self._queue.now:
             fault = self._to_come.popleft()
-            self._trace.add(self._agenda.now, fault.node, fault.kind.value)  # the rows have the names of the kinds
+            self._trace.add(self._queue.now, fault.node, fault.kind.value)  # the rows have the names of the kinds
             if fault.kind is FaultKind.RECOVER:
                 self._recover(fault.node)
             else:
                 self._fail(fault.node, crashed=fault.kind is FaultKind.CRASH)
 
-    def tell_failure(self, node: NodeId, failed: SendFailed) -> None:
+    def report_failed_send(self, node: NodeId, failed: SendFailed) -> None:
         """The node is told, now or when it recovers; one that has crashed never is."""
         if node not in self.down:
-            self._tell(node, failed)
+            self._call(node, failed)
         elif node in self.waiting:
-            self.waiting[node].append((self._agenda.next_number(), failed))
+            self.waiting[node].append((self._queue.next_number(), failed))
 
     def _fail(self, node: NodeId, *, crashed: bool) -> None:
         """The agent is told first, so that it can forget what a crash loses; a node that is down sends nothing."""
         self.down.add(node)
-        self._tell(node, TOLD_OF[FaultKind.CRASH if crashed else FaultKind.FREEZE])
+        self._call(node, EVENT_OF_FAULT[FaultKind.CRASH if crashed else FaultKind.FREEZE])
         if crashed:
             self.waiting.pop(node, None)
-            self._agenda.cancel_timers(node)
+            self._queue.cancel_timers(node)
         else:
             self.waiting[node] = []
 
     def _recover(self, node: NodeId) -> None:
         self.down.remove(node)
         waiting = self.waiting.pop(node, ())
-        self._tell(node, TOLD_OF[FaultKind.RECOVER])
-        for event in self._agenda.still_alive(waiting):
+        self._call(node, EVENT_OF_FAULT[FaultKind.RECOVER])
+        for event in self._queue.still_alive(waiting):
             self._handle(node, event)
