@@ -36,6 +36,7 @@ import click
 import jinja2
 import pandas as pd
 
+from docs.writers.explanations import check_suppositions
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP
 from roambus.experiments.claims import Claim, check
@@ -59,7 +60,6 @@ from roambus.experiments.studies.thesis.claims import (
     check_all,
     check_further_claims,
 )
-from docs.writers.explanations import check_suppositions
 from roambus.experiments.studies.thesis.study import thesis_plans
 from roambus.experiments.sweeps.sweep_file import describe, read_sweep
 from roambus.python_protocol.settings import unknown
@@ -314,9 +314,7 @@ def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        "python -m docs.writers.reproduction", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser("python -m docs.writers.reproduction", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps that come with roambus")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where the document goes [docs/results]")
     options = parser.parse_args(arguments)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.bridge.errors import UserError
-from roambus.experiments.figures.figure import look_up
 from docs.writers.reproduction import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
@@ -13,6 +11,8 @@ from docs.writers.reproduction import (
     plan_by_size,
     plan_by_speed,
 )
+from roambus.bridge.errors import UserError
+from roambus.experiments.figures.figure import look_up
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible
 

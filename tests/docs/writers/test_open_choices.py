@@ -9,8 +9,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.claims import Verdict
-from roambus.experiments.measurements import Measurements
 from docs.writers.open_choices import (
     BEGIN,
     END,
@@ -22,6 +20,8 @@ from docs.writers.open_choices import (
     variants_of_agents,
     variants_of_settings,
 )
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c

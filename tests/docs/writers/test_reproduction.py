@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from docs.writers.explanations import SUPPOSITIONS
+from docs.writers.reproduction import NOTES, Note, main, read_notes, rerun_command
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.claims import FIRST
-from docs.writers.explanations import SUPPOSITIONS
-from docs.writers.reproduction import NOTES, Note, main, read_notes, rerun_command
-from tests.experiments.measured import measurements, write_measurements
 from tests.docs.writers.test_explanations import measured as explained
+from tests.experiments.measured import measurements, write_measurements
 
 
 def written(folder: Path, name: str, sweep: Measurements) -> str:
