@@ -84,8 +84,8 @@ def _ideal_jobs() -> Iterator[Job]:
     yield Job("returning", "aodv", "ideal", ("link_layer=false",))
     yield Job("returning", "skip-ring", "ideal", ("supervisor=12",))
     yield Job("caching-move", "caching", "ideal", BARE)
-    letter = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")
-    yield Job("migrations", "mft", "ideal", (*BARE, *(f"{name}=false" for name in letter)))
+    published = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")
+    yield Job("migrations", "mft", "ideal", (*BARE, *(f"{name}=false" for name in published)))
     for routing in ("flooding", "filtering"):
         for order in ("none", "fifo", "total"):
             fault = ("fault=leader-crash", "sites=5")

@@ -414,14 +414,14 @@ def documented_switches() -> Iterator[Row]:
 
 
 @pytest.mark.parametrize("row", tuple(documented_switches()), ids=lambda row: row["Switch"].strip("`"))
-def test_a_switch_that_mends_the_letter_is_shown(row: Row) -> None:
-    """By transcripts of both settings, one of which sets it to the letter's value, or by a test that names it."""
-    name, letter = quoted(row["Switch"])[0], quoted(row["As published"])[0]
+def test_a_switch_that_corrects_the_published_protocol_is_shown(row: Row) -> None:
+    """By transcripts of both settings, one of which sets it to the published value, or by a test that names it."""
+    name, published = quoted(row["Switch"])[0], quoted(row["As published"])[0]
     shown = re.findall(r"\(\.\./(tests/scenarios/\w+\.txt)\)", row.get("Transcripts", ""))
     texts = [(ROOT / file).read_text(encoding="utf-8") for file in shown]
     if texts:
-        assert any(f"{name}={letter}" in text for text in texts)
-        assert any(f"{name}={letter}" not in text for text in texts)
+        assert any(f"{name}={published}" in text for text in texts)
+        assert any(f"{name}={published}" not in text for text in texts)
     else:
         tests = [file for found in quoted(row["Tested by"]) for file in (ROOT / "tests").rglob(found)]
         assert any(name in file.read_text(encoding="utf-8") for file in tests)

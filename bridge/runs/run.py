@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Backend, BackendFactory, Framing, beyond_of
+from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import parameters_of

@@ -115,7 +115,7 @@ def test_mft_loses_and_doubles_nothing_between_quiet_steps(plan: Plan) -> None:
     assert result.doubled() == set()
 
 
-# What the letter does: the smallest plans that were found, each with the option that mends it
+# What the published one does: the smallest plans that were found, each with the option that mends it
 
 HOME_DECIDES = Plan((0, 0), (1,), (Step("subscribe", 3, 0), Step("roam", 0, 0), Step("move", 1, 2)))
 CORRECT_OLD = Plan(
@@ -156,9 +156,9 @@ TELL_LATE = Plan((0, 1), (1,), (Step("subscribe", 3, 0), Step("cut", 1, 0), Step
 def test_without_an_option_something_stays_stored_for_a_subscriber_within_reach(
     agent: type[BrokerAgent], option: str, plan: Plan
 ) -> None:
-    """To the letter (b) is violated; with the option all is well. What `keep_connected` mends besides is left out."""
-    letter = {option: "false"} if agent is MftPubSub else {option: "false", "keep_connected": "false"}
-    assert carry_out(agent, plan, letter).stuck()
+    """As published (b) is violated; with the option all is well. What `keep_connected` mends besides is left out."""
+    as_published = {option: "false"} if agent is MftPubSub else {option: "false", "keep_connected": "false"}
+    assert carry_out(agent, plan, as_published).stuck()
     check(carry_out(agent, plan))
 
 

@@ -1,4 +1,4 @@
-"""AODV by the letter of RFC 3561, section 6.11: a lost route is remembered for DELETE_PERIOD, and no longer."""
+"""AODV as published in RFC 3561, section 6.11: a lost route is remembered for DELETE_PERIOD, and no longer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from roambus.python_protocol.aodv.routing_table import RoutingTable
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
-class LetterTable(RoutingTable):
+class PublishedTable(RoutingTable):
     """A routing table in which data that passes prolongs active routes only (section 6.2)."""
 
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
@@ -17,7 +17,7 @@ class LetterTable(RoutingTable):
             route.lifetime = max(route.lifetime, until)
 
 
-class AodvLetter(Aodv):
+class PublishedAodv(Aodv):
     """AODV with that table."""
 
-    table_type = LetterTable
+    table_type = PublishedTable
