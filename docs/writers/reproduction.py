@@ -1,12 +1,12 @@
-"""Writes docs/reproduction.md and its pictures: the thesis' evaluation, further measurements, and explanations.
+"""Writes docs/results/reproduction.md and its pictures: the thesis' evaluation, further measurements, and explanations.
 
-python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
+python -m docs.writers.reproduction results/thesis results/flooding results/explain-mft --out docs/results
 
 Each folder holds the aggregated results of a sweep that comes with roambus. Results that name no sweep are of the one
 that their folder is called like. Only those of `thesis` must be there; the document says what was not run, and names
 the command that makes each folder again.
 
-Numbers and verdicts come from the results. Explanations come from `reproduction_notes.md`; each is printed only while
+Numbers and verdicts come from the results. Explanations come from `reproduction_notes.txt`; each is printed only while
 the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
 more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures, and the
 numbers that they show stand below it, to unfold.
@@ -36,6 +36,7 @@ import click
 import jinja2
 import pandas as pd
 
+from docs.writers.explanations import check_suppositions
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP
 from roambus.experiments.claims import Claim, check
@@ -59,7 +60,6 @@ from roambus.experiments.studies.thesis.claims import (
     check_all,
     check_further_claims,
 )
-from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.study import thesis_plans
 from roambus.experiments.sweeps.sweep_file import describe, read_sweep
 from roambus.python_protocol.settings import unknown
@@ -230,7 +230,7 @@ class Gallery:
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
-_TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
+_TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.txt"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,11 +314,9 @@ def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        "python -m roambus.experiments.studies.thesis.reproduction", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser("python -m docs.writers.reproduction", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps that come with roambus")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the document goes [docs]")
+    parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where the document goes [docs/results]")
     options = parser.parse_args(arguments)
     try:
         click.echo(write_reproduction(options.results, options.out))

@@ -30,9 +30,9 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import (
-    Bound,
     Claim,
     ClaimTest,
+    Comparison,
     Parts,
     Place,
     Quantity,
@@ -87,11 +87,11 @@ def _agents(*names: str) -> tuple[dict[str, str], ...]:
     return tuple({AGENT: name} for name in names)
 
 
-def _unchanged(label: str, quantity: Quantity) -> tuple[Bound, Bound]:
+def _unchanged(label: str, quantity: Quantity) -> tuple[Comparison, Comparison]:
     """The values are neither more nor less by more than a little: two parts, so that both sides are tested."""
     return (
-        Bound(f"{label} (upwards)", quantity, Side.BELOW, _LITTLE),
-        Bound(f"{label} (downwards)", quantity, Side.ABOVE, -_LITTLE),
+        Comparison(f"{label} (upwards)", quantity, Side.BELOW, _LITTLE),
+        Comparison(f"{label} (downwards)", quantity, Side.ABOVE, -_LITTLE),
     )
 
 
@@ -107,7 +107,7 @@ def _differs(label: str, plain: str, bare: str, quantity: Quantity) -> Parts:
     def more(measured: Measurements, _: Place) -> pd.Series[float]:
         return quantity(measured, {AGENT: plain}) - quantity(measured, {AGENT: bare})
 
-    return at_each([], Bound(label.format(plain=plain, bare=bare), more, Side.ABOVE))
+    return at_each([], Comparison(label.format(plain=plain, bare=bare), more, Side.ABOVE))
 
 
 def _link_layer_sends(plain: str, bare: str) -> Parts:
@@ -133,7 +133,7 @@ def _stored_arrives(agent: str) -> Parts:
         return 1 - by_seed(measured, c.DELIVERY_RATE_THESIS, agent=agent, time_limit="400", **_AT_LARGE)
 
     label = f"{agent}, C16, 257 s after the last publication: 1 minus the rate"
-    return at_each([], Bound(label, lost, Side.BELOW, _LITTLE))
+    return at_each([], Comparison(label, lost, Side.BELOW, _LITTLE))
 
 
 def _not_begun(measured: Measurements, place: Place) -> pd.Series[float]:
@@ -182,7 +182,7 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "With `sticky_parent` off, as in the thesis, there are more than twice as many migrations.",
             at_each(
                 _EACH_SIZE,
-                Bound(
+                Comparison(
                     "{config}: doublings of migrations",
                     _doublings(c.MIGRATIONS, *_agents("mft-first-copy", MFT)),
                     Side.ABOVE,
@@ -206,12 +206,12 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "With a heartbeat every 4 s, at C16, messages per node are fewer and the rate (all) is lower.",
             at_each(
                 {CONFIG: (_LARGE,)},
-                Bound(
+                Comparison(
                     "C16: doublings of messages per node, every 4 s against every 1 s",
                     _doublings(c.MESSAGES_PER_NODE, *_agents("mft-slow-beat", MFT)),
                     Side.BELOW,
                 ),
-                Bound(
+                Comparison(
                     "C16: delivery rate (all), every 4 s minus every 1 s",
                     difference(c.DELIVERY_RATE_ALL, *_agents("mft-slow-beat", MFT)),
                     Side.BELOW,
@@ -234,7 +234,9 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "Mean hops at C4 are more than at C16 in every variant.",
             at_each(
                 [AGENT],
-                Bound("{agent}: mean hops, C4 minus C16", difference(c.HOPS_MEAN, _AT_SMALL, _AT_LARGE), Side.ABOVE),
+                Comparison(
+                    "{agent}: mean hops, C4 minus C16", difference(c.HOPS_MEAN, _AT_SMALL, _AT_LARGE), Side.ABOVE
+                ),
             ),
         ),
     ),
@@ -245,12 +247,14 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "At C16 both are more at 8 m/s than where next to nothing moves.",
             at_each(
                 {AGENT: (MFT,)},
-                Bound(
+                Comparison(
                     "{agent}: doublings of messages per node",
                     _doublings(c.MESSAGES_PER_NODE, _FAST, _STILL),
                     Side.ABOVE,
                 ),
-                Bound("{agent}: doublings of the mean delay", _doublings(c.DELAY_MEAN_S, _FAST, _STILL), Side.ABOVE),
+                Comparison(
+                    "{agent}: doublings of the mean delay", _doublings(c.DELAY_MEAN_S, _FAST, _STILL), Side.ABOVE
+                ),
             ),
         ),
     ),
@@ -261,7 +265,7 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "At C16 there are more than twice as many RREQs at 8 m/s as where next to nothing moves.",
             at_each(
                 {AGENT: (AODV,)},
-                Bound(
+                Comparison(
                     "{agent}: doublings of RREQs",
                     _doublings(f"{c.SENT_PREFIX}RREQ", _FAST, _STILL),
                     Side.ABOVE,
@@ -277,7 +281,7 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "With a quarter of the notifications, its rate at C32 is higher.",
             at_each(
                 {CONFIG: ("C32",), AGENT: (AODV,)},
-                Bound(
+                Comparison(
                     "{config}: {agent}, delivery rate (all), every 4 s minus every 1 s",
                     difference(c.DELIVERY_RATE_ALL, _RARE, _USUAL),
                     Side.ABOVE,
@@ -292,7 +296,7 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
             "With a quarter of the notifications, its mean delay is shorter at C16 and at C32.",
             at_each(
                 {CONFIG: (_LARGE, "C32"), AGENT: (MFT,)},
-                Bound(
+                Comparison(
                     "{config}: {agent}, doublings of the mean delay, every 4 s against every 1 s",
                     _doublings(c.DELAY_MEAN_S, _RARE, _USUAL),
                     Side.BELOW,
@@ -332,7 +336,9 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
         ClaimTest(
             "What MFT-PubSub does not try to deliver was published before the tree was there.",
             "If publishing begins after 30 s, less than 0.001 of what is expected is not attempted.",
-            at_each(_EACH_SIZE, Bound("{config}: share not begun, from 30 s on", _not_begun, Side.BELOW, _HARDLY_ANY)),
+            at_each(
+                _EACH_SIZE, Comparison("{config}: share not begun, from 30 s on", _not_begun, Side.BELOW, _HARDLY_ANY)
+            ),
         ),
     ),
     (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.bridge.errors import UserError
-from roambus.experiments.figures.figure import look_up
-from roambus.experiments.studies.thesis.reproduction import (
+from docs.writers.reproduction import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
     joined,
     plan_by_size,
     plan_by_speed,
 )
+from roambus.bridge.errors import UserError
+from roambus.experiments.figures.figure import look_up
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible
 

@@ -9,9 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.claims import Verdict
-from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.thesis.open_choices import (
+from docs.writers.open_choices import (
     BEGIN,
     END,
     OPEN_CLAIMS,
@@ -22,6 +20,8 @@ from roambus.experiments.studies.thesis.open_choices import (
     variants_of_agents,
     variants_of_settings,
 )
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c

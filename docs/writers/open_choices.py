@@ -1,7 +1,7 @@
 """Writes which choices, of those that the thesis' text leaves open, decide which of its claims.
 
-python -m roambus.experiments.studies.thesis.open_choices results/open-agents results/open-settings \
-    results/uniform results/steady --page docs/open-choices.md
+python -m docs.writers.open_choices results/open-agents results/open-settings \
+    results/uniform results/steady --page docs/results/open-choices.md
 
 Each folder holds aggregated results: of the sweeps `open-agents` and `open-settings`, whose variants become columns of
 a table of the claims that do not hold, and of the sweep `thesis`, which become columns of a table of all claims. What

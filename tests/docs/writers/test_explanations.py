@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from docs.writers.explanations import SUPPOSITIONS, check_suppositions
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS, check_suppositions
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points

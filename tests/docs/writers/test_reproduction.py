@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from docs.writers.explanations import SUPPOSITIONS
+from docs.writers.reproduction import NOTES, Note, main, read_notes, rerun_command
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.claims import FIRST
-from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS
-from roambus.experiments.studies.thesis.reproduction import NOTES, Note, main, read_notes, rerun_command
+from tests.docs.writers.test_explanations import measured as explained
 from tests.experiments.measured import measurements, write_measurements
-from tests.experiments.studies.thesis.test_explanations import measured as explained
 
 
 def written(folder: Path, name: str, sweep: Measurements) -> str:
