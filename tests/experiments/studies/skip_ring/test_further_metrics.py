@@ -11,7 +11,7 @@ from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import measurements
 from roambus.python_protocol.papers.skip_ring.messages import OVERLAY
 from roambus.python_protocol.vocabulary import SECOND
-from tests.python_protocol.skip_ring.network import run
+from tests.python_protocol.papers.skip_ring.network import run
 from tests.spark.synthetic import Row, measured
 
 
