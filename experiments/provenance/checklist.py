@@ -53,6 +53,7 @@ from roambus.bridge.runs.layout import (
     SEEDS,
     TRACES,
     count_runs,
+    find_traces,
     read_asked,
 )
 from roambus.bridge.runs.log import Maker, maker_of
@@ -65,7 +66,7 @@ from roambus.experiments.provenance.crate import is_crate, read_metadata
 from roambus.experiments.studies.study import sweep_folders
 from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.spark.aggregation.traces import absent, examine, find_traces, run_places
+from roambus.spark.aggregation.traces import absent, examine, run_places
 
 MOST_SCENARIOS = 200
 """Runs that are examined, evenly spread over all: for each an ini must be read."""
