@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.agents import import_file
+from roambus.bridge.code import import_file
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
