@@ -27,7 +27,6 @@ from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
 from roambus.python_protocol.brokers.client import Client
-from roambus.python_protocol.events import Site, Sites
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
@@ -37,6 +36,7 @@ from roambus.python_protocol.mft.spreading import SpreadingBroker
 from roambus.python_protocol.papers.phoenix.broker import Stamp
 from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.papers.skip_ring import SkipRing
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
@@ -388,7 +388,7 @@ def test_state_of_the_skip_ring() -> None:
 
 def test_state_of_the_replicated_brokers() -> None:
     """Each attribute of a broker, of its copy, and of the state that is copied."""
-    broker = ReplicatedBroker(0, Sites((Site("a", None, (0, 1, 2)),)), ReplicatedParameters())
+    broker = ReplicatedBroker(0, parse_sites("a:0..2"), ReplicatedParameters())
     for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
         assert documented_state("replicated", owner) == attributes(part)
 

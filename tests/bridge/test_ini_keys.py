@@ -36,7 +36,7 @@ CASTALIAS_MODULES = {
     "ResourceManager": "node/resourceManager/ResourceManager.ned",
     "LineMobilityManager": "node/mobilityManager/lineMobilityManager/LineMobilityManager.ned",
 }
-NEVER_ASKED_FOR = {"sites", "tree", "commands", "departure", "faults", "unicast", "absences"} | {
+NEVER_ASKED_FOR = {"tree", "commands", "departure", "faults", "unicast", "absences"} | {
     "fragments", "topics", "topicExponent", "burst", "rssiOffset", "rssiNoise",
 }  # fmt: skip
 """Keys of ours that only the host reads, so that no NED file has them."""
