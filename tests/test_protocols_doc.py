@@ -47,7 +47,7 @@ from roambus.python_protocol.papers.skip_ring.supervisor import Database, Superv
 from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
-from roambus.python_protocol.settings import describe_parameters
+from roambus.python_protocol.settings import describe_parameters, settings_of
 from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
@@ -418,9 +418,8 @@ def test_switches(owner: str, parameters: type[Any]) -> None:
     """Every parameter of its own that is a choice, not a quantity, with its default."""
     documented = {quoted(row["Switch"])[0]: row for row in rows(under(owner), "Switch")}
     defaults = {name: default for name, default, *_ in describe_parameters(parameters)}
-    choices = {
-        name for name in vars(parameters)["__annotations__"] if isinstance(getattr(parameters(), name), bool | str)
-    }
+    own = {name: one for name, one in settings_of(parameters).items() if name in vars(parameters)["__annotations__"]}
+    choices = {name for name, one in own.items() if one.choices or isinstance(one.default, bool)}
     assert documented.keys() == choices
     for name, row in documented.items():
         assert quoted(row["Default"]) == [defaults[name]]

@@ -74,12 +74,12 @@ class Sites:
     def site_of(self, node: NodeId, roles: Role) -> Site:
         """Return the site of a node; raises ValueError if it has none, or roles of both a broker and a client."""
         if node not in self.of_node:
-            raise ValueError(f"node {node} is in no site")
+            raise ValueError(f"parameter sites: node {node} is in no site")
         site = self.sites[self.of_node[node]]
         if node in site.brokers and roles != Role.BROKER:
-            raise ValueError(f"node {node} is a broker of a site: its role must be broker; clients need other nodes")
+            raise ValueError(f"parameter sites: node {node} is a broker of a site: its role must be broker")
         if node in site.clients and Role.BROKER in roles:
-            raise ValueError(f"node {node} is a client of a site, so it cannot have the role broker")
+            raise ValueError(f"parameter sites: node {node} is a client of a site, so it cannot have the role broker")
         return site
 
     def _check_tree(self) -> None:
@@ -103,7 +103,14 @@ class Sites:
 
 @cache  # all nodes have the same text
 def parse_sites(text: str) -> Sites:
-    """Read sites as `EXAMPLE` has them; raises ValueError naming the site or node that is wrong."""
+    """Read sites as `EXAMPLE` has them; raises ValueError naming the parameter and the site or node that is wrong."""
+    try:
+        return _parse(text)
+    except ValueError as error:
+        raise ValueError(f"parameter sites: {error}") from None
+
+
+def _parse(text: str) -> Sites:
     matches = [_match(part) for part in text.split(";")]
     numbers: dict[str, SiteId] = {}
     for match in matches:

@@ -173,12 +173,12 @@ def test_parameters_that_make_no_sense_are_refused(name: str, value: str, proble
     [
         ("", "parameter sites: '' is not a site; write them as in a:0..2/6;b@a:3..5/7+8"),
         ("a:0..2/4", "parameter sites: node 3 is in no site"),
-        ("a:0..2/3+4", "parameter sites: node 3 is a client of a site, so it cannot have the role broker"),
-        ("a:4+0+1/3", "parameter sites: node 4 is a broker of a site: its role must be broker"),
+        ("a:0+1+3/2+4", "parameter sites: node 2 is a client of a site, so it cannot have the role broker"),
+        ("a:0..2;b@a:3..5", "parameter sites: node 3 is a broker of a site: its role must be broker"),
     ],
 )
 def test_sites_that_do_not_fit_the_scenario_are_refused(sites: str, problem: str) -> None:
     """The message names the parameter and the node, and comes before anything runs."""
-    roles = [Role.BROKER] * 4 + [Role.SUBSCRIBER]
+    roles = [Role.BROKER] * 3 + [Role.SUBSCRIBER] * 2
     with pytest.raises(UserError, match=f"^agent Replicated: .*{re.escape(problem)}"):
         make_agents(replace(scenario(roles), agent_parameters={"sites": sites}), Replicated)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from roambus.python_protocol.papers.replicated.sites import Site, Sites, parse_sites
@@ -45,5 +47,5 @@ def test_each_node_has_a_site() -> None:
 )
 def test_mistakes_are_named(text: str, problem: str) -> None:
     """By the site or the node."""
-    with pytest.raises(ValueError, match=f"^{problem}"):
+    with pytest.raises(ValueError, match=f"^parameter sites: {re.escape(problem)}"):
         parse_sites(text)
