@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -25,13 +25,10 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.inventory import everything
-from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events
-from roambus.spark.metrics.catalogue import METRICS
-from tests.support.documents import Row, listings, marked, page, quoted, rows, section
+from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
 
@@ -104,24 +101,6 @@ def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd
     Host(scenario, agent, backend.make(scenario, agent, TEMPLATES), trace).run()
     table: pd.DataFrame = trace.table().to_pandas()
     return table
-
-
-# Metrics
-
-
-def test_metrics(request: pytest.FixtureRequest) -> None:
-    """Each with its unit and meaning, as it is declared; after a change: pytest tests/test_pages.py --rewrite."""
-    own = (one for one in everything("metrics") if "study" in one.facts)
-    by_study = sorted(own, key=lambda one: (one.facts["study"], one.name))
-    studies = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in by_study]
-    tables = {
-        "metrics": markdown_table(
-            ("Metric", "Unit", "Meaning"), [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
-        ),
-        "study metrics": markdown_table(("Study", "Metric", "Unit", "Meaning"), studies),
-    }
-    text, wanted = marked(METRICS_PAGE, tables, rewrite=request.config.getoption("--rewrite"))
-    assert text == wanted
 
 
 # Transcripts

@@ -28,8 +28,8 @@ Conductor and node compare a hash of the code that drives the agent, and of the 
 would be nobody's.
 
 A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
-agent begins with what the template told it until then (`own_part` in the host's agenda): its boot, its place in a tree,
-its subscriptions. What it had published is not published again.
+agent begins with what the template told it until then (`own_part` in `host.event_queue`): its boot, its place in a
+tree, its subscriptions. What it had published is not published again.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backend import Own
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import Own
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.event_loop import Host

@@ -10,7 +10,7 @@ config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several
 agent.buffer = [5, 10]           a parameter of every agent that has it; mft.buffer, of the agent mft
 [agents]
 mft = {}                         an agent by its name
-letter = { use = "mft", parameters = { sticky_parent = false } }
+as_published = { use = "mft", parameters = { sticky_parent = false } }
 
 Every mistake is a UserError that names file and key. A sweep can come from anybody, so what would take long to read, or
 what no ini could hold, is refused. The names of a zipped axis, such as C8, are known beyond the sweep: a single run of

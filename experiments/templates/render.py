@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
+from jinja2.sandbox import SandboxedEnvironment, safe_range
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
-from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -69,7 +69,7 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
     return {name: one for name, one in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
-def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, set[str]]:
+def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
     """The template and all parts that it includes, with the names that each of them uses."""
     found: dict[Path, set[str]] = {}
     waiting = [template]
@@ -81,14 +81,14 @@ def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, s
     return found
 
 
-def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
+def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
     """The variables that one file uses, and what it includes."""
-    with _told(template):
+    with _errors_at(template):
         return _names_in(environment, read_text(template), str(template))
 
 
 @lru_cache(maxsize=64)
-def _names_in(environment: BoundedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
+def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
     """As `_names`, from the text: a sweep renders the same template for each of its runs."""
     tree = environment.parse(text, Path(path).name, path)
     return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
@@ -123,14 +123,12 @@ def find_variable(
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
-    with _told(template), bounded():
-        return joined(
-            _environment(template.parent).get_template(template.name).generate({**defaults(template), **variables})
-        )
+    with _errors_at(template):
+        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
 
 
 @contextmanager
-def _told(template: Path) -> Iterator[None]:
+def _errors_at(template: Path) -> Iterator[None]:
     """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
         yield
@@ -165,9 +163,9 @@ def _place(template: Path, error: Exception) -> str:
 
 
 @cache
-def _environment(folder: Path) -> BoundedEnvironment:
+def _environment(folder: Path) -> SandboxedEnvironment:
     """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
-    environment = BoundedEnvironment(
+    environment = SandboxedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
@@ -180,7 +178,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
         "time": in_seconds,
     }
     own = {one.__name__: one for one in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
-    environment.globals = {"fail": _fail, "range": bounded_range, **own}
+    environment.globals = {"fail": _fail, "range": safe_range, **own}
     return environment
 
 

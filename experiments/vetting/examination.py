@@ -37,8 +37,8 @@ from types import FunctionType
 from typing import IO, Any, cast
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, SideEffectError, UserError
 from roambus.bridge.host.agents import Handle, check_receipts, raised_at

@@ -37,7 +37,7 @@ from roambus.commands.output import answer, detail, print_address, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
     from roambus.bridge.runs.identity import Recorder
     from roambus.experiments.sweeps.sweep import Sweep
 

@@ -13,7 +13,7 @@ from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated.site_state import Peer
 from roambus.python_protocol.papers.replicated.sites import Site, Sites
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
-from tests.python_protocol.replicated.network import (
+from tests.python_protocol.papers.replicated.network import (
     QUIET,
     Result,
     about,
