@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
 from roambus.bridge.code import (
-    PACKAGE,
     code_hash,
     find_files,
     find_source,
@@ -33,11 +30,11 @@ from roambus.bridge.code import (
     module_files,
     project_files,
 )
+from roambus.bridge.entry_points import AGENTS, DISTRIBUTION, installed, is_own
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
-GROUP = "roambus.agents"
 Announce = Callable[[str], None]
 """Is called with the line that says which code is about to run."""
 _SHOWN_OF_HASH = 16
@@ -87,32 +84,21 @@ def installed_agent(reference: str) -> EntryPoint | None:
 
 def agent_names() -> list[str]:
     """The names of all installed agents."""
-    return sorted({point.name for point in _installed()})
+    return sorted({point.name for point in installed(AGENTS)})
 
 
 def own_agents() -> list[str]:
     """The names of the agents that come with roambus."""
-    return sorted({point.name for point in _installed() if point.value.startswith(f"{PACKAGE}.")})
+    return sorted({point.name for point in installed(AGENTS) if is_own(point)})
 
 
 def _points(reference: str) -> list[EntryPoint]:
-    return [point for point in _installed() if reference in (point.name, point.value)]
-
-
-def _installed() -> tuple[EntryPoint, ...]:
-    """The entry points of all installed agents, read again only where a folder of the search path has changed."""
-    places = (Path(place) for place in sys.path)
-    return _read_installed(tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
-
-
-@lru_cache(maxsize=4)
-def _read_installed(_: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=GROUP))
+    return [point for point in installed(AGENTS) if reference in (point.name, point.value)]
 
 
 def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
     """The packages, other than roambus, that bring the entry points."""
-    return sorted({str(point.dist.name) for point in points if point.dist is not None} - {PACKAGE})
+    return sorted({str(point.dist.name) for point in points if point.dist is not None} - {DISTRIBUTION})
 
 
 def _find(reference: str, installed: str | None) -> type[Agent]:
@@ -161,7 +147,7 @@ def _is_agent(value: object) -> TypeGuard[type[Agent]]:
 
 def check_agent(reference: str, agent: type[Agent]) -> None:
     """Raise UserError if methods hide each other, or the class of its parameters cannot be used."""
-    if not agent.__module__.startswith(f"{PACKAGE}."):
+    if not agent.__module__.startswith(f"{DISTRIBUTION}."):
         _refuse_hidden_methods(reference, Path(inspect.getfile(agent)))
     parameters: Any = agent.parameters_type
     if not (isinstance(parameters, type) and is_dataclass(parameters)):

@@ -23,17 +23,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import sha256
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from roambus.bridge.entry_points import DISTRIBUTION as PACKAGE
+from roambus.bridge.entry_points import find_module
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
 
-PACKAGE = "roambus"
 _CODE = Path(__file__).resolve().parents[1]
 """The folder whose subfolders are the parts of the package, in a checkout and in a wheel."""
 PARTS = {f"{PACKAGE}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
@@ -132,23 +131,10 @@ def find_files(module: str) -> Sequence[Path]:
 
 def find_source(module: str) -> Path | None:
     """The source file of a module, found without running any; None if there is none."""
-    spec = _find_spec(module.split("."))
+    spec = find_module(module)
     if spec is None or not spec.origin or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
         return None
     return Path(spec.origin).resolve()
-
-
-def _find_spec(names: Sequence[str]) -> ModuleSpec | None:
-    """Package by package: `find_spec` of a dotted name would run the packages above it."""
-    try:
-        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
-    except (ImportError, ValueError):
-        return None
-    for depth in range(2, len(names) + 1):
-        if spec is None:
-            return None
-        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
-    return spec
 
 
 def project_files(starts: Iterable[Path]) -> set[Path]:
