@@ -46,7 +46,8 @@ from roambus.bridge.backends.interface import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
-from roambus.bridge.backends.radio.mac import PoissonSources, preambles_of
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.errors import BackendError
@@ -79,14 +80,15 @@ class RadioBackend:
         """Raises UserError for a scenario that this radio does not model."""
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
-        # Frames that the loop has of its own come first, so that a number alone tells whose a frame is.
-        own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
+        traffic = len(scenario.nodes) if sources else 0
         self._scenario = scenario
         self._paths = paths_of(scenario)
-        self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
-        self._run = bind(self._state)
-        self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
-        self._free = list(range(own_frames, own_frames + FRAMES))
+        self._state = setup.state_of(scenario, self._paths, seeds, traffic, FRAMES)
+        self._run = bind(self._state, mac_of(scenario))
+        # Frames of the loop's own come first, so that a number alone tells whose a frame is.
+        frames = len(self._state.frames)
+        self._sent: list[Transmission | None] = [None] * frames
+        self._free = list(range(frames - FRAMES, frames))
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
