@@ -21,6 +21,7 @@ from math import inf
 from typing import NamedTuple
 
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import (
@@ -104,7 +105,7 @@ class Scenario:
     field_m: tuple[float, float]
     channel: ChannelSettings
     radio: RadioSettings
-    mac: MacSettings
+    mac: MacSettings | Ieee802154Settings | AlohaSettings
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0

@@ -191,5 +191,7 @@ def _settle(s: State, kind: int, index: int, now: int) -> None:
     """A change to RX or to sleep is at its end, unless it was overtaken."""
     if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
+        if s.nodes[index].buffered > 0:  # it came when the radio had left TX already
+            radio.turn_to(s, index, SENDING, now)
     elif kind == state.SLEEPING_ON and radio.has_switched(s, index, SLEEPING, now):
         radio.fall_asleep(s, index, now)

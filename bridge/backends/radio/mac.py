@@ -43,6 +43,8 @@ class Mac(Protocol):
 
     COLUMNS: np.dtype[Any]
     """A record for each node, `s.macs[node]`, that starts as zeros."""
+    COUNTS: tuple[str, ...]
+    """The columns among them that are reported for each node."""
 
     def accept(self, s: State, sender: int, frame: int, now: int) -> None:
         """Take a frame from the network layer, or refuse it; `enqueue` does both."""
@@ -62,6 +64,9 @@ class Mac(Protocol):
     def first_events(self, nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int, int]]:
         """Set the timers that run before any frame, and return their events (time, kind, node)."""
 
+    def adapt(self, scenario: Scenario) -> Scenario:
+        """Return the scenario as the radio under this MAC is to be, for example with another turnaround."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoissonSources:
@@ -76,8 +81,7 @@ class PoissonSources:
 def enqueue(s: State, sender: int, frame: int, now: int) -> bool:
     """Queue a frame from the network layer; release it, with the reason, if the MAC does not take it."""
     node = s.nodes[sender]
-    node.offered += 1
-    if not _takes(s, node, s.frames[frame], now):
+    if not takes(s, sender, frame, now):
         release(s, frame)
         return False
     s.queues[sender, (node.front + node.queued) % s.run[0].mac.buffer_size] = frame
@@ -87,8 +91,10 @@ def enqueue(s: State, sender: int, frame: int, now: int) -> bool:
 
 
 @compiled
-def _takes(s: State, node: Any, frame: Any, now: int) -> bool:
+def takes(s: State, sender: int, number: int, now: int) -> bool:
     """Whether the MAC takes the frame; its `refusal` has the reason otherwise, and has it already if it is too long."""
+    node, frame = s.nodes[sender], s.frames[number]
+    node.offered += 1
     if now < node.start:
         frame.refusal = NO_ENERGY if node.mac == DEAD_MAC else NOT_BOOTED
     elif frame.refusal == TAKEN and node.queued == s.run[0].mac.buffer_size:

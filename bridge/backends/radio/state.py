@@ -207,6 +207,7 @@ FRAME = np.dtype(
         ("destination", "i8"),
         ("refusal", "i8"),  # why the MAC will not take it, or 0
         ("holders", "i8"),  # queue, and radio and receivers for each copy of it
+        ("passed_on", "i8"),  # whether its receiver has passed it on, for a MAC that retransmits
     ],
     align=True,
 )
@@ -327,8 +328,18 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     engine.push(s.heap, s.run[0], time, kind, index)
 
 
-TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
-"""Why a frame is refused, or that it is not."""
+(
+    TAKEN,
+    QUEUE_FULL,
+    BUFFER_FULL,
+    FRAME_TOO_LONG,
+    PACKET_TOO_LONG,
+    NOT_BOOTED,
+    NO_ENERGY,
+    NO_ACKNOWLEDGEMENT,
+    CHANNEL_ACCESS_FAILURE,
+) = range(9)
+"""Why a frame is refused or has failed, or that it is not."""
 
 
 @compiled
