@@ -44,7 +44,7 @@ ERRORS_OF_READINGS = {path_of(RadioSettings, field) for field in ("rssi_offset_d
 """The keys of the embedded radio that no Castalia has."""
 
 PARTS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in radio.MAC_KEYS if one.name.startswith(radio.MAC)),
+    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
     "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name not in ERRORS_OF_READINGS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),

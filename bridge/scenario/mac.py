@@ -1,7 +1,7 @@
 """The MACs beside TunableMAC, and their keys: IEEE 802.15.4 with the standard's names, units and defaults, and ALOHA.
 
 A settings class names its MAC in `PROTOCOL`, by which the ini chooses it (`MACProtocolName`). All of them have the
-fields of `OfEveryMac`, for the parts that MACs share.
+first four fields of ALOHA, for the parts that MACs share.
 """
 
 from __future__ import annotations
@@ -9,9 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from roambus.bridge.keys import WHOLE, key
-from roambus.bridge.scenario.radio import MAC, MOST_BYTES, MOST_FRAMES, ROUTING
-from roambus.python_protocol.settings import Range
+from roambus.bridge.keys import TEXT, WHOLE, key, keys_of
+from roambus.bridge.scenario.radio import (
+    COMMUNICATION,
+    MAC,
+    MAC_KEYS,
+    MOST_BYTES,
+    MOST_FRAMES,
+    ROUTING,
+    MacSettings,
+)
+from roambus.python_protocol.settings import Range, Setting
 
 _BYTES = Range(at_least=0, at_most=MOST_BYTES)
 _EXPONENT = Range(at_least=0, at_most=8)
@@ -92,3 +100,20 @@ class AlohaSettings:
     def may_sleep(self) -> bool:
         """Whether the radio sleeps at all."""
         return False
+
+
+AnyMac = MacSettings | Ieee802154Settings | AlohaSettings
+
+SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings] | type[AlohaSettings]] = {
+    one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings, AlohaSettings)
+}
+"""The settings of each MAC, by the name that an ini chooses it with."""
+
+PROTOCOL = Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=tuple(SETTINGS))
+
+KEYS: dict[str, tuple[Setting, ...]] = {MacSettings.PROTOCOL: MAC_KEYS} | {
+    name: tuple(key for key in keys_of(one) if key.name.startswith(MAC))
+    for name, one in SETTINGS.items()
+    if one is not MacSettings
+}
+"""The keys of each MAC."""
