@@ -2,8 +2,8 @@
 
 R="roambus run thesis --agent mft --set config=C32 --set speed=8 --set time_limit=40 --set publish_until=40"
 $R --param profile=thesis --out results/film/thesis
-$R --param profile=tuned --out results/film/tuned
-python -m benchmarks.frames_film results/film/thesis results/film/tuned --from 10 --to 20 --out film.gif
+$R --param profile=as_published --out results/film/as_published
+python -m benchmarks.frames_film results/film/thesis results/film/as_published --from 10 --to 20 --out film.gif
 
 Each run has a panel, and all have one clock and one scale. A line leads from a node to its parent, and a dot is a frame
 that its node has sent since the picture before, in the colour of its type. Below are the frames that a node has sent

@@ -232,7 +232,7 @@ def import_module(what: str, name: str) -> ModuleType:
 
 def import_installed(what: str, name: str) -> ModuleType:
     """The module of that name where Python looks for modules; `what` begins the message of a UserError."""
-    with _whatever_it_raises(what), unable_to_exit():
+    with _whatever_it_raises(what):
         return importlib.import_module(name)
 
 
@@ -250,7 +250,7 @@ def import_file(what: str, path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
     _look_in_working_folder()
     try:
-        with _whatever_it_raises(what), unable_to_exit():
+        with _whatever_it_raises(what):
             spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
@@ -260,13 +260,9 @@ def import_file(what: str, path: Path) -> ModuleType:
 
 @contextmanager
 def _whatever_it_raises(what: str) -> Iterator[None]:
-    """Makes a UserError of it, except for Ctrl-C, and of a change of the working folder, by which files are named."""
-    folder = Path.cwd()
+    """Makes a UserError of it, except for Ctrl-C."""
     try:
         yield
-        if (other := Path.cwd()) != folder:
-            os.chdir(folder)
-            raise RuntimeError(f"it changes the working folder to {other}")
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
@@ -274,24 +270,6 @@ def _whatever_it_raises(what: str) -> Iterator[None]:
         if isinstance(error, SyntaxError):
             problem = f"{error.filename}:{error.lineno}: {error.msg}"
         raise UserError(f"{what} cannot be imported: {problem}") from error
-
-
-@contextmanager
-def unable_to_exit() -> Iterator[None]:
-    """Has Python's ways to end the process raise an error in the block, for nobody could tell whose doing it was."""
-    names = ("_exit", "abort")
-    before = {name: getattr(os, name) for name in names}
-
-    def refuse(*_: object) -> None:
-        raise RuntimeError("this would end the process of roambus: an agent may not do that")
-
-    for name in names:
-        setattr(os, name, refuse)
-    try:
-        yield
-    finally:
-        for name, function in before.items():
-            setattr(os, name, function)
 
 
 def _look_in_working_folder() -> None:

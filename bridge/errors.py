@@ -59,8 +59,8 @@ class AgentError(RoambusError):
         return type(self), (str(self), self.node, self.time, self.event)
 
 
-class ConductError(RoambusError):
-    """An agent did to its process what agents may not: the message names the agent and what it did."""
+class SideEffectError(RoambusError):
+    """An agent had a side effect that makes runs unrepeatable: the message names both."""
 
     exit_code = AgentError.exit_code
 

@@ -17,6 +17,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+from roambus.reference.pages import filled
+
 ROOT = Path(__file__).parents[1]
 DOCS = "docs/"
 FILES = "files/"
@@ -31,7 +33,8 @@ CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages that the contents do not name stand at their end."""
     named = set(_pages(config.nav))
-    others = [page.name for page in sorted(Path(config.docs_dir).glob("*.md")) if page.name not in named]
+    pages = (page.relative_to(config.docs_dir).as_posix() for page in sorted(Path(config.docs_dir).rglob("*.md")))
+    others = [page for page in pages if page not in named]
     if others:
         config.nav = [*(config.nav or ()), {"More": others}]
     return config
@@ -59,9 +62,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names
-    """Links lead to the pages of the site instead of the files of the repository."""
+    """Fills in the tables of the code, and leads links to the pages of the site instead of the repository's files."""
     here = page.file.src_uri
-    return LINK.sub(lambda link: _relative(here, link[1]), markdown)
+    return LINK.sub(lambda link: _relative(here, link[1]), filled(markdown))
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names

@@ -19,7 +19,7 @@ The rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Setting, parameter_settings, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
@@ -126,17 +127,29 @@ def _agent(name: str) -> Thing:
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
         return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
-    told = {"told by the scenario": "who the subscribers are"} if agent.told_subscribers else {}
+    told = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
+    messages = [{"name": _type_of(one), "tag": str(one.tag), "fields": _fields(one)} for one in agent.messages]
     return Thing(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
         {"class": f"{agent.__module__}:{agent.__qualname__}", **told},
-        {"parameters": parameters},
+        {"parameters": parameters, "messages": messages},
         f"roambus run field --agent {name}",
     )
+
+
+def _type_of(message: type[Message]) -> str:
+    """The type as transcripts have it; a message that has its content's type is named by its class."""
+    declared: object = message.message_type
+    return declared if isinstance(declared, str) else message.__name__.upper()
+
+
+def _fields(message: type[Message]) -> str:
+    """The fields of a message with their types, in the order in which they travel."""
+    return ", ".join(f"{one.name}: {getattr(one.type, '__name__', one.type)}" for one in fields(message))
 
 
 # Templates and sweeps

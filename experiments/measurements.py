@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, TOLD, count_runs, read_asked
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, count_runs, read_asked
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics import catalogue
@@ -101,7 +101,7 @@ class Measurements:
     @property
     def told(self) -> list[str]:
         """The agents that the scenario tells who the subscribers are."""
-        return [agent for agent in self.agents if agent in self.sweep.get(TOLD, ())]
+        return [agent for agent in self.agents if agent in self.sweep.get(ORACLE, ())]
 
     def _ordered(self, column: str, asked: list[Any]) -> list[str]:
         measured = sorted({str(value) for value in self.runs[column]}, key=natural_order)
@@ -228,8 +228,7 @@ _AGENT_NAMES = {
     "mft": "MFT-PubSub",
     "mft-published": "MFT-PubSub as published",
     "mft-lean": "MFT-PubSub, lean",
-    "mft-tuned": "MFT-PubSub, tuned",
-    "aodv-tuned": "AODV, tuned",
+    "aodv-derived": "AODV, derived constants",
     "gossip-repair": "gossip with repair",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",

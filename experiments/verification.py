@@ -21,13 +21,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
-from roambus.bridge.runs.run import execute_apart
+from roambus.bridge.runs.run import execute_in_child
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
 from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
 from roambus.spark.aggregation.traces import find_traces
@@ -100,7 +100,7 @@ class Verifier:
                 replace(found[0], origin=Origin(about.template, tuple(about.settings.items()), about.version)),
                 found[1],
             )
-        execute_apart(*found)
+        execute_in_child(*found)
         again = plan.folder / TRACE_FILE
         if trace.read_bytes() == again.read_bytes():
             return ""

@@ -241,13 +241,12 @@ class Agent(Process):
     """The class of the parameters, which follows from that declaration."""
     messages: ClassVar[MessageSet] = MessageSet(())
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
+    migration_messages: ClassVar[tuple[type[Message], ...]] = ()
+    """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
     needs_sites: ClassVar[bool] = False
     """Whether the scenario must give sites (the event `Sited`)."""
-    told_subscribers: ClassVar[bool] = False
-    """Whether it uses `Publish.subscribers`, which the scenario knows and a network would have to find out.
-
-    Every table that compares agents marks those that do.
-    """
+    oracle_subscribers: ClassVar[bool] = False
+    """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark those that do."""
     needs_levels: bool = False
     """Whether it does not work without RSSI and LQI, which are no numbers (NaN) where no radio tells them: live."""
 

@@ -123,7 +123,7 @@ class Publish:
 
     `subscribers` are the nodes whose filters match, as the scenario knows them. Publish/subscribe agents ignore
     them; an agent that can only unicast addresses them one by one (the thesis, section 4.5.2), and says so by
-    `Agent.told_subscribers`.
+    `Agent.oracle_subscribers`.
     """
 
     notification: Notification

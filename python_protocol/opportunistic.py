@@ -337,7 +337,7 @@ class Prophet(Carrier):
     """PRoPHET with the strategy GRTR; the scenario tells the publisher its receivers."""
 
     parameters: ProphetParameters
-    told_subscribers = True
+    oracle_subscribers = True
 
     def _lose_memory(self) -> None:
         super()._lose_memory()

@@ -196,7 +196,7 @@ def _for_newer() -> str:
     """What to do about Castalia where OMNeT++ is newer than Castalia's own sources."""
     if major(_omnetpp_release()) <= CASTALIAS_MAJOR:
         return ""
-    return "; no public Castalia builds with it: docs/castalia.md says what concerns a tree that is to"
+    return "; no public Castalia builds with it: docs/guide/castalia.md says what concerns a tree that is to"
 
 
 def check_library() -> Result:

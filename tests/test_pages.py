@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -25,18 +25,14 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.inventory import everything
-from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events
-from roambus.spark.metrics.catalogue import METRICS
-from tests.support.documents import Row, listings, marked, quoted, rows, section
+from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
 
-DOCS = Path(__file__).parents[1] / "docs"
-TRACE, TRANSCRIPTS, AGENTS = DOCS / "trace.md", DOCS / "transcripts.md", DOCS / "agents.md"
+TRACE, TRANSCRIPTS, AGENTS, METRICS_PAGE = map(page, ("trace", "transcripts", "agents", "metrics"))
 
 
 def by_name(document: Path, title: str, column: str) -> dict[str, Row]:
@@ -107,24 +103,6 @@ def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd
     return table
 
 
-# Metrics
-
-
-def test_metrics(request: pytest.FixtureRequest) -> None:
-    """Each with its unit and meaning, as it is declared; after a change: pytest tests/test_pages.py --rewrite."""
-    own = (one for one in everything("metrics") if "study" in one.facts)
-    by_study = sorted(own, key=lambda one: (one.facts["study"], one.name))
-    studies = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in by_study]
-    tables = {
-        "metrics": markdown_table(
-            ("Metric", "Unit", "Meaning"), [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
-        ),
-        "study metrics": markdown_table(("Study", "Metric", "Unit", "Meaning"), studies),
-    }
-    text, wanted = marked(DOCS / "metrics.md", tables, rewrite=request.config.getoption("--rewrite"))
-    assert text == wanted
-
-
 # Transcripts
 
 
@@ -151,12 +129,12 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(("page", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
-def test_transcripts_shown(page: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
+def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    for name, content in listings(text).items():
-        (tmp_path / name).write_text(content)
+    text = page(name).read_text(encoding="utf-8")
+    for listing, content in listings(text).items():
+        (tmp_path / listing).write_text(content)
     monkeypatch.chdir(tmp_path)
     printed = transcribe(Path(scenario), Overrides(times=f"trace {scenario} --times" in text))
     shown = re.findall(r"```console\n(>.*?)```", text, re.DOTALL)

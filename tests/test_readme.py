@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
 from tests.support.commands import call, environment
-from tests.support.documents import BLOCK, listings
+from tests.support.documents import BLOCK, listings, page
 
 ROOT = Path(__file__).parents[1]
-TUTORIAL = ROOT / "docs" / "tutorial.md"  # tests/test_tutorial.py follows it
-DOCUMENTS = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path != TUTORIAL)]
+TUTORIAL = page("tutorial")  # tests/test_tutorial.py follows it
+DOCUMENTS = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path != TUTORIAL)]
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
 

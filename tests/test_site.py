@@ -16,7 +16,7 @@ from tests.support.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-LINK_OUT = re.compile(r"\]\((\.\./[^)#\s]+)")
+LINK = re.compile(r"(?<=\]\()[^)#\s:]+")
 LOADED = re.compile(
     r"<(?:script|link|img|source|iframe|object|embed|video|audio)\b[^>]*\b(?:src|href|data)=\"?([^\s\">]+)"
 )
@@ -43,19 +43,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_page_is_there_and_in_the_contents(site: Path) -> None:
     """Also those that mkdocs.yml does not name."""
     start = (site / "index.html").read_text(encoding="utf-8")
-    for page in DOCS.glob("*.md"):
-        assert (site / page.with_suffix(".html").name).is_file()
-        assert page.name == "index.md" or f'href="{page.with_suffix(".html").name}"' in start, page.name
+    for page in DOCS.rglob("*.md"):
+        at = page.relative_to(DOCS).with_suffix(".html").as_posix()
+        assert (site / at).is_file()
+        assert at == "index.html" or f'href="{at}"' in start, at
 
 
 def test_linked_files_of_the_repository_are_on_the_site(site: Path) -> None:
     """Each link leads to a page that has the file's lines."""
-    for page in DOCS.glob("*.md"):
-        html = (site / page.with_suffix(".html").name).read_text(encoding="utf-8")
-        for link in LINK_OUT.findall(page.read_text(encoding="utf-8")):
-            path = link.removeprefix("../")
-            if not path.endswith(".md"):
-                assert f'href="files/{path}.html' in html, f"{page.name}: {link}"
+    for page in DOCS.rglob("*.md"):
+        at = page.relative_to(DOCS)
+        html = (site / at.with_suffix(".html")).read_text(encoding="utf-8")
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            path = (page.parent / link).resolve().relative_to(ROOT)
+            if not path.is_relative_to("docs") and path.suffix != ".md":
+                up = "../" * (len(at.parts) - 1)
+                assert f'href="{up}files/{path}.html' in html, f"{page.name}: {link}"
                 assert first_line(ROOT / path) in plain(site / "files" / f"{path}.html")
 
 
@@ -72,19 +75,19 @@ def plain(page: Path) -> str:
 def test_a_linked_page_links_back(site: Path) -> None:
     """Links of Markdown files outside docs/ lead to the pages that they mean."""
     page = (site / "files" / "omnet" / "index.html").read_text(encoding="utf-8")
-    assert 'href="../../bridge.html"' in page
+    assert 'href="../../reference/bridge.html"' in page
 
 
 def test_bars_in_tables_are_bars(site: Path) -> None:
     """Without the backslash that Markdown needs before them."""
-    assert r'"12s 0..2 \|' in (DOCS / "ideal.md").read_text(encoding="utf-8")
-    assert '"12s 0..2 |' in plain(site / "ideal.html")
+    assert r'"12s 0..2 \|' in (DOCS / "guide" / "ideal.md").read_text(encoding="utf-8")
+    assert '"12s 0..2 |' in plain(site / "guide" / "ideal.html")
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     """Neither scripts nor styles, fonts or pictures: the site can be read without a network."""
     pages, styles = list(site.rglob("*.html")), list(site.rglob("*.css"))
-    assert len(pages) > len(list(DOCS.glob("*.md")))
+    assert len(pages) > len(list(DOCS.rglob("*.md")))
     assert styles
     loaded = [target for page in pages for target in LOADED.findall(page.read_text(encoding="utf-8"))]
     assert any(target.endswith(".css") for target in loaded)

@@ -1,4 +1,4 @@
-"""docs/troubleshooting.md is true: every message on it comes from the command above it."""
+"""docs/guide/troubleshooting.md is true: every message on it comes from the command above it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import call, shown_commands
-from tests.support.documents import listings
+from tests.support.documents import listings, page
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "troubleshooting.md"
+DOCUMENT = page("troubleshooting")
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
 _, *HALVES = HEADING.split(TEXT)

@@ -1,9 +1,8 @@
-"""docs/trust.md has the limits as the code has them; after a change: pytest tests/test_trust_page.py --rewrite."""
+"""The page on trust has the limits as the code has them; after a change: pytest tests/test_trust_page.py --rewrite."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -20,9 +19,9 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
 from roambus.experiments.sweeps.sweep import LONGEST_NAME
 from roambus.experiments.viewer.server import MAX_QUESTION_BYTES
-from tests.support.documents import marked
+from tests.support.documents import marked, page
 
-PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
+PAGE = page("trust")
 MIB = 2**20
 
 

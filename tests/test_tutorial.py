@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.support.documents import page
 from tests.support.places import Place, make_place
 
-TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorial.md"
+TUTORIAL = page("tutorial")
 BLOCK = re.compile(r"```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 FILE = re.compile(r"`(rumour/[\w./]+)`")
 pytestmark = pytest.mark.slow

@@ -49,7 +49,7 @@ from roambus.experiments.exploring.search import Bounds
 PROTOCOLS = ("mft", "first-approach", "phoenix", "simple", "aodv", "caching")
 QUESTIONS = Path(__file__).parent
 SCENARIOS = ROOT / "tests" / "scenarios"
-WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_letter")
+WRONG_ANYWAY = ("mft_under_way", "simple_moving_trees_4", "aodv_as_published")
 """Questions about what does not hold of the protocols as they are."""
 HISTORIES = 30
 """The most of each hunt; `_HUNTING_S` ends them sooner for protocols with timers."""

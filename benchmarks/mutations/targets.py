@@ -52,21 +52,14 @@ PROTOCOLS = (
         (
             "python_protocol/parts/election",
             "python_protocol/parts/election/algorithm.py",
-            "python_protocol/parts/election/by_quality.py",
         ),
         (
-            *(f"{_TESTS}/test_election_{one}.py" for one in ("leaders", "relay", "tree", "time_out", "by_quality")),
+            *(f"{_TESTS}/test_election_{one}.py" for one in ("leaders", "relay", "tree", "time_out")),
             f"{_TESTS}/test_given_tree.py",
-            f"{_TESTS}/test_link_estimator.py",
         ),
         (f"{_TESTS}/test_election_network.py", _SCENARIOS),
     ),
-    Protocol(
-        "bundles",
-        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest")),
-        tuple(f"{_TESTS}/test_{one}.py" for one in ("bundling_link", "digest", "trickle")),
-        (_SCENARIOS, _MOVING),
-    ),
+    Protocol("digest", ("python_protocol/parts/digest.py",), (f"{_TESTS}/test_digest.py",), (_SCENARIOS, _MOVING)),
     Protocol(
         "brokers",
         ("python_protocol/brokers",),

@@ -167,7 +167,7 @@ def ways_of(scenario: Scenario) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Ns3Factory(BridgedFactory):
-    """Starts ns-3 for each run; `roambus.bridge.backends.interface` says what a factory does."""
+    """Starts ns-3 for each run; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "ns3"
 

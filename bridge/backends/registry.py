@@ -5,7 +5,7 @@ A package brings a back-end as it brings an agent, by an entry point of the grou
     [project.entry-points."roambus.backends"]
     mysim = "mysim.roambus:MySimFactory"
 
-What it names makes a `BackendFactory` (`roambus.bridge.backends.interface`): a class, or a function, that is called
+What it names makes a `BackendFactory` (`roambus.bridge.backend`): a class, or a function, that is called
 once for each command. It is given, by keyword, those of the options of the command line that its signature names:
 `deadline_s`, `batching`, `lookahead` and `transport`. A back-end without another process names none of them.
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from roambus.bridge.errors import UserError
 
 if TYPE_CHECKING:  # the interface leads to scenarios and their libraries, which the command line does not wait for
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
 
 GROUP = "roambus.backends"
 

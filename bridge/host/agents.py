@@ -5,8 +5,8 @@ libraries'. Of a user's agent our lines are not to blame, whatever it builds on.
 actions are carried out has no line of the agent's in its traceback. Then it is the line at which an agent that yields
 its actions has stopped, or else the handler as a whole.
 
-To look at an agent whenever it is told something takes time, and so is left out of most runs: `checked` is for
-`--check`, and `announced` for a run that is made once more to find out where its process ends.
+A `Wrapper` is the one way to observe or change the calls of an agent: `Host` takes a list of them, and runs without any
+lose no time.
 
 An agent's constructor is the author's code, too, so whatever it raises is told as theirs. `perform(())` on each new
 agent finds a constructor that does not call that of its base, which would otherwise show as an AttributeError at the
@@ -24,7 +24,7 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.agents import name_of, unable_to_exit
+from roambus.bridge.agents import name_of
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
@@ -37,27 +37,31 @@ from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
-Tell = Callable[[str], None]
-"""Is told, before each event, what an agent is about to handle."""
+Wrapper = Callable[[Agent, Handle], Handle]
+"""Returns what is called in place of an agent's handler; called once for each agent, in the order of the nodes."""
 _ANSWERS = (list, tuple, GeneratorType)
 """What nearly all agents answer with: these are known to be iterable without asking."""
 
 
-def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
-    """An agent for each node, its generator seeded from (run seed, node); raises UserError."""
+def make_agents(
+    scenario: Scenario, agent_class: type[Agent], chance: Callable[[NodeId], Random] | None = None
+) -> list[Agent]:
+    """Make an agent for each node; raises UserError.
+
+    Its generator is seeded from (run seed, node), or comes from `chance`.
+    """
     name = scenario.agent or agent_class.__name__
     shared, others = parameters_of(scenario, agent_class)
     if agent_class.needs_sites and scenario.sites is None:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
+    draw = chance or (lambda node: Random(f"agent/{scenario.seed}/{node}"))
     try:
-        with unable_to_exit():
-            agents = [
-                agent_class(node, settings.roles, others.get(node, shared), Random(f"agent/{scenario.seed}/{node}"))
-                for node, settings in enumerate(scenario.nodes)
-            ]
-            for agent in agents:
-                agent.perform(())  # raises for one whose constructor leaves out that of its base
-            return agents
+        agents = [
+            agent_class(node, settings.roles, others.get(node, shared), draw(node))
+            for node, settings in enumerate(scenario.nodes)
+        ]
+        for agent in agents:
+            agent.perform(())  # raises for one whose constructor leaves out that of its base
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
@@ -65,6 +69,7 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
             f"agent {name}: it cannot be made from (node, roles, parameters, random): "
             f"{_name(error)}{raised_at(error, agent_class)}"
         ) from error
+    return agents
 
 
 def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:
@@ -96,31 +101,32 @@ def handler_of(agent: Agent) -> Handle:
     return handle
 
 
-def announced(handle: Handle, agent: Agent, tell: Tell) -> Handle:
-    """Tells first what is handled, so that it is known where the agent is if the process ends there."""
-
-    def tell_and_handle(event: Event, now: SimTime) -> Iterable[Action]:
-        tell(f"node {agent.node}, simulation time {format_time(now)}, on {event}")
-        return handle(event, now)
-
-    return tell_and_handle
+def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
+    """Return the agent's handler inside these wrappers, the first of which is the innermost."""
+    handle = handler_of(agent)
+    for wrapper in wrappers:
+        handle = wrapper(agent, handle)
+    return handle
 
 
-def checked(handle: Handle, codec: CodecCheck) -> Handle:
-    """What is handled, and the message of a frame looked at afterwards: it must be the one that has arrived."""
+def check_receipts(codec: CodecCheck) -> Wrapper:
+    """Compare the message of each frame with its bytes again once it was handled, so that no receiver changes it."""
 
-    def handle_and_look(event: Event, now: SimTime) -> Iterable[Action]:
-        if not isinstance(event, Received):
-            return handle(event, now)
-        message = event.message
-        data = message.encode()
-        actions = handle(event, now)
-        if not isinstance(actions, list | tuple):
-            actions = list(actions)  # an agent that yields its actions handles nothing until they are read
-        codec.look(message, data)
-        return actions
+    def wrapper(_: Agent, handle: Handle) -> Handle:
+        def handle_and_compare(event: Event, now: SimTime) -> Iterable[Action]:
+            if not isinstance(event, Received):
+                return handle(event, now)
+            message = event.message
+            data = message.encode()
+            actions = handle(event, now)
+            if not isinstance(actions, list | tuple):
+                actions = list(actions)  # an agent that yields its actions handles nothing until they are read
+            codec.look(message, data)
+            return actions
 
-    return handle_and_look
+        return handle_and_compare
+
+    return wrapper
 
 
 # Who is to blame

@@ -203,8 +203,8 @@ class Lookup:
         return path
 
     @contextmanager
-    def told(self, path: str, node: NodeId | None = None) -> Iterator[None]:
-        """A ValueError in the block is one of the key at that path."""
+    def mistakes_of(self, path: str, node: NodeId | None = None) -> Iterator[None]:
+        """Blame a ValueError in the block on the key at that path."""
         try:
             yield
         except ValueError as error:
@@ -239,7 +239,7 @@ class Lookup:
         """Raises UserError for an entry that no key, here or beyond, can be meant by, or that is no value beyond."""
         beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
         if beyond is not None and self._declared:
-            with self.told(beyond):
+            with self.mistakes_of(beyond):
                 self._declared[beyond].check(entry.value)
         elif not any(map(entry.pattern.matches, known)):
             self._refuse_other_mac(entry)

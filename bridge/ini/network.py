@@ -92,7 +92,7 @@ class NodeReader:
 
     @cached_property
     def _places(self) -> dict[NodeId, Place]:
-        with self._keys.told(path_of(NetworkSettings, "deployment")):
+        with self._keys.mistakes_of(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
     """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
-    with keys.told(_TREE):
+    with keys.mistakes_of(_TREE):
         check_tree(tree, roles)
     try:
         # Of several contradictions the one of the first node is told, wherever the ini says it.
@@ -203,7 +203,7 @@ def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
     if sites is not None:
         keys.refuse(keys.network.tree, _SITES, f"{_TREE} gives a tree without sites: {_ONE_OF_TWO}")
         _check_nodes(keys, _SITES, sites.of_node)
-        with keys.told(_SITES):
+        with keys.mistakes_of(_SITES):
             check_roles(sites, [node.roles for node in nodes])
     return sites
 
@@ -213,7 +213,7 @@ def read_faults(keys: Lookup) -> tuple[Fault, ...]:
     found: list[Fault] = []
     for node in keys.nodes:
         own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
-        with keys.told(FAULTS.name, node):
+        with keys.mistakes_of(FAULTS.name, node):
             check_sequence(own)
         found += own
     return tuple(sorted(found, key=lambda fault: fault.at))
@@ -225,7 +225,7 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     if keys.value(COMPLETE):
         others = ideal.links or keys.network.tree or keys.network.sites
         keys.refuse(others, COMPLETE.name, f"other links are given too: {_ONE_OF_TWO}")
-        with keys.told(COMPLETE.name):
+        with keys.mistakes_of(COMPLETE.name):
             IDEAL_LINKS.check(math.comb(len(keys.nodes), 2))
         ideal = replace(ideal, links=tuple(combinations(keys.nodes, 2)))
     if keys.value(CONTACTS_FILE):

@@ -36,8 +36,8 @@ from typing import NoReturn
 
 import pyarrow as pa
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
@@ -45,7 +45,7 @@ from roambus.bridge.live.connection import Peers
 from roambus.bridge.live.machines import open_sockets
 from roambus.bridge.live.node import LOST_S, LiveNode, code_of, may_take_precedence
 from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
-from roambus.bridge.runs.guard import apart, fork, watch
+from roambus.bridge.runs.child import fork, run_in_child
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import NODES_FOLDER
 from roambus.bridge.runs.run import Drive, Driven
@@ -76,7 +76,7 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
         """Journals lie in the run's folder until they are collected; of a command that was killed they stay there."""
         journals = plan.folder / NODES_FOLDER
         if realtime:
-            apart(may_take_precedence)  # so that it is told at once if the user may not
+            run_in_child(may_take_precedence)  # so that it is told at once if the user may not
         code_of(agent)  # the nodes, which need it, have it from here
         with (
             local_ensemble(len(scenario.nodes), journals, realtime) as ensemble,
@@ -312,7 +312,6 @@ def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId
         line.close()
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends a node as Ctrl-C ends a command
         signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
-        watch()
         become(node)
         code = 0
     except KeyboardInterrupt:
@@ -322,8 +321,4 @@ def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId
     finally:
         sys.stderr.flush()
         sys.stdout.flush()
-        _end(code)
-
-
-_end = os._exit
-"""It is kept, because `watch` refuses it to agents."""
+        os._exit(code)

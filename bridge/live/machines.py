@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
@@ -51,7 +51,6 @@ from roambus.bridge.live.air import Address, Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
 from roambus.bridge.live.connection import Peers, UnreachableError
 from roambus.bridge.live.node import LiveNode, may_take_precedence
-from roambus.bridge.runs.guard import watch
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import Drive, Driven
 from roambus.bridge.scenario.definition import Scenario
@@ -223,7 +222,6 @@ def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, an
     group = group_here(machines)
     open_own = partial(open_sockets, machines.nodes[node], group)
     open_own().close()
-    watch()
     made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, group, realtime=realtime)
     made.serve(announce)
 

@@ -14,7 +14,7 @@
   performs them.
 - A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file of its rows, which
   every program reads that reads traces. It is idle then, or ends if it was started for one run.
-- What its agent may not do is refused in this process as in that of every run (`roambus.bridge.runs.guard`).
+- An agent that draws from a shared generator ends the run, as everywhere (`roambus.bridge.runs.side_effects`).
 - A question is answered in the state that the node is in, and changes it at most by one step. A node that does not
   know what to do with a question says so, and stays what it was.
 
@@ -28,8 +28,8 @@ Conductor and node compare a hash of the code that drives the agent, and of the 
 would be nobody's.
 
 A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
-agent begins with what the template told it until then (`own_part` in the host's agenda): its boot, its place in a tree,
-its subscriptions. What it had published is not published again.
+agent begins with what the template told it until then (`own_part` in `host.event_queue`): its boot, its place in a
+tree, its subscriptions. What it had published is not published again.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backend import Own
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import Own
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.event_loop import Host
@@ -58,9 +58,9 @@ from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.live.links import Links, links_of
 from roambus.bridge.process import BRIDGE, private_folder
-from roambus.bridge.runs.guard import conduct_seen
 from roambus.bridge.runs.identity import code_hash
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
+from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.agent import Agent
@@ -310,7 +310,7 @@ class LiveNode(Attend):
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.sockets, neighbours, prepared.links, self, journal.flush,
         )  # fmt: skip
-        with precedence(self._realtime), conduct_seen(prepared.scenario.agent):
+        with precedence(self._realtime), shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
 
     def hear(self) -> None:

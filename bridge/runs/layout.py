@@ -68,7 +68,7 @@ PRECISION = "precision"
 """The key under which results name the options by which points got as many seeds as they needed."""
 MEASURE = "measure"
 """The key under which results name what the sweep measures beside the metrics of every run."""
-TOLD = "told_subscribers"
+ORACLE = "oracle_subscribers"
 """The key under which results name the agents that the scenario tells who the subscribers are."""
 MOST_BYTES = 16 * 2**20
 """So large a file describes no sweep: its names and values are what a person, or a script, has written down."""
@@ -141,7 +141,7 @@ _SHAPES: dict[str, Any] = {
     PARAMETERS: {_EACH: [str]},
     PRECISION: str,
     MEASURE: [str],
-    TOLD: [str],
+    ORACLE: [str],
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
 says. Numbers are told by `type`, for to `isinstance` truth values are integers."""

@@ -14,27 +14,26 @@ thing.
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from enum import Enum
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+import pyarrow as pa
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Backend, BackendFactory, Framing, beyond_of
+from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
-from roambus.bridge.host.agents import Tell, parameters_of
+from roambus.bridge.host.agents import parameters_of
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.guard import EndedError, conduct_seen, guarded, place_of_end
+from roambus.bridge.runs.child import EndedError, run_in_child
 from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.layout import (
     FAILED_FILE,
@@ -48,12 +47,15 @@ from roambus.bridge.runs.layout import (
     unlinked_below,
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
+from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
 from roambus.bridge.trace.schema import AIR, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
+
+T = TypeVar("T")
 
 
 class Driven(NamedTuple):
@@ -76,7 +78,7 @@ def drive_host(
     if plan.record is not None:
         carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
     host = Host(scenario, agent, carrier, trace, check=plan.check)
-    with conduct_seen(scenario.agent or plan.agent):
+    with shared_generators_unused(scenario.agent or plan.agent):
         host.run()
     return Driven(host.simulator, framing=host.framing)
 
@@ -251,33 +253,26 @@ def discard(plan: RunPlan) -> None:
             (plan.results / parent).rmdir()
 
 
-# Runs whose agents may do what agents may not
+# Runs in a child process
 
 
-def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
-    """Does what `execute` does in a process of its own, in which agents are refused what they may not.
-
-    Raises EndedError, too, if an agent ends that process.
-    """
+def execute_in_child(plan: RunPlan, backend: BackendFactory) -> None:
+    """Do what `execute` does in a child process; raises EndedError, too, if the agent ends that process."""
     try:
-        guarded(lambda: execute(plan, backend))
+        run_alone(lambda: execute(plan, backend))
     except EndedError as error:
         raise error if error.was_killed else record_ended(plan, backend, error) from None
 
 
+def run_alone(make: Callable[[], T]) -> T:
+    """Do what `run_in_child` does, for the `make` of a run."""
+    pa.array([0])  # loads pandas, where it is there: else each run would do so while a simulator waits
+    return run_in_child(make)
+
+
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
-    """Leaves a log with the error of a run whose agent has ended the run's process; returns it, with the place."""
-    place = place_of_end(lambda tell: _run_for_nothing(plan, backend, tell))
-    error = EndedError(ended.status, f"agent {plan.agent}", place)
+    """Leave a log with the error of a run whose agent has ended the run's process; return that error."""
+    error = EndedError(ended.status, f"agent {plan.agent}")
     _prepare(plan)
     _record_failure(plan.folder, run_key(plan, backend), error)
     return error
-
-
-def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None:
-    """Makes the run as far as it goes, and keeps nothing of it."""
-    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
-        private = replace(plan, results=Path(folder), record=None)
-        _prepare(private)
-        scenario, agent = read_scenario(private.folder / INI_FILE, beyond_of(backend)), load_agent(plan.agent)
-        Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()

@@ -24,20 +24,20 @@ an error that names it. Of the exponential one its mean stands for all.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from roambus.bridge.host.agents import Handle
 from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Element = TypeVar("Element")
-Tell = Callable[[Event, SimTime], Iterable[Action]]
 BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
 _NARROWED = {1: "chance at the least value of each range", 2: "chance at the ends of each range"}
@@ -191,16 +191,18 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 
 
 class Hands:
-    """Works one agent by hand: `tell` is what the agent itself does when it is told something.
+    """Works one agent by hand, whose own handler is `handle`.
 
     Timers are followed from the beginning, though the host has them until `HandsOn`: only so is it known which are due.
     A crash leaves none, whatever the agent sets when it is told.
     """
 
-    def __init__(self, tell: Tell, chance: ScriptedChance, timers: Timers = (), *, is_by_hand: bool = False) -> None:
+    def __init__(
+        self, handle: Handle, chance: ScriptedChance, timers: Timers = (), *, is_by_hand: bool = False
+    ) -> None:
         self.chance = chance
         self.timers = timers
-        self._tell = tell
+        self._handle_alone = handle
         self._is_by_hand = is_by_hand
         self.draws: deque[Draws] = deque()
 
@@ -217,7 +219,7 @@ class Hands:
     def _handle(self, event: Event, now: SimTime) -> list[Action]:
         if isinstance(event, TimerFired):
             self.timers = tuple(one for one in self.timers if one.key != event.key)
-        actions = list(self._tell(event, now))
+        actions = list(self._handle_alone(event, now))
         if self._is_by_hand:
             self.timers, actions = follow(self.timers, actions, now)
         else:
@@ -247,23 +249,33 @@ class Script(Protocol):
         """What time it is for agents at a time of the run."""
 
 
-def worked_by_hand(agent_class: type[Agent], script: Script) -> type[Agent]:
-    """A subclass of the agent that is told `HandsOn` and `Ring`, too, and draws as the script says.
+class HandWork:
+    """Drives the agents of one run by hand, as a script says: `wrap` and `chance` are for its `Host`.
 
     The numbers of a draw are for one event. They are no event themselves, because a node draws while it recovers, and
-    is told nothing before.
+    handles nothing before.
     """
 
-    class ByHand(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, _: Random) -> None:
-            self.worked = Hands(super().handle, ScriptedChance())
-            self.worked.draws.extend(script.draws.get(node, ()))
-            super().__init__(node, roles, parameters, self.worked.chance)
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.hands: list[Hands] = []
+        """What drives each node's agent, by node."""
+        self._chances: list[ScriptedChance] = []
 
-        def handle(self, event: Any, now: SimTime) -> Iterable[Action]:
-            draws = self.worked.draws
-            if draws and draws[0][0] <= now:
-                self.worked.chance.script.extend(draws.popleft()[1])
-            return self.worked.handle(event, script.moment(now))
+    def chance(self, _: NodeId) -> Random:
+        """Make the generator of the next node."""
+        self._chances.append(ScriptedChance())
+        return self._chances[-1]
 
-    return ByHand
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Have the agent handle `HandsOn` and `Ring`, too, and draw as the script says."""
+        hands = Hands(handle, self._chances[agent.node])
+        hands.draws.extend(self._script.draws.get(agent.node, ()))
+        self.hands.append(hands)
+
+        def handle_by_hand(event: Event | Handling, now: SimTime) -> Iterable[Action]:
+            if hands.draws and hands.draws[0][0] <= now:
+                hands.chance.script.extend(hands.draws.popleft()[1])
+            return hands.handle(event, self._script.moment(now))
+
+        return handle_by_hand

@@ -8,9 +8,8 @@ the slot ends, and the last line says how many are.
 A line must read alike in every run, so nothing of the machine is in it: no address of an object, and no time unless the
 author asks for times. What is only for metrics (`ALWAYS_HIDDEN`) has no line.
 
-Agents are watched by a subclass that is made for the transcript, and not by the trace: a row of the trace has no fields
-of messages, and the host need not know that somebody watches. So what is shown is what the agent was told and has
-answered, whatever becomes of it.
+The journal wraps the agents' handlers, because a row of the trace has no fields of messages. So it shows the events
+that an agent handled and its answers, whatever becomes of them.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from roambus.bridge.host.agents import Handle
 from roambus.bridge.transcript.document import format_attributes
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Look, Slot
@@ -43,7 +42,7 @@ from roambus.python_protocol.events import Event, SendFailed
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
 
 
 class Entry(NamedTuple):
@@ -62,7 +61,7 @@ class View(NamedTuple):
 
 
 class Journal:
-    """Is kept by the agents themselves, which `watched` makes do so, and looks at them when it is time to."""
+    """Keeps the events and actions of the agents that it wraps, and looks at them when it is time to."""
 
     def __init__(self, looks: Sequence[Look], names: Names) -> None:
         self.entries: list[Entry] = []
@@ -83,22 +82,17 @@ class Journal:
         shown = Send | Deliver | Note | SendFailed
         self.entries += (Entry(time, node, one) for one in happenings if isinstance(one, shown))
 
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Have the agent's events and actions entered."""
+        self.agents.append(agent)
 
-def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
-    """A subclass of the agent that keeps a journal."""
-
-    class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            journal.agents.append(self)
-
-        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-            journal.reach(now)
-            actions = list(super().handle(event, now))
-            journal.add(now, self.node, (event, *actions))
+        def handle_and_enter(event: Event, now: SimTime) -> Iterable[Action]:
+            self.reach(now)
+            actions = list(handle(event, now))
+            self.add(now, agent.node, (event, *actions))
             return actions
 
-    return Watched
+        return handle_and_enter
 
 
 class NetworkNames(Names):

@@ -20,16 +20,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
 from roambus.bridge.errors import UserError, mistakes_at
+from roambus.bridge.host.agents import Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import worked_by_hand
+from roambus.bridge.transcript.by_hand import Hands, HandWork
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
 from roambus.bridge.transcript.head import Head, read_head
-from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNames, OutputWriter, Wording, watched
+from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNames, OutputWriter, Wording
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.actions import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
@@ -59,8 +61,6 @@ class Overrides:
 class Plan:
     """A transcript that was read: whose agents run in which scenario, and what everything is called."""
 
-    agent: type[Agent]
-    """What runs: a subclass of the agent if the transcript is worked by hand."""
     agent_class: type[Agent]
     scenario: Scenario
     head: Head
@@ -72,6 +72,14 @@ class Plan:
         begin, arrivals = self.timeline.hands_on, self.timeline.arrivals
         return make_ideal(self.scenario) if begin is None else make_hand_worked(self.scenario, begin, arrivals)
 
+    def run(self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper) -> list[Hands]:
+        """Run the agents inside wrappers, the first innermost; return what drives each by hand, nothing if none is."""
+        work = HandWork(self.timeline) if self.head.by_hand else None
+        around = wrappers if work is None else (work.wrap, *wrappers)
+        chance = None if work is None else work.chance
+        Host(self.scenario, self.agent_class, carrier, trace, wrappers=around, chance=chance).run()
+        return [] if work is None else work.hands
+
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
     """What a transcript asks for; raises UserError naming file and line."""
@@ -81,8 +89,7 @@ def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
     timeline = _read_commands(document, head, network)
     agent, scenario = _choose(document, timeline, overrides)
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    runs = worked_by_hand(agent, timeline) if head.by_hand else agent
-    return Plan(runs, agent, scenario, head, timeline, names)
+    return Plan(agent, scenario, head, timeline, names)
 
 
 def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
@@ -99,7 +106,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = hidden_names(document, planned)
     journal = Journal(timeline.looks, names)
-    Host(planned.scenario, watched(planned.agent, journal), planned.carrier(), TraceWriter()).run()
+    planned.run(planned.carrier(), TraceWriter(), journal.wrap)
     journal.reach(planned.scenario.time_limit)
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
@@ -138,7 +145,7 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
     """What is not shown; raises UserError for a name that hides nothing, which is mistyped."""
-    head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent.messages]
+    head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent_class.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     known = NOTES | {one for one in told if isinstance(one, str)}
     for name, number in head.hidden.items():

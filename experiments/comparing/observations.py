@@ -26,8 +26,8 @@ from roambus.bridge.runs.layout import (
     FIGURES_FOLDER,
     LACKING,
     METRICS_FOLDER,
+    ORACLE,
     SEED,
-    TOLD,
     TRACES,
     read_asked,
     unlinked,
@@ -121,7 +121,7 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
         folder.mkdir(parents=True, exist_ok=True)
         for sweep in sweeps:
             prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
-            observed, told = _observed(sweep, where), read_asked(sweep).get(TOLD, ())
+            observed, told = _observed(sweep, where), read_asked(sweep).get(ORACLE, ())
             files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, told), folder, look)]
     return files
 

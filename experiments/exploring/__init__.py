@@ -14,9 +14,6 @@
 | `livelock`        | messages that go on for ever                                               |
 | `properties`      | what must hold                                                             |
 | `probes`          | asks properties of states; publishes in a copy of a quiet network          |
-| `partition`       | a process' part of a search by several                                     |
-| `parallel`        | one network, or a family, by several processes                             |
-| `checkpoint`      | a search as files, from which it goes on                                   |
 | `exploration`     | one exploration, from its file to what is wrong                            |
 | `random_networks` | random trees, graphs, fields and sites, and delays of their links          |
 | `histories`       | random histories, drawn and made smaller                                   |

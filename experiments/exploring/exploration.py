@@ -1,7 +1,5 @@
 """One exploration from its file to what was found, with the transcripts of what is wrong.
 
-What a search is about, as labels by which what was kept of one can be told from what was kept of another.
-
 What an exploration found, as data and as a text.
 
 A property holds only if all that can happen was tried, and if a state was reached in which the property is asked. What
@@ -12,29 +10,24 @@ range from which an agent draws, is said with "holds".
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.agents import agent_sources
-from roambus.bridge.errors import UserError
+from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.runs.identity import code_hash
+from roambus.bridge.transcript.head import read_head
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.livelock import find_endless
-from roambus.experiments.exploring.partition import Exchange, SharedSearch
 from roambus.experiments.exploring.probes import Asking, follow_probe, probes
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, PROPERTIES, Property
 from roambus.experiments.exploring.rules import Step
-from roambus.experiments.exploring.scenario_file import Question
-from roambus.experiments.exploring.search import RAISES, Bounds, Found, Manner, Search, Violation
-from roambus.experiments.exploring.transcripts import Beginning, Writer, begin
+from roambus.experiments.exploring.scenario_file import Question, read_question, variants
+from roambus.experiments.exploring.search import INTERRUPTED, RAISES, Bounds, Found, Manner, Search, Violation
+from roambus.experiments.exploring.transcripts import Beginning, Writer, begin, document_of
 
 _SHOWN = ("table", "stored")
 """The listings that a transcript of what is wrong shows at its end, if the agent has them."""
@@ -67,14 +60,10 @@ class Exploration:
         self,
         bounds: Bounds,
         tell: Callable[[Found], None] = lambda _: None,
-        keep: Callable[[], None] = lambda: None,
     ) -> None:
-        """Searches, and writes down what is wrong; raises UserError for a state that cannot be copied.
-
-        `keep` is called after each depth.
-        """
+        """Searches, and writes down what is wrong; raises UserError for a state that cannot be copied."""
         with collector_paused():
-            self.search.run(bounds, tell, keep)
+            self.search.run(bounds, tell)
             self._look_for_endless_runs()
         self.describe()
 
@@ -85,7 +74,7 @@ class Exploration:
     def _look_for_endless_runs(self) -> None:
         """Whatever of what was found never ends though all is fair: of arrivals alone, and of what lacks something."""
         found, search = self.found, self.search
-        found.endless = not isinstance(search, SharedSearch)
+        found.endless = True
         for one in self.beginning.question.must:
             if one.name == EVENTUALLY_QUIET:
                 endless = find_endless(search, lambda state: not search.network.is_idle(state), with_timers=False)
@@ -135,69 +124,12 @@ def explore(
     *,
     reduce: bool = True,
     keep_on: bool = False,
-    exchange: Exchange | None = None,
 ) -> Exploration:
-    """Gets ready to explore a question about one network, perhaps together with the processes of an `exchange`.
-
-    Raises UserError, AgentError.
-    """
+    """Gets ready to explore a question about one network; raises UserError, AgentError."""
     beginning = begin(question, overrides or Overrides())
     asking = Asking(beginning.network, question.must, beginning.names, question.calm)
     manner = Manner(reduce and not any(one.at_any_time for one in question.must), keep_on)
-    if exchange is None:
-        return Exploration(beginning, Search(beginning.network, beginning.first, asking, manner), asking)
-    if any(one.lives for one in question.must):
-        beginning.network.nodes.narrowed.add("runs that never end left out")
-    return Exploration(beginning, SharedSearch(beginning.network, beginning.first, asking, manner, exchange), asking)
-
-
-Labels = dict[str, str]
-
-_MEANINGS = {
-    "scenario": "another scenario, or other options",
-    "agent": "an agent with other code",
-    "properties": "properties with other code",
-    "roambus": "another version of roambus",
-}
-
-
-def labels_of(exploration: Exploration) -> Labels:
-    """The labels of a search; raises OSError."""
-    beginning = exploration.beginning
-    properties = {Path(inspect.getfile(one.check)) for one in beginning.question.must}
-    own = sorted(Path(__file__).parent.glob("*.py"))
-    overrides = sorted(beginning.overrides.parameters.items())
-    return {
-        "scenario": _hash(_text(beginning.question), beginning.overrides.agent, overrides, exploration.search.manner),
-        "agent": code_hash(agent_sources(beginning.plan.agent_class)).hex(),
-        "properties": _hash(*(file.read_bytes() for file in sorted(properties))),
-        "roambus": _hash(version("roambus"), *(file.read_bytes() for file in own)),
-    }
-
-
-def check_labels(path: Path, kept: object, ours: Labels) -> None:
-    """Raises UserError if what is kept at `path` is about something else."""
-    found = kept if isinstance(kept, dict) else {}
-    for name, label in ours.items():
-        if found.get(name) != label:
-            raise UserError(f"{path}: this was kept of {_MEANINGS[name]}; give another folder, or remove it")
-
-
-def _text(question: Question) -> str:
-    """All that a question says, but where its file lies, and comments."""
-    head = [line.partition("#")[0].rstrip() for line in question.head]
-    may = [text for _, text in question.may]
-    names = [one.name for one in question.must]
-    others = {one.name: getattr(question, one.name) for one in fields(question)}
-    plain = {name: value for name, value in others.items() if name not in ("path", "head", "may", "must")}
-    return repr(([line for line in head if line], may, names, sorted(plain.items())))
-
-
-def _hash(*parts: object) -> str:
-    digest = sha256()
-    for part in parts:
-        digest.update(sha256(part if isinstance(part, bytes) else repr(part).encode()).digest())
-    return digest.hexdigest()
+    return Exploration(beginning, Search(beginning.network, beginning.first, asking, manner), asking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,3 +244,34 @@ def _verdict(cut: str, unseen: str, holds: str) -> str:
 def file_name(text: str) -> str:
     """The name of a network, or of a property, as a file or folder can have it."""
     return re.sub(r"[^\w.-]", lambda match: "_" if match[0] == " " else "-", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An exploration as the command line asks for it."""
+
+    path: Path
+    agent: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    reduce: bool = True
+    keep_on: bool = False
+
+
+def explore_all(
+    request: Request, tell: Callable[[Found], None] = lambda _: None, announce: Announce = silently
+) -> Iterator[Report]:
+    """Explore each network of a request in turn, and yield its report.
+
+    `announce` is called before any code runs that a scenario or the command line names.
+    """
+    networks = variants(read_question(request.path, announce))
+    head, _ = read_head(document_of(networks[0][1]))
+    announce_code(request.agent or head.agent, announce)
+    for name, question in networks:
+        overrides = Overrides(request.agent, request.parameters)
+        exploration = explore(question, overrides, reduce=request.reduce, keep_on=request.keep_on)
+        exploration.run(request.bounds, tell)
+        yield report(name, exploration)
+        if exploration.found.ended_by == INTERRUPTED:
+            return

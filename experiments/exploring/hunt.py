@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.errors import AgentError, BackendError, UserError
-from roambus.bridge.host.event_loop import Host, collector_paused
+from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.process import interrupts_noticed
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
@@ -37,7 +37,7 @@ from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.experiments.exploring.scenario_file import Question, parse_question
 from roambus.experiments.exploring.search import RAISES
-from roambus.experiments.exploring.world import Witness, witnessed
+from roambus.experiments.exploring.world import Witness, witness_by
 from roambus.python_protocol.vocabulary import SimTime
 
 _SHRINKING_S = 60
@@ -134,8 +134,7 @@ class _Trial:
 
     def run(self) -> dict[str, str]:
         planned, witness = self._planned, self._witness
-        agent = witnessed(planned.agent, witness)
-        Host(planned.scenario, agent, make_ideal(planned.scenario), TraceWriter()).run()
+        planned.run(make_ideal(planned.scenario), TraceWriter(), witness_by(witness))
         self._look(planned.scenario.time_limit)
         self._ask(one for one in self._must if one.history or one.counts or one.name == "probes arrive")
         return self._wrong

@@ -4,9 +4,9 @@
 out only when nothing is under way, because links are much faster than timers.
 
 Everything that a step causes at one instant belongs to it, so that a state is one in which all nodes have answered. Who
-is told what, and in which order, is what a run over ideal links does at one instant (`bridge.host.agenda`): a fault,
-what links have lost, places in a given tree, the command; and then, as often as there are any, messages that found no
-link. What each of these comes to is decided by the functions of such a run (`world.do`, `ideal.graph`).
+is told what, and in which order, is what a run over ideal links does at one instant (`bridge.host.event_queue`): a
+fault, what links have lost, places in a given tree, the command; and then, as often as there are any, messages that
+found no link. What each of these comes to is decided by the functions of such a run (`world.do`, `ideal.graph`).
 
 What a command comes to is worked out once for each world, and what an answer comes to once for each of the ways in
 which links carry; so that a step is mostly a few numbers that are put into a tuple.

@@ -16,13 +16,13 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from roambus.bridge.agents import name_of
+from roambus.bridge.backend import Delivery, Hello, NodeInfo
 from roambus.bridge.backends.ideal.backend import delivered
-from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.host.agents import describe_failure, place_of
 from roambus.bridge.host.codec import CodecCheck
-from roambus.bridge.host.event_loop import Performer, refuse
+from roambus.bridge.host.event_loop import ActionExecutor, refuse
+from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timer, Timers
@@ -117,7 +117,7 @@ class Nodes:
         self._agent_class = agent_class
         self._down: set[NodeId] = set()
         hello, codec = Hello("exploration", [NodeInfo(0)] * size, NOW + 1), CodecCheck(agent_class)
-        self._performer = Performer(hello, Agenda(size), _Untraced(), codec, self._down, with_faults=True)
+        self._executor = ActionExecutor(hello, EventQueue(size), _Untraced(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(values)
         self._most_ways = most_ways
         self.learnt = Tally()
@@ -145,10 +145,10 @@ class Nodes:
         """How many answers were worked out."""
         return len(self._answers)
 
-    def add(self, agent: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
+    def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
         """The number of the state of an agent that was worked by hand up to `now`; raises CannotFreezeError."""
-        timers = tuple(Timer(NOW + one.at - now, one.key) for one in agent.worked.timers)
-        return self._number(Freezer(agent.random, now, left_out), agent, timers)
+        timers = tuple(Timer(NOW + one.at - now, one.key) for one in hands.timers)
+        return self._number(Freezer(agent.random, now), agent, timers)
 
     def _number(self, freezer: Freezer, agent: Any, timers: Timers) -> NodeState:
         frozen = freezer.freeze(agent, self._agent_class)
@@ -210,7 +210,7 @@ class Nodes:
         hands = Hands(agent.handle, self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
-        self._performer.outgoing.clear()
+        self._executor.outgoing.clear()
         self._down.clear()
         if isinstance(event, Crashed):
             self._down.add(agent.node)
@@ -219,7 +219,7 @@ class Nodes:
         try:
             actions = hands.handle(event, Instant(NOW))
             for action in actions:
-                self._performer.performing.get(type(action), refuse)(agent.node, action)
+                self._executor.executing.get(type(action), refuse)(agent.node, action)
         except (ClockError, ChanceError) as error:
             place = place_of(error, agent, None, ())
             raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
@@ -227,7 +227,7 @@ class Nodes:
             told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
             return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
         number = self._number(Freezer(self._chance, NOW), agent, hands.timers)
-        sends = [(one.destination, self.messages.number(one.message)) for one in self._performer.outgoing]
+        sends = [(one.destination, self.messages.number(one.message)) for one in self._executor.outgoing]
         return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
 
 

@@ -3,12 +3,7 @@
 States are handled depth by depth, and each once. A state is kept as bytes, with the number of the state before it and
 of the step between: enough to tell the way to it, and so little (some 290 bytes with what Python adds) that millions
 have room. The bytes themselves are compared, and no hash of them: a state that is taken for another one by mistake
-would be left out in silence, and "everything was explored" would be wrong. Only several processes go by digests, which
-are long enough (`partition`).
-
-Numbers of what states are made of are given in the order in which it is met. That order depends on the order of the
-search, so it means nothing to anybody else. The search writes down which states taught it something new, which are few;
-whoever goes on later meets them again in the same order, and everything has its number again (`checkpoint`).
+would be left out in silence, and "everything was explored" would be wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +15,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import IntEnum
 from struct import Struct
 
 from roambus.bridge.process import interrupts_noticed
@@ -179,16 +173,6 @@ _LOOK_EVERY = 256
 """States that are handled between two checks of clock and memory."""
 
 
-class Lesson(IntEnum):
-    """By what a state taught something new."""
-
-    WORKED_OFF = 0
-    ASKED = 1
-    """Properties were asked."""
-    FOLLOWED = 2
-    """The way to it was followed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How is searched. Searches that differ in this find other states."""
@@ -211,15 +195,8 @@ class Search:
         """The numbers of the states that are handled, in this order."""
         self.next = 0
         """The place in `waiting` of the next state to be handled."""
-        self.teachers = array(NUMBERS)
-        """Three times the number of each state that taught something new, plus the kind of the lesson."""
-        self.ways: list[bytes] = []
-        """The choices that lead to each state, if several search together."""
-        self.shared_from: list[int] = []
-        """How many states, transitions and quiet states there were when several began to share; empty before."""
         self.clock = Clock(self.found)
         self.manner = manner
-        self._learnt = network.nodes.learnt
         self._reduction = Reduction(network) if manner.reduce else None
         self.reach(first, 0, 0, 0)
 
@@ -248,12 +225,10 @@ class Search:
         self,
         bounds: Bounds,
         tell: Callable[[Found], None] = lambda _: None,
-        keep: Callable[[], None] = lambda: None,
     ) -> Found:
         """Searches until everything was explored, something is wrong, or a bound is reached; `tell` hears now and then.
 
-        After each depth, and at the end, `keep` is called. After Ctrl-C it ends in good order. Called again, with wider
-        bounds perhaps, it goes on where it was.
+        After Ctrl-C it ends in good order. Called again, with wider bounds perhaps, it goes on where it was.
         """
         self.found.ended_by = None
         with interrupts_noticed() as is_interrupted, self.clock.running():
@@ -261,7 +236,6 @@ class Search:
                 self.work_off_depth(bounds, is_interrupted, tell)
                 self.clock.read()
                 self.sum_up()
-                keep()
         return self.found
 
     def work_off_depth(
@@ -284,50 +258,23 @@ class Search:
 
     def work_off(self, number: int) -> None:
         """Finds the states to which one step leads from that one."""
-        known = self._learnt.count
-        # All of them before any is taken: what is learnt here must not depend on what was found before.
         successors = list(self.successors(self.store.state(number)))
-        self.note(Lesson.WORKED_OFF, number, known)
         self.found.transitions += len(successors)
         pack, numbers = self.store.pack, self.store.numbers
-        for choice, (step, after) in enumerate(successors):
+        for step, after in successors:
             if isinstance(after, Raised):
                 self.found.report(Violation(RAISES, after.text, (*self.way(number), self.network.steps[step])))
             elif pack(*after) not in numbers:
-                self.take(after, number, step, choice)
-
-    def take(self, state: State, before: int, step: int, choice: int) -> None:  # noqa: ARG002  # for who overrides it
-        """Takes a state that has no number yet; `choice` says which of the successors of the one before it is."""
-        self.reach(state, before, step, self.store.depths[before] + 1)
+                self.reach(after, number, step, self.store.depths[number] + 1)
 
     def reach(self, state: State, before: int, step: int, depth: int) -> None:
         """Gives a state its number, and sees whether anything is wrong with it."""
         number = self.store.add(self.store.pack(*state), before, step, depth)
         self.waiting.append(number)
         self.found.depth = depth
-        known = self._learnt.count
         wrong = self.asking.wrong(state)
-        self.note(Lesson.ASKED, number, known)
         for name, text in wrong:
             self.found.report(Violation(name, text, self.way(number)))
-
-    def note(self, lesson: Lesson, number: int, known: int) -> None:
-        """Writes down that a state taught something, if more is known now."""
-        if self._learnt.count > known:
-            self.teachers.append(len(Lesson) * number + lesson)
-
-    def learn_again(self) -> None:
-        """Meets again what states have taught, in the same order, so that everything has its number again."""
-        for one in self.teachers:
-            number, lesson = divmod(one, len(Lesson))
-            self.learn(Lesson(lesson), number)
-
-    def learn(self, lesson: Lesson, number: int) -> None:
-        """Meets again what a state has taught."""
-        if lesson is Lesson.ASKED:
-            self.asking.wrong(self.state(number))
-        else:
-            list(self.successors(self.state(number)))
 
     def way(self, number: int) -> tuple[Step, ...]:
         """The steps from the first state to the one of that number."""

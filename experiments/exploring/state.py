@@ -144,11 +144,10 @@ class _UnfreezableError(Exception):
 class Freezer:
     """Freezes one agent after the other; `chance` stands for the agent's generator, and is no part of the state."""
 
-    def __init__(self, chance: Random, now: int, left_out: tuple[str, ...] = ()) -> None:
-        """Instants are relative to `now`; attributes of the agent itself that are `left_out` are not looked at."""
+    def __init__(self, chance: Random, now: int) -> None:
+        """Instants are relative to `now`."""
         self._chance = chance
         self._now = now
-        self._left_out = left_out
         self._numbers: dict[int, int] = {}
         self.met_instants = False
         """Whether an agent kept a moment."""
@@ -156,7 +155,7 @@ class Freezer:
     def freeze(self, agent: Any, cls: type[Any]) -> Frozen:
         """The state of an agent as one of class `cls`; raises CannotFreezeError."""
         self._numbers = {id(agent): 0}
-        kept = [(name, value) for name, value in attributes(agent) if name not in self._left_out]
+        kept = list(attributes(agent))
         try:
             return ("object", cls, tuple([(name, self._any(value)) for name, value in kept]))
         except _UnfreezableError as error:

@@ -16,9 +16,9 @@ from itertools import chain, permutations
 from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.transcript.by_hand import Hands
 from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
 from roambus.bridge.transcript.document import Document, Vocabulary, format_attributes, parse_document
 from roambus.bridge.transcript.network import Network as Drawn
@@ -28,14 +28,13 @@ from roambus.experiments.exploring.nodes import Nodes
 from roambus.experiments.exploring.rules import Arrive, Do, Rules, RunOut, State, Step
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question, at
 from roambus.experiments.exploring.state import Instant
-from roambus.experiments.exploring.world import Witness, World, witnessed
+from roambus.experiments.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.vocabulary import NodeId, Role, format_time
 
 _BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
-_OURS = ("worked", "watch")
 """The attributes that our subclasses give an agent."""
 
 
@@ -71,17 +70,17 @@ def begin(question: Question, overrides: Overrides) -> Beginning:
     planned = plan(document_of(question), overrides)
     if planned.scenario.sites is not None or planned.timeline.network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
-    witness = _run_setup(planned)
+    witness, hands = _run_setup(planned)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values)
     nodes.horizon = question.horizon
-    if any(one.worked.chance.has_drawn or one.worked.chance.narrowed for one in witness.agents):
+    if any(one.chance.has_drawn or one.chance.narrowed for one in hands):
         nodes.narrowed.add("chance in the setup at its first values")
     if question.horizon is not None:
         nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
     network = Network(size, nodes, _rules(question, planned))
     now = planned.timeline.now
-    states = [nodes.add(one, now, _OURS) for one in witness.agents]
+    states = [nodes.add(*both, now) for both in zip(witness.agents, hands, strict=True)]
     return Beginning(network, network.first(states, _world(network, planned, witness)), planned, question, overrides)
 
 
@@ -126,16 +125,16 @@ def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
             yield reader.read(text)
 
 
-def _run_setup(planned: Plan) -> Witness:
+def _run_setup(planned: Plan) -> tuple[Witness, list[Hands]]:
     witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
-    Host(planned.scenario, witnessed(planned.agent, witness, Instant), carrier, TraceWriter()).run()
+    hands = planned.run(carrier, TraceWriter(), witness_by(witness, Instant))
     witness.reach(planned.scenario.time_limit)
     if carrier.under_way:
         raise UserError(
             f"{carrier.under_way} messages are under way when the setup is over; "
             "let it end with a longer wait, such as: wait 10s"
         )
-    return witness
+    return witness, hands
 
 
 def _world(network: Network, planned: Plan, witness: Witness) -> World:

@@ -15,7 +15,7 @@ time: what a frozen broker holds may be the subscription.
 
 What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
 publication has, which nodes are told of their places. The order is that of a run at one instant
-(`bridge.host.agenda`).
+(`bridge.host.event_queue`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Any, NamedTuple, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
-from roambus.bridge.host.agenda import TOLD_OF, published_by
+from roambus.bridge.host.agents import Handle, Wrapper
+from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
@@ -55,7 +55,7 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Parents = tuple[NodeId | None, ...]
 
@@ -206,7 +206,7 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
         name = command.name if isinstance(command, PublishEvent) else ""
         return Told(world.told(node, event, name), after=((node, event),))
     new = world.after(plan)
-    before = ((plan.node, TOLD_OF[plan.kind]),) if isinstance(plan, Fault) else ()
+    before = ((plan.node, EVENT_OF_FAULT[plan.kind]),) if isinstance(plan, Fault) else ()
     if not world.parents or isinstance(plan, LinkChange):
         return Told(new, before)
     places = Places(dict(enumerate(world.parents)), brokers, world.down)
@@ -324,18 +324,18 @@ class Witness:
             self.world = self.world.seeing(node, seen)
 
 
-def witnessed(agent_class: type[Agent], witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> type[Agent]:
-    """A subclass whose agents a witness sees, and which are told the time by a `clock`."""
+def witness_by(witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> Wrapper:
+    """Have a witness see the agents, which handle their events at the time of a `clock`."""
 
-    class Witnessed(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the file says
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            witness.agents.append(self)
+    def wrap(agent: Agent, handle: Handle) -> Handle:
+        witness.agents.append(agent)
 
-        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-            witness.see(self.node, event, now)
-            actions = list(super().handle(event, clock(now)))
-            witness.hear(self.node, actions, now, by_timer=isinstance(event, TimerFired))
+        def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
+            witness.see(agent.node, event, now)
+            actions = list(handle(event, clock(now)))
+            witness.hear(agent.node, actions, now, by_timer=isinstance(event, TimerFired))
             return actions
 
-    return Witnessed
+        return handle_and_show
+
+    return wrap

@@ -24,12 +24,12 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.process import termination_interrupts
-from roambus.bridge.runs.guard import EndedError, guarded, unclosable
+from roambus.bridge.runs.child import EndedError
 from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE
-from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended
+from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended, run_alone
 
 PREFIX = ".unfinished-"
 LOCK_FILE = "lock"
@@ -108,13 +108,13 @@ def _is_abandoned(folder: Path) -> bool:
     return True
 
 
-def attempt_apart(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
-    """Does what `attempt` does in a process of its own, in which agents are refused what they may not.
+def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
+    """Do what `attempt` does in a child process.
 
-    Raises EndedError if somebody has killed that process. One that an agent has ended is the run's error.
+    Raises EndedError if something has killed that process. One that an agent has ended is the run's error.
     """
     try:
-        return guarded(lambda: attempt(plan, backend, workspace, key))
+        return run_alone(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:
         if error.was_killed:
             raise
@@ -145,7 +145,6 @@ def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | 
 def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
     kept = _Kept()
     printed = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
-    unclosable(printed)
     failure = None
     try:
         with redirect_stdout(printed), termination_interrupts():

@@ -31,12 +31,12 @@ from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import termination_interrupts, termination_noticed
-from roambus.bridge.runs.guard import EndedError
+from roambus.bridge.runs.child import EndedError
 from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.experiments.sweeps.attempts import attempt_apart
+from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
 ATTEMPTS = 2
@@ -224,7 +224,7 @@ def _serve(connection: Connection) -> None:
                     raise error.__cause__ from None
         while not termination_noticed():  # a library may have swallowed it
             try:
-                answer: str | OSError | EndedError | None = attempt_apart(*task)
+                answer: str | OSError | EndedError | None = attempt_in_child(*task)
             except (OSError, EndedError) as error:
                 answer = error
             connection.send(answer)

@@ -10,7 +10,7 @@ config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several
 agent.buffer = [5, 10]           a parameter of every agent that has it; mft.buffer, of the agent mft
 [agents]
 mft = {}                         an agent by its name
-letter = { use = "mft", parameters = { sticky_parent = false } }
+as_published = { use = "mft", parameters = { sticky_parent = false } }
 
 Every mistake is a UserError that names file and key. A sweep can come from anybody, so what would take long to read, or
 what no ini could hold, is refused. The names of a zipped axis, such as C8, are known beyond the sweep: a single run of
@@ -54,6 +54,7 @@ from roambus.bridge.runs.layout import (
     AXES,
     MEASURE,
     MORE_SEEDS,
+    ORACLE,
     PARAMETERS,
     PRECISION,
     SEEDS,
@@ -62,7 +63,6 @@ from roambus.bridge.runs.layout import (
     SWEEP,
     SWEEP_FILE,
     TEMPLATE,
-    TOLD,
     TRACE_FILE,
     TRACES,
     read_asked,
@@ -284,7 +284,7 @@ def _zipped_axes(template: Path) -> Iterator[Axis]:
 
 _NEEDED = {TEMPLATE, SET, AXES, AGENTS, SEEDS}
 """What every `sweep.json` has, also those of earlier versions."""
-_OPTIONAL = {STUDY, SWEEP, MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, TOLD}
+_OPTIONAL = {STUDY, SWEEP, MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
@@ -301,13 +301,13 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
         **({PRECISION: sweep.precision} if sweep.precision else {}),
         **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
-        **({TOLD: told} if (told := _told(sweep)) else {}),
+        **({ORACLE: told} if (told := _told(sweep)) else {}),
     }
 
 
 def _told(sweep: Sweep) -> list[str]:
     """The agents that the scenario tells who the subscribers are: results say so of agents in users' files, too."""
-    return [choice.label for choice in sweep.agents if load_agent(choice.agent).told_subscribers]
+    return [choice.label for choice in sweep.agents if load_agent(choice.agent).oracle_subscribers]
 
 
 def _owners(sweep: Sweep) -> dict[str, list[str]]:
@@ -433,7 +433,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     precision = new.get(PRECISION, old.get(PRECISION))
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
-    measure, told = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, TOLD))
+    measure, told = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
     return {
         **new,
         **{key: old.get(key, new[key]) for key in (STUDY, SWEEP)},
@@ -444,5 +444,5 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({MORE_SEEDS: more_seeds} if more_seeds else {}),
         **({PRECISION: precision} if precision else {}),
         **({MEASURE: measure} if measure else {}),
-        **({TOLD: told} if told else {}),
+        **({ORACLE: told} if told else {}),
     }

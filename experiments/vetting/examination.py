@@ -37,15 +37,16 @@ from types import FunctionType
 from typing import IO, Any, cast
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import AgentError, ConductError, UserError
-from roambus.bridge.host.agents import checked, raised_at
+from roambus.bridge.errors import AgentError, SideEffectError, UserError
+from roambus.bridge.host.agents import Handle, check_receipts, raised_at
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.guard import EndedError, apart, conduct_seen, start_beside, watch
+from roambus.bridge.runs.child import EndedError, run_in_child, start_child
+from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, first_difference
 from roambus.experiments.shipped import TEMPLATES
@@ -125,7 +126,7 @@ def vet(agent: str, parameters: Mapping[str, str] | None = None, advance: Advanc
         ]
         examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
         found = [finding for one in examiners for finding in _listen(one, advance)]
-        lines, differences = apart(lambda: suspects(load_agent(agent))), list(_differences(jobs))
+        lines, differences = run_in_child(lambda: suspects(load_agent(agent))), list(_differences(jobs))
         # What is seen to change, and chance, are told with their lines, and would make these traces differ, too.
         if not any(one.check == SHARED for one in found) and not (lines and differences):
             differences = list(differences_alone(jobs[0])) or differences
@@ -178,7 +179,7 @@ def _differences(jobs: list[Job]) -> Iterator[Finding]:
             one, two = first.trace(scene), other.trace(scene)
             if not (one.exists() and two.exists()) or one.read_bytes() == two.read_bytes():
                 continue
-            place, where = apart(lambda: _suspects(first.agent))
+            place, where = run_in_child(lambda: _suspects(first.agent))
             text = f"{scene.name} another process makes another trace of the same run: {first_difference(one, two)}"
             yield Finding(REPEATABLE, f"{text}; {where}", place)
             return
@@ -197,7 +198,7 @@ def differences_alone(job: Job) -> Iterator[Finding]:
         else:
             continue
         words = "so they share something, such as a closure, a cache or a global, which machines cannot do"
-        place, _ = apart(lambda: (place_of_agent(load_agent(job.agent)), ""))
+        place, _ = run_in_child(lambda: (place_of_agent(load_agent(job.agent)), ""))
         yield Finding(SHARED, f"{scene.name}, if each node has a process of its own, {how}; {words}", place)
         return
 
@@ -221,7 +222,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # it stays open to the end
     task = json.loads(sys.stdin.read())
-    watch()
     try:
         for found in examine(Job(**{**task, "folder": Path(task["folder"])})):
             print(json.dumps({"findings": [asdict(one) for one in found]}), file=answers, flush=True)  # to vetting
@@ -260,12 +260,12 @@ def _scenario(job: Job, scene: Scene, agent_class: type[Agent]) -> Scenario:
 def _play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
     scenario = _scenario(job, scene, agent_class)
     trace, seen = TraceWriter(TraceLevel.FULL), _Seen()
-    host = Host(scenario, seen.watched(agent_class), scene.backend(scenario), trace, check=True)
+    host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[seen.wrap])
     before = seen.parameters()
     try:
-        with conduct_seen(job.agent):
+        with shared_generators_unused(job.agent):
             host.run()
-    except (AgentError, ConductError) as error:
+    except (AgentError, SideEffectError) as error:
         yield of_error(f"{RUNS}, {scene.name}", error)
         return
     if seen.parameters() != before:
@@ -294,28 +294,21 @@ class _Seen:
         """The parameters that all of them share, as they are now."""
         return image(vars(self._agents[0].parameters)) if self._agents else None
 
-    def watched(self, agent_class: type[Agent]) -> type[Agent]:
-        """A subclass of the agent that is seen."""
-        seen = self
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Have the agent seen."""
+        self._agents.append(agent)
 
-        class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the user says
-            def __init__(self, *arguments: Any) -> None:
-                super().__init__(*arguments)
-                seen._agents.append(self)  # the class within sees for the one without
+        def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
+            if isinstance(event, TimerFired) and not _has_handler(type(agent), event):
+                self.unhandled.add(event.key)
+            actions: Iterable[Action] = list(handle(event, now))
+            for one in actions:
+                if isinstance(one, Send | SetTimer) and 0 < one.after < MICROSECOND:
+                    what = "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
+                    self.hasty.setdefault(what, one.after)
+            return _with_contents(actions)
 
-            def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-                if isinstance(event, TimerFired) and not _has_handler(agent_class, event):
-                    seen.unhandled.add(event.key)
-                actions: Iterable[Action] = list(super().handle(event, now))
-                for one in actions:
-                    if isinstance(one, Send | SetTimer) and 0 < one.after < MICROSECOND:
-                        what = (
-                            "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
-                        )
-                        seen.hasty.setdefault(what, one.after)
-                return _with_contents(actions)
-
-        return Watched
+        return handle_and_show
 
 
 def _with_contents(actions: Iterable[Action]) -> Iterator[Action]:
@@ -343,7 +336,7 @@ def play_alone(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
     """Writes the trace of a run in which each node has a process of its own, or a text that says what ended it."""
     scenario = _scenario(job, scene, agent_class)
     trace, crew = TraceWriter(TraceLevel.FULL), _Crew(agent_class)
-    host = Host(scenario, crew.distant(), scene.backend(scenario), trace)
+    host = Host(scenario, agent_class, scene.backend(scenario), trace, wrappers=[crew.wrap])
     job.folder.mkdir(exist_ok=True)
     with crew.at_work():
         try:
@@ -361,47 +354,40 @@ class _Crew:
         self.error = ""
         """What an agent has raised."""
         self._class = agent_class
-        self._agents: list[Agent] = []
+        self._handlers: list[Handle] = []
         self._channels: dict[NodeId, Connection] = {}
         # Classes and functions are the same objects in forked processes, also those that no module has by a name.
         self._known = {id(one): one for one in gc.get_objects() if isinstance(one, type | FunctionType)}
 
-    def distant(self) -> type[Agent]:
-        """A subclass of the agent whose events are handled elsewhere."""
-        crew = self
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Have the agent's events handled elsewhere, by this handler."""
+        self._handlers.append(check_receipts(CodecCheck(self._class, everything=True))(agent, handle))
 
-        class Distant(self._class):  # type: ignore[misc, name-defined]  # which agent it is only the user says
-            def __init__(self, *arguments: Any) -> None:
-                super().__init__(*arguments)
-                crew._agents.append(self)  # the class within sees for the one without
+        def handle_elsewhere(event: Event, now: SimTime) -> Iterable[Action]:
+            channel = self._channels[agent.node]
+            channel.send_bytes(self._packed((event, now)))
+            actions, self.error = self._unpacked(channel.recv_bytes())
+            if self.error:
+                raise RuntimeError(self.error)
+            return _with_contents(cast("Iterable[Action]", actions))
 
-            def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-                channel = crew._channels[self.node]
-                channel.send_bytes(crew._packed((event, now)))
-                actions, crew.error = crew._unpacked(channel.recv_bytes())
-                if crew.error:
-                    raise RuntimeError(crew.error)
-                return _with_contents(cast("Iterable[Action]", actions))
-
-        return Distant
+        return handle_elsewhere
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Each agent has its process in the block."""
         with ExitStack() as stack:
-            for node, agent in enumerate(self._agents):
+            for node, handle in enumerate(self._handlers):
                 self._channels[node], theirs = (stack.enter_context(end) for end in Pipe())
-                number = start_beside(partial(self._serve, agent, theirs))
+                number = start_child(partial(self._serve, handle, theirs))
                 theirs.close()
                 stack.callback(os.waitpid, number, 0)
                 stack.callback(os.kill, number, signal.SIGKILL)
             yield
 
-    def _serve(self, agent: Agent, channel: Connection) -> None:
+    def _serve(self, handle: Handle, channel: Connection) -> None:
         """Handles what comes. Keys of timers stay here, where they are what they were, and others get their numbers."""
         keys: dict[Hashable, int] = {}
-        # Called by the host's own function, an agent is refused here what it may not do.
-        handle = checked(partial(self._class.handle, agent), CodecCheck(self._class, everything=True))
         while True:
             event, now = self._unpacked(channel.recv_bytes())
             if isinstance(event, TimerFired):

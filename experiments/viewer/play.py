@@ -124,7 +124,7 @@ class Session:
         planned = plan(document, Overrides(announce=self._announce))
         hidden_names(document, planned)  # whatever is wrong with them is told before the page is there
         scenario, network = planned.scenario, planned.timeline.network
-        table, testimony = observe_over(planned.carrier(), scenario, planned.agent, planned.names)
+        table, testimony = observe_over(planned.carrier(), planned.run, scenario.time_limit, planned.names)
         source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
         film = make_film(source, table, testimony, planned.names)
         live: dict[str, Any] = {

@@ -25,16 +25,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.record.record_file import open_record
@@ -42,14 +42,14 @@ from roambus.bridge.record.replay import ReplayBackend
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
-from roambus.bridge.trace.schema import EVENT, HOPS
+from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
 from roambus.python_protocol.actions import RADIO, RECEIVE, SEND, Action
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 QUEUES = "stored"
 """The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
@@ -150,7 +150,11 @@ def observe(
         return load_agent_of_results(reference, trusted=trusted)
 
     with _carrier(source, table, load) as (scenario, agent_class, carrier):
-        seen, testimony = observe_over(carrier, scenario, agent_class, Names())
+
+        def run(over: Backend, trace: TraceWriter, wrapper: Wrapper) -> None:
+            Host(scenario, agent_class, over, trace, wrappers=[wrapper]).run()
+
+        seen, testimony = observe_over(carrier, run, scenario.time_limit, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "the agents behave differently now: they have changed, or another simulator ran them"
         raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")
@@ -158,13 +162,13 @@ def observe(
 
 
 def observe_over(
-    carrier: Backend, scenario: Scenario, agent_class: type[Agent], names: Names
+    carrier: Backend, run: Callable[[Backend, TraceWriter, Wrapper], object], end: SimTime, names: Names
 ) -> tuple[pa.Table, Testimony]:
-    """Runs the agents over a back-end; returns what `observe` does. Raises RoambusError."""
+    """Has agents run over a back-end until `end`; returns what `observe` does. Raises RoambusError."""
     testimony, writer = Testimony(), _Numbering()
-    agents = _Watch(testimony, scenario.time_limit, names)
-    Host(scenario, agents.watched(agent_class), _Listening(carrier, testimony), writer).run()
-    agents.look(scenario.time_limit)
+    agents = _Watch(testimony, end, names)
+    run(_Listening(carrier, testimony), writer, agents.wrap)
+    agents.look(end)
     return writer.table(), testimony
 
 
@@ -213,23 +217,12 @@ class _Numbering(TraceWriter):
         super().__init__(TraceLevel.FULL)
         self._numbers = {SEND: 0, RECEIVE: 0}
 
-    def add(  # noqa: PLR0913, PLR0917  # as TraceWriter's
-        self,
-        time: SimTime,
-        node: NodeId,
-        event: str,
-        message_type: str | None = None,
-        notification_id: str | None = None,
-        peer: NodeId | None = None,
-        size: int | None = None,
-        hops: int | None = None,
-        detail: str | None = None,
-    ) -> None:
+    def add(self, row: TraceRow) -> None:
         """Adds the row with the number of its send or receive in `hops`."""
-        if event in self._numbers:
-            hops = self._numbers[event]
-            self._numbers[event] += 1
-        super().add(time, node, event, message_type, notification_id, peer, size, hops, detail)
+        if row.event in self._numbers:
+            row = row._replace(hops=self._numbers[row.event])
+            self._numbers[row.event] += 1
+        super().add(row)
 
 
 class _Listening:
@@ -283,23 +276,17 @@ class _Watch:
                     self._known[node, name] = listing
                     self.testimony.looks.append(Look(now, node, name, listing))
 
-    def watched(self, agent_class: type[Agent]) -> type[Agent]:
-        """The agent, whose calls are seen from now on."""
-        watch, testimony = self, self.testimony
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Have the agent's calls seen."""
+        self.agents.append(agent)
 
-        class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the run says
-            def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-                super().__init__(node, roles, parameters, random)
-                watch.agents.append(self)
+        def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
+            self.reach(now)
+            if type(event) is Received:
+                self.testimony.heard.append(self.testimony.number(event.message))
+            return handle(event, now)
 
-            def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-                watch.reach(now)
-                if type(event) is Received:
-                    testimony.heard.append(testimony.number(event.message))
-                actions: Iterable[Action] = super().handle(event, now)
-                return actions
-
-        return Watched
+        return handle_and_show
 
 
 def carried(content: Any) -> list[NotificationId]:

@@ -65,7 +65,7 @@ class Aodv(Agent):
     """AODV: routes are searched when needed, and a publisher sends to each of the subscribers that it is told."""
 
     parameters: AodvParameters
-    told_subscribers = True
+    oracle_subscribers = True
     table_type: ClassVar[type[RoutingTable]] = RoutingTable
     """What a variant with other rules for routes replaces."""
 

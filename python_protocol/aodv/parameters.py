@@ -8,14 +8,12 @@ hops". There are three profiles, which give defaults for the other parameters.
 - `rfc` has the RFC's values, but for TTL_START: section 10 asks for at least 2 where hello messages are used.
 - `thesis` differs from it in the two points of the thesis, section 4.5.1: hellos from every node at all times, and a
   RERR when a route times out.
-- `tuned` has constants for a slow channel (`tuned`). They are derived from the rate of the channel and from the number
-  of nodes, not searched for, and for the worst case, in which every node hears every other and is a destination. With
-  the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s takes longer than its answer is waited for, searches are
-  repeated, and RREQs fill the channel. docs/tuned.md has the derivation with numbers, and what it brings.
+- `derived` computes the constants from the rate of the channel and the number of nodes (`derived`), for the worst
+  case, in which every node hears every other and is a destination. With the RFC's 40 ms a RREQ that 66 nodes pass on at
+  250 kbit/s takes longer than its answer is waited for, searches are repeated, and RREQs fill the channel.
 
-A profile counts less than what is set itself, whatever the order in which both are given: so a study can take `tuned`
-and vary one of its constants. Two switches have three values for that reason, `profile`, `on` and `off`: with two one
-could not tell "off" from "not said".
+A parameter that is set itself overrides the profile. Two switches have three values for that reason, `profile`, `on`
+and `off`: with two, "off" could not be told from "not given".
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _SECTION_10 = "RFC 3561, section 10"
 CHOICES = ("profile", "on", "off")
 """What a switch can be that the profile sets: `profile` leaves it as the profile says."""
 
-# What the profile `tuned` is derived from; docs/tuned.md says how.
+# What the profile `derived` is computed from.
 
 _REQUEST_BITS = 8 * (20 + 25)
 """A RREQ, and the headers of network, MAC and PHY around it: 10, 9 and 6 bytes."""
@@ -49,20 +47,20 @@ class AodvParameters(LinkParameters):
 
     profile: str = parameter(
         "rfc",
-        source="RFC 3561; thesis: the thesis, section 4.5.1; tuned: RFC 3561, section 10, derived in docs/tuned.md",
-        choices=("rfc", "thesis", "tuned"),
-        doc="defaults of the other parameters; thesis: hello_always and rerr_on_expiry on; tuned, mostly direct "
-        "delivery when two meet: hello_always on, and constants that follow from network_size and bit_rate",
+        source="RFC 3561; thesis: the thesis, section 4.5.1; derived: RFC 3561, section 10",
+        choices=("rfc", "thesis", "derived"),
+        doc="defaults of the other parameters; thesis: hello_always and rerr_on_expiry on; derived: constants that "
+        "follow from network_size and bit_rate",
     )
     network_size: int = parameter(
         66,
         unit="nodes",
         source="the thesis, table 4.2: C32, its largest network",
         at_least=2,
-        doc="with profile=tuned, the number of nodes for which the constants are computed",
+        doc="with profile=derived, the number of nodes for which the constants are computed",
     )
     bit_rate: int = parameter(
-        250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=tuned, the rate of the channel"
+        250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=derived, the rate of the channel"
     )
     link_layer: bool = parameter(
         True,
@@ -193,10 +191,10 @@ class AodvParameters(LinkParameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The profile `tuned` has constants of its own, which follow from two parameters that may be given as well."""
-        if given.get("profile") != "tuned":
+        """The constants of the profile `derived`, which follow from two parameters that may be given as well."""
+        if given.get("profile") != "derived":
             return {}
-        return tuned(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
+        return derived(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
 
     # What section 10 computes from others
 
@@ -272,7 +270,7 @@ class AodvParameters(LinkParameters):
 
         Section 6.9 lets a node on an active route send them, and nobody else; the thesis has all nodes do so.
         """
-        return self._is_on(self.hello_always, "thesis", "tuned")
+        return self._is_on(self.hello_always)
 
     @property
     def reports_expiry(self) -> bool:
@@ -280,22 +278,22 @@ class AodvParameters(LinkParameters):
 
         The RFC reports breaks, RERRs and data without a route (section 6.11), and lets a route time out in silence.
         """
-        return self._is_on(self.rerr_on_expiry, "thesis")
+        return self._is_on(self.rerr_on_expiry)
 
-    def _is_on(self, choice: str, *profiles: str) -> bool:
-        return self.profile in profiles if choice == "profile" else choice == "on"
+    def _is_on(self, choice: str) -> bool:
+        return self.profile == "thesis" if choice == "profile" else choice == "on"
 
 
-# The profile `tuned`
+# The profile `derived`
 
 
 def flood_time(nodes: int, bit_rate: int) -> SimTime:
-    """How long a RREQ takes the channel, in ns, when each node sends it once; `bit_rate` is in bit/s."""
+    """The time in ns that a RREQ occupies the channel when each node sends it once; `bit_rate` is in bit/s."""
     return round(nodes * _REQUEST_BITS * SECOND / (bit_rate * _USE))
 
 
 def longest_search(traversal: SimTime, diameter: int) -> SimTime:
-    """How long a search without any answer waits in all, in ns, after the RREQs that it sends."""
+    """The time in ns that a search without any answer waits in all, after the RREQs that it sends."""
     usual = AodvParameters
     ttls = range(usual.ttl_start, usual.ttl_threshold + 1, usual.ttl_increment)
     rings = sum(ttl + usual.timeout_buffer for ttl in ttls if ttl < diameter)
@@ -303,13 +301,12 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
     return 2 * traversal * (rings + ((2 << usual.rreq_retries) - 1) * diameter)
 
 
-def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
-    """The parameters of the profile `tuned`, for a number of nodes and a channel's rate in bit/s.
+def derived(nodes: int, bit_rate: int) -> Mapping[str, Any]:
+    """The constants of section 10 for a number of nodes and a channel's rate in bit/s, and the queues they need.
 
     At worst a frame waits until all nodes have sent the RREQ, which is the time for one hop. Nodes that fill a square
     are a mean spacing apart, and its diagonal is that many of them. A packet outlasts the longest search of its
-    destination, behind the searches of all others; meanwhile one a second comes for each. Only the destination answers:
-    where nodes are dense, all its neighbours know a way, and all their answers would be in each other's way.
+    destination, behind the searches of all others; meanwhile one a second comes for each.
     """
     traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
     per_second = max(1, floor(_SHARE * SECOND / traversal))
@@ -322,5 +319,4 @@ def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
         "request_queue_timeout": patience,
         "request_queue_limit": waiting,
         "link_queue_limit": waiting,
-        "destination_only": True,
     }

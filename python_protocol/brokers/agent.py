@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import MIGRATE, Action, Send
+from roambus.python_protocol.actions import MIGRATE, Send
 from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
@@ -43,14 +43,10 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parts.bundling_link import BundlingLink
-from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionTimer, Heartbeat, QualityElection
+from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
-
-BEAT = ElectionTimer("beat")
-
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""
@@ -76,7 +72,6 @@ class BrokerAgent(Agent):
         """A node has a client always, and a broker if that is one of its roles."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
-        self.needs_levels = parameters.tree != "given" and parameters.parent_by == "quality"
         self._lose_memory()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
@@ -89,23 +84,13 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
-    # The parts of a node; a protocol replaces single ones
-
-    def _make_link(self) -> Link | DirectLink | BundlingLink:
+    def _make_link(self) -> Link | DirectLink:
         return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
 
     def _make_overlay(self) -> Overlay:
         if self.parameters.tree == "given":
             return GivenTree(of=self)
-        kind = QualityElection if self.parameters.parent_by == "quality" else Election
-        return kind(self.node, Role.BROKER in self.roles, self.parameters, self.random, self._part_of_overlay())
-
-    def _part_of_overlay(self) -> Process | None:
-        """The process that takes what the overlay asks for; an agent that returns None carries it out itself.
-
-        That is for an agent that has to add something to a heartbeat before it is sent.
-        """
-        return self
+        return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
         """Forgets everything except the client's filters and counter, which survive a crash."""
@@ -139,19 +124,12 @@ class BrokerAgent(Agent):
             self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
                 self._follow_changes(now)
-        else:
-            self._take_frame(event, now)
-
-    def _take_frame(self, event: Received, now: SimTime) -> None:
-        """Gives a frame to the link, and hands up the messages that it carries.
-
-        A frame without any is an acknowledgement, after which the link may be idle: then stored notifications go on.
-        """
+            return
         actions, payloads = self.link.receive(event.sender, event.message, now)
         self.perform(actions)
         for payload in payloads:
             self._hand_up(event.sender, payload, now)
-        if not payloads:
+        if not payloads:  # an acknowledgement, after which the link may be idle: then stored notifications go on
             self._replay_more(event.sender, now)
 
     @on_timer(ElectionTimer)
@@ -163,8 +141,7 @@ class BrokerAgent(Agent):
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
         """A timer of the link has run out."""
-        link = self.link
-        actions, broken = link.timer(key, now) if isinstance(link, BundlingLink) else link.timer(key)
+        actions, broken = self.link.timer(key)
         self.perform(actions)
         for one in broken:
             self._link_broken(one, now)
@@ -251,9 +228,6 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
         self.overlay.give_up(broken.neighbour, now)
         self._follow_changes(now)
-        if self.broker is not None and self.overlay.parent == broken.neighbour:
-            self.broker.migrate(broken.neighbour)  # the tree has kept it all the same
-            self._carry_out_broker(self.broker, now)
         if self.broker is None:
             self.client.link_broken(broken.messages)
             self._carry_out_client(now)
@@ -281,7 +255,7 @@ class BrokerAgent(Agent):
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
         """Carries out what the broker of this node wants done; a message to its own node is for the client there."""
-        for action in self._gather(broker.take()):
+        for action in broker.take():
             if type(action) is not Send:
                 self._actions.append(action)
             elif action.destination == self.node:
@@ -289,10 +263,6 @@ class BrokerAgent(Agent):
                 self._carry_out_client(now)
             else:
                 self._transmit(action, now)
-
-    def _gather(self, actions: list[Action]) -> list[Action]:
-        """What a broker wants done, as it is to be done; a protocol may send several messages as one."""
-        return actions
 
     def _carry_out_client(self, now: SimTime) -> None:
         """Carries out what the client of this node wants done; with a broker on the node all it sends is for that."""
@@ -347,25 +317,3 @@ class GivenTree(Overlay):
         self.children.pop(neighbour, None)
         if neighbour == self.parent:
             self._set_parent(None)
-
-
-class BeatingTree(GivenTree):
-    """The same with heartbeats, for protocols that have something to tell by them; the tree does not depend on them."""
-
-    def __init__(self, is_broker: bool, interval: SimTime, random: Random, of: Process | None = None) -> None:
-        """A node beats every `interval` ns from a random time on; `random` and `of` are the agent's."""
-        super().__init__(of)
-        self._is_broker = is_broker
-        self._interval = interval
-        self._random = random
-
-    @on(Started, Recovered)
-    def start(self, _: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back."""
-        self.set_timer(BEAT, self._random.randrange(self._interval))
-
-    @on_timer(BEAT)
-    def beat(self, key: ElectionTimer, now: SimTime) -> None:
-        """Tells the neighbours who the parent of this node is."""
-        self.send(BROADCAST, Heartbeat(NO_LEADERSHIP, 0, 0, self.parent, self._is_broker))
-        self.set_timer(BEAT, self._interval)

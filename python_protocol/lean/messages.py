@@ -24,7 +24,7 @@ class LeanParameters(RepairParameters):
     beat_interval: SimTime = parameter(
         5 * SECOND,
         unit="s",
-        source="measured: docs/tuned.md; at 2 m/s two nodes part by half of a radio's range meanwhile",
+        source="measured: interest; at 2 m/s two nodes part by half of a radio's range meanwhile",
         above=0,
         at_most=31 * SECOND,
         doc="time between two heartbeats of a node while distances are needed and change",
@@ -53,15 +53,18 @@ class LeanParameters(RepairParameters):
     progress: float = parameter(
         0.8,
         unit="transmissions",
-        source="measured: docs/tuned.md; nearly the transmission that forwarding costs",
+        source="measured: interest; nearly the transmission that forwarding costs",
         at_least=0,
         doc="who is nearer by so much forwards; by half as much what is sent again",
     )
     publisher_tries: int = parameter(
-        3, source="measured: docs/tuned.md", at_least=1, doc="times that the publisher sends before it sends to all"
+        3,
+        source="measured: interest",
+        at_least=1,
+        doc="times that the publisher sends before it sends to all",
     )
     forwarder_tries: int = parameter(
-        2, source="measured: docs/tuned.md", at_least=1, doc="times that any other node sends a notification"
+        2, source="measured: interest", at_least=1, doc="times that any other node sends a notification"
     )
     subscription_delay: SimTime = parameter(
         2 * SECOND,

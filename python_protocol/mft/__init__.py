@@ -4,10 +4,9 @@
 |--------------|---------------------------------------------------------------------------------|---------------------|
 | `agent`      | election, link, broker and client put on a node, with any roles                 | sections 2.2, 2.5   |
 | `broker`     | the algorithms, by message                                                      | algorithms 4.1-4.4  |
-| `forwarding` | notifications forwarded, stored, replayed and asked for; batches of messages    | algorithms 3.1, 3.2 |
+| `forwarding` | notifications forwarded, stored and replayed                                    | algorithms 3.1, 3.2 |
 | `client`     | subscriber and publisher: numbers its messages, migrates, corrects its filters  | sections 2.2, 4.3   |
 | `messages`   | the messages and their bytes, T_i and the routing table R_i                     | tables 2.1-2.4, 4.1 |
-| `spreading`  | notifications by broadcast, and heartbeats that migrate                         | docs/tuned.md       |
 | `parameters` | what can be set                                                                 | the thesis has none |
 
 `broker` and `client` know neither radio nor link nor tree, and can be driven without: interfaces and messages in,

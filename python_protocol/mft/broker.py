@@ -43,13 +43,11 @@ from roambus.python_protocol.events import Received
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.mft.forwarding import Forwarding, scatter
+from roambus.python_protocol.mft.forwarding import Forwarding
 from roambus.python_protocol.mft.messages import (
     Bmig,
-    Bqueries,
     Bquery,
     Bsub,
-    Bsubs,
     Known,
     Mig,
     Rep,
@@ -280,12 +278,6 @@ class Broker(Forwarding):
         """A broker asks for the subscriptions of a subscriber, and gets them if they are newer than what it knows."""
         if bquery.known < self.table.timestamp(bquery.subscriber):
             self._send_subscriptions(bquery.subscriber, z)
-
-    @on(Bsubs, Bqueries)
-    def take_batch(self, batch: Bsubs | Bqueries, z: NodeId, now: SimTime) -> None:
-        """Several BSUBs or BQUERYs have come in one message."""
-        for one in scatter(batch):
-            self.hear(one, z, now)
 
     def _send_subscriptions(self, subscriber: NodeId, z: NodeId) -> None:
         """Carries out sendSubscriptions(s, z), lines 12 to 16."""

@@ -8,26 +8,18 @@
 - *The routing table R_i* (table 2.3): an entry (f, z, s) says that what matches f goes to z for subscriber s. The
   algorithms replace z in all entries of a subscriber together; so the table has one next hop a subscriber, its filters,
   and its T.
-- *Sums of subscriptions*: by eight bytes two brokers know that they know the same (the parameter `beats_migrate`). A
-  sum is the exclusive or of a hash of 64 bits for each subscriber with filters. Equal sums mean equal subscriptions,
-  but for one chance in 2^64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Hops
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import bytes_of
-from roambus.python_protocol.parts.digest import Held, holds
-from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.vocabulary import BrokerId, NodeId, SubscriberId
 
 Counter = U32
@@ -157,86 +149,6 @@ class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}")
     filters: tuple[Filter, ...]
 
 
-# Messages of batches, heartbeats and askers
-
-
-class Place(NamedTuple):
-    """(s, T): a subscriber, and what somebody knows of it."""
-
-    subscriber: SubscriberId
-    known: Timestamp
-
-    def describe(self, names: Names) -> str:
-        """The two as transcripts write them: "s3:(4,2)"."""
-        return f"{names.subscriber(self.subscriber)}:{self.known}"
-
-
-class Bqueries(Message, tag=10, name="BQUERY", notation="{places}"):
-    """BQUERYs for several subscribers (`batches`)."""
-
-    places: tuple[Place, ...]
-
-
-class Bsubs(Message, tag=11, name="BSUB", notation="{places} {filters} h={hops}"):
-    """BSUBs of several subscribers that have the same filters (`batches`)."""
-
-    hops: Hops
-    filters: tuple[Filter, ...]
-    places: tuple[Place, ...]
-
-
-InterestSum = Annotated[int, Integer("Q", lambda value, _: f"{value:016x}")]
-"""A sum as messages carry it."""
-
-
-class Below(NamedTuple):
-    """(s, n): a subscriber below the sender of a heartbeat, where its migration n has led."""
-
-    subscriber: SubscriberId
-    place: Counter
-
-    def describe(self, names: Names) -> str:
-        """The two as transcripts write them: "(s3,1)"."""
-        return f"({names.subscriber(self.subscriber)},{self.place})"
-
-
-class Beat(Message, tag=12, name="HEARTBEAT", notation="{heartbeat} C={below} sum={about}"):
-    """A heartbeat that is the MIG of a client, or the BMIG of a broker, to its parent (`beats_migrate`)."""
-
-    heartbeat: Heartbeat
-    about: InterestSum
-    """Of all subscriptions that the sender knows; a client knows its own."""
-    below: tuple[Below, ...]
-
-
-class Ask(Message, tag=13, notation="{filters} {missing}"):
-    """A subscriber lacks what others tell that they have: whoever has it may send it (`ask_after`)."""
-
-    filters: tuple[Filter, ...]
-    missing: tuple[Held, ...]
-
-    def asks_for(self, notification: Notification) -> bool:
-        """Whether it is one of those that are missing, and is wanted."""
-        return holds(self.missing, notification.id) and any(one.matches(notification) for one in self.filters)
-
-
-def sum_of(interests: Iterable[tuple[NodeId, Iterable[Filter]]]) -> int:
-    """The sum of what subscribers want; those without filters do not count."""
-    total = 0
-    for subscriber, filters in interests:
-        if wanted := frozenset(filters):
-            total ^= _hash(subscriber, wanted)
-    return total
-
-
-@lru_cache(maxsize=4096)
-def _hash(subscriber: NodeId, filters: frozenset[Filter]) -> int:
-    hashed = blake2b(subscriber.to_bytes(2, "big"), digest_size=8)
-    for one in sorted(map(bytes_of, filters)):
-        hashed.update(len(one).to_bytes(2, "big") + one)
-    return int.from_bytes(hashed.digest(), "big")
-
-
 # R_i and T_i
 
 
@@ -249,8 +161,6 @@ class Route:
     timestamp: Timestamp
     filters: dict[Filter, None] = field(default_factory=dict)
     """The keys, in the order in which they came."""
-    place: int = 0
-    """The number of the migration that led to the next hop (`beats_migrate`)."""
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""

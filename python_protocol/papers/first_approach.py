@@ -441,3 +441,4 @@ class FirstApproach(BrokerAgent):
     parameters: FirstApproachParameters
     broker_type = Broker
     client_type = Client
+    migration_messages = (Sub, Uns, Mig, Bmig, Btab, Fmig, Filters)

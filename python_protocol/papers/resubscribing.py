@@ -101,3 +101,4 @@ class Resubscribing(BrokerAgent):
 
     broker_type = Broker
     client_type = Client
+    migration_messages = (Sub, Uns)

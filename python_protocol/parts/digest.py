@@ -11,7 +11,7 @@ sent again what it has had and forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import NotificationId
@@ -82,17 +82,6 @@ class Digest:
 def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
     """Whether a digest says that a notification is there."""
     return any(held.has(identifier) for held in digest)
-
-
-def lacks(digest: Sequence[Held], identifier: NotificationId, limit: int) -> bool:
-    """Whether a digest says that a notification is not there; it says nothing of what is too old for it.
-
-    Of a publisher that it does not name nothing is there, unless it names as many as it has room for, which is `limit`.
-    """
-    for held in digest:
-        if held.publisher == identifier.publisher:
-            return identifier.sequence > held.newest - _BITS and not held.has(identifier)
-    return len(digest) < limit
 
 
 def exceeds(held: Held, digest: Iterable[Held]) -> bool:

@@ -20,7 +20,7 @@ The frames of one node to another must not overtake each other, which a MAC with
 An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
 `LinkTimer`, and performs the actions that come back. Where links are reliable and FIFO by themselves, as the papers
 assume, a `DirectLink` takes its place and adds nothing: what a link loses when it breaks, the back-end reports
-(`SendFailed`). `parts.bundling_link` sends over the same streams in few frames.
+(`SendFailed`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Generic, TypeVar
 
 from roambus.python_protocol.actions import DROP, Action, CancelTimer, Note, Send, SetTimer
 from roambus.python_protocol.messages.fields import U8, U16
@@ -144,40 +143,35 @@ class LinkBroken:
     messages: tuple[Message, ...]
 
 
-# Streams, which both link layers share
+# The link layer
 
 
 @dataclass(slots=True)
 class Outbound:
-    """The stream to one neighbour."""
+    """The stream to one neighbour: the first message of the queue is under way."""
 
     session: int
     sequence: int = 0
-    """The number of the first message in the queue."""
+    """The number of that message."""
     retries: int = 0
     queue: deque[Message] = field(default_factory=deque)
+    sent: SimTime = 0
+    """When the message under way was first transmitted."""
 
 
-Stream = TypeVar("Stream", bound=Outbound)
-"""What a link layer keeps of a stream."""
+class Link:
+    """All links of one node, to whatever neighbours it sends to or hears."""
 
-
-class Streams(Generic[Stream]):
-    """All streams of one node, to whatever neighbours it sends to."""
-
-    def __init__(
-        self, kind: type[Stream], parameters: LinkParameters, random: Random, answer_delay: SimTime = 0
-    ) -> None:
-        """An acknowledgement comes at most `answer_delay` later than the frames on the air would have it."""
-        self._kind = kind
+    def __init__(self, parameters: LinkParameters, random: Random) -> None:
+        """`random` is the agent's; a node that reboots makes a new Link."""
         self._limits = parameters
         self._random = random
         self._next_session = random.randrange(_SESSIONS)
-        self._outbound: dict[NodeId, Stream] = {}
-        self._shortest_pause = parameters.link_time_out_min + answer_delay
+        self._outbound: dict[NodeId, Outbound] = {}
+        self._inbound: dict[NodeId, tuple[int, int]] = {}
+        """The session from each neighbour, and the number of the last message of it that was handed up."""
         # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
-        first = parameters.link_time_out + answer_delay
-        self._delay = DelayEstimate(first / 3, first / 6)
+        self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
     def is_full(self, neighbour: NodeId) -> bool:
         """Whether `send` would drop a message; an agent that would rather keep it asks first."""
@@ -189,6 +183,14 @@ class Streams(Generic[Stream]):
         outbound = self._outbound.get(neighbour)
         return outbound is None or not outbound.queue
 
+    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
+        """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
+        if self.is_full(neighbour):
+            return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
+        outbound = self._outbound.get(neighbour) or self._begin_stream(neighbour)
+        outbound.queue.append(message)
+        return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
+
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
         """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
 
@@ -198,66 +200,6 @@ class Streams(Generic[Stream]):
         if outbound is None or not outbound.queue:
             return [], []
         return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
-
-    def _queue(self, neighbour: NodeId, message: Message) -> Stream | None:
-        """Puts a message behind others; None if there are too many."""
-        if self.is_full(neighbour):
-            return None
-        outbound = self._outbound.get(neighbour)
-        if outbound is None:
-            outbound = self._begin_stream(neighbour)
-        outbound.queue.append(message)
-        return outbound
-
-    def _begin_stream(self, neighbour: NodeId) -> Stream:
-        """A stream in a new session, in place of the one that there was."""
-        session = self._next_session
-        self._next_session = (session + 1) % _SESSIONS
-        stream = self._outbound[neighbour] = self._kind(session)
-        return stream
-
-    def _give_up(self, neighbour: NodeId, outbound: Stream) -> LinkBroken:
-        self._begin_stream(neighbour)
-        return LinkBroken(neighbour, tuple(outbound.queue))
-
-    def _pause(self, retries: int) -> SimTime:
-        """The time after which what is under way is sent again."""
-        pause = max(self._delay.bound(), self._shortest_pause) * (1 << retries)
-        stretch = 1 + self._limits.link_jitter * self._random.random()
-        return round(min(pause, self._limits.link_time_out_max) * stretch)
-
-
-def dropped(neighbour: NodeId, message: Message) -> list[Action]:
-    """Notes in the trace that a queue was full."""
-    return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
-
-
-# The link layer
-
-
-@dataclass(slots=True)
-class _Outbound(Outbound):
-    """The way to one neighbour: the first message of the queue is under way."""
-
-    sent: SimTime = 0
-    """When the message under way was first transmitted."""
-
-
-class Link(Streams[_Outbound]):
-    """All links of one node, to whatever neighbours it sends to or hears."""
-
-    def __init__(self, parameters: LinkParameters, random: Random) -> None:
-        """`random` is the agent's; a node that reboots makes a new Link."""
-        super().__init__(_Outbound, parameters, random)
-        self._inbound: dict[NodeId, tuple[int, int]] = {}
-        """The session from each neighbour, and the number of the last message of it that was handed up."""
-
-    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
-        """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
-        outbound = self._queue(neighbour, message)
-        if outbound is None:
-            return dropped(neighbour, message)
-        return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
     def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
         """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
@@ -298,15 +240,32 @@ class Link(Streams[_Outbound]):
         outbound.sequence = (outbound.sequence + 1) % _SEQUENCES
         return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(link_timer(sender))]
 
-    def _begin(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
+    def _begin_stream(self, neighbour: NodeId) -> Outbound:
+        """A stream in a new session, in place of the one that there was."""
+        session = self._next_session
+        self._next_session = (session + 1) % _SESSIONS
+        stream = self._outbound[neighbour] = Outbound(session)
+        return stream
+
+    def _give_up(self, neighbour: NodeId, outbound: Outbound) -> LinkBroken:
+        self._begin_stream(neighbour)
+        return LinkBroken(neighbour, tuple(outbound.queue))
+
+    def _begin(self, neighbour: NodeId, outbound: Outbound, now: SimTime) -> list[Action]:
         """The first message of the queue is next."""
         outbound.retries = 0
         outbound.sent = now
         return self._transmit(neighbour, outbound)
 
-    def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
+    def _transmit(self, neighbour: NodeId, outbound: Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
+
+    def _pause(self, retries: int) -> SimTime:
+        """The time after which the message under way is sent again."""
+        pause = max(self._delay.bound(), self._limits.link_time_out_min) * (1 << retries)
+        stretch = 1 + self._limits.link_jitter * self._random.random()
+        return round(min(pause, self._limits.link_time_out_max) * stretch)
 
 
 class DirectLink:

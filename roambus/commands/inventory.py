@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -18,8 +17,6 @@ from roambus.bridge.errors import UserError
 from roambus.commands.options import MEASURE, THING_NAME, Named
 from roambus.commands.output import answer, answer_whole, console, remark, telling
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
-
-_FOLDER = Path(__file__).parents[1] / "docs"
 
 
 @click.command("list")
@@ -78,27 +75,24 @@ def show(name: str, kind: str | None) -> None:
     answer_whole(text, [thing.as_json() for thing in found])
 
 
-def pages() -> dict[str, Path]:
-    """The pages by their names."""
-    return {file.stem: file for file in sorted(_FOLDER.glob("*.md"))}
+def _pages() -> Mapping[str, object]:
+    from roambus.reference.pages import pages
 
-
-def title_of(page: Path) -> str:
-    """The heading that a page begins with."""
-    lines = page.read_text(encoding="utf-8").splitlines()
-    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), page.stem)
+    return pages()
 
 
 @click.command()
-@click.argument("page", type=Named(lambda _: pages()), required=False)
+@click.argument("page", type=Named(lambda _: _pages()), required=False)
 def docs(page: str | None) -> None:
     """Shows PAGE of the documentation, or lists all pages.
 
     The pages are part of the package; texts of other commands refer to them. They are printed as Markdown, on a
-    terminal in a pager.
+    terminal in a pager, with the tables that the code declares.
 
     Example: roambus docs tutorial
     """
+    from roambus.reference.pages import filled, pages, title_of
+
     known = pages()
     if page is None:
         width = max(map(len, known))
@@ -108,7 +102,7 @@ def docs(page: str | None) -> None:
     if page not in known:
         near = get_close_matches(page, known, n=1)
         raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
-    text = known[page].read_text(encoding="utf-8")
+    text = filled(known[page].read_text(encoding="utf-8"))
     if sys.stdout.isatty() and not telling().as_json:
         click.echo_via_pager(text)
     else:

@@ -148,9 +148,8 @@ _LOCAL = click.Path(file_okay=False, path_type=Path)
 {EXPLORATION} The command prints a violation as a transcript, the shortest one: roambus trace repeats it, and roambus
 play opens it. The exit code is 0 if everything was explored and all properties hold, 1 if one does not hold, and 5 if
 this is not decided: the search was cut, or reached no state in which a property is checked. Ctrl-C ends a search and
-prints its result so far. With --keep the same command resumes it later, also after a bound or a kill. With --hunt the
-command runs random histories instead (roambus docs explore, Hunting): 1 means that it found a violation, which it makes
-small, and 5 that it found none.
+prints its result so far. With --hunt the command runs random histories instead (roambus docs explore, Hunting): 1 means
+that it found a violation, which it makes small, and 5 that it found none.
 
 Example: roambus explore scenario.txt --seconds 60
 """
@@ -162,10 +161,7 @@ Example: roambus explore scenario.txt --seconds 60
 @click.option("--states", type=click.IntRange(1), help="Ends at this number of states.")
 @click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after this number of seconds, for each network.")
 @click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has this much memory.")
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes that explore."
-)
-@click.option("--keep", type=_LOCAL, help="Keeps the search in this folder, and resumes it from there.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes of a hunt.")
 @click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
 @click.option("--no-reduction", is_flag=True, help="Also tries orders of arrivals that have the same result.")
 @click.option(
@@ -184,7 +180,6 @@ def explore(
     seconds: float | None,
     memory: int | None,
     jobs: int,
-    keep: Path | None,
     keep_on: bool,
     no_reduction: bool,
     hunted: float | None,
@@ -193,18 +188,18 @@ def explore(
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
-        if depth or states or seconds or memory or keep or no_reduction:
+        if depth or states or seconds or memory or no_reduction:
             raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs, --keep-on and --out")
         _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on), jobs, out)
         return
-    from roambus.experiments.exploring.parallel import Request, explore_all
+    from roambus.experiments.exploring.exploration import Request, explore_all
     from roambus.experiments.exploring.search import INTERRUPTED, Bounds
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
-    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on, keep)
+    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on)
     reports = []
     with console().status(f"exploring {scenario}") as status:
-        for one in explore_all(request, jobs, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
+        for one in explore_all(request, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
             reports.append(one)
             _print(one, out)
     if any(one.ended_by == INTERRUPTED for one in reports):
@@ -275,7 +270,7 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
     \b
       messages          a message is not what is read from its bytes
       runs              the agent raises, asks for what there is not, such as a time
-                        that is not a whole number, or does what agents may not
+                        that is not a whole number, or draws from a shared generator
       timers            a timer runs out for which there is no handler
       shared memory     nodes change what all of them share, such as an attribute
                         of the class

@@ -37,7 +37,7 @@ from roambus.commands.output import answer, detail, print_address, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
     from roambus.bridge.runs.identity import Recorder
     from roambus.experiments.sweeps.sweep import Sweep
 
@@ -130,7 +130,7 @@ def run(single: Single, level: str, backend: str, simulator: Simulator, record: 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
     from roambus.bridge.runs.log import remarks_in
-    from roambus.bridge.runs.run import execute_apart
+    from roambus.bridge.runs.run import execute_in_child
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.runner import plan_runs, prepare
     from roambus.experiments.sweeps.sweep_file import opened_results
@@ -141,7 +141,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     prepare(plan, backend)
     detail("the back-end is ready")
     with opened_results(sweep, out):
-        execute_apart(replace(plan, record=recorder(record), check=check), backend)
+        execute_in_child(replace(plan, record=recorder(record), check=check), backend)
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")
     answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)

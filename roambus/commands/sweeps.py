@@ -45,7 +45,7 @@ from roambus.commands.runs import announce_compilation, factory_of, recorder
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted

@@ -8,7 +8,7 @@ import pytest
 FORKING = """
 import os, signal, time
 from roambus.bridge.process import termination_interrupts
-from roambus.bridge.runs.guard import apart
+from roambus.bridge.runs.child import run_in_child
 
 def told_to_end():
     os.kill(os.getpid(), signal.SIGTERM)
@@ -17,7 +17,7 @@ def told_to_end():
 os.register_at_fork({when}=told_to_end)
 try:
     with termination_interrupts():
-        apart(lambda: time.sleep(60))
+        run_in_child(lambda: time.sleep(60))
 except KeyboardInterrupt:
     print("interrupted")
 try:

@@ -9,9 +9,9 @@ from typing import ClassVar
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roambus.bridge.backend import Delivery, Failure
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.interface import Delivery, Failure
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.fragments import Fragments

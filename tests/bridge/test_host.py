@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import pytest
 
+from roambus.bridge.backend import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription, Workload

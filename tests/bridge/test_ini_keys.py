@@ -1,4 +1,4 @@
-"""The declarations of keys: they say the same as the page of the docs and as Castalia's own modules."""
+"""The declarations of keys: they say the same as Castalia's own modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ini_keys_page import page
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.ini.lookup import KEYS, PER_MANAGER, PER_NODE, SHARED
 from roambus.python_protocol.settings import Setting
@@ -69,11 +68,6 @@ def check(ned: Path, keys: tuple[Setting, ...]) -> None:
     for key in keys:
         told = declared.get(key.name.rpartition(".")[2])
         assert as_told(told or "none") == as_told(key.default or "none") or (told == '""' and key.default is None), key
-
-
-def test_the_page_of_the_docs_is_made_from_the_declarations() -> None:
-    """After a change of a key: python -m benchmarks.ini_keys_page docs/ini-keys.md."""
-    assert (ROOT / "docs" / "ini-keys.md").read_text(encoding="utf-8") == page()
 
 
 def test_no_key_is_declared_twice() -> None:

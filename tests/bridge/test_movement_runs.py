@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.simulators import run_directory, ways_of
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ini_keys_page import MODELLED, PARTS, WHY, name_of, verdict, why
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.keys import keys_of
 from roambus.bridge.scenario.radio import MacSettings
+from roambus.reference.ini_keys import MODELLED, PARTS, WHY, name_of, verdict, why
 from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE
 
 MODULES = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError

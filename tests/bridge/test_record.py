@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.record.record_file import RecordWriter, open_record
 from roambus.bridge.record.record_pb2 import Header

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario

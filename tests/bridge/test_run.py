@@ -154,13 +154,13 @@ def test_a_run_whose_trace_was_whole_when_ctrl_c_came_is_kept(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    "of", ["roambus.bridge.runs.run.execute_apart", "roambus.experiments.sweeps.attempts.attempt_apart"]
+    "of", ["roambus.bridge.runs.run.execute_in_child", "roambus.experiments.sweeps.attempts.attempt_in_child"]
 )
 def test_what_a_trace_needs_is_there_before_the_process_of_a_run_is_forked(of: str) -> None:
     """For its first array pyarrow imports pandas. That takes so long that simulators of many hosts would give up."""
     module, _, name = of.rpartition(".")
-    code = f"import sys, {module} as room, roambus.bridge.runs.guard as guard; "
-    code += "guard.apart = lambda _: print('pandas' in sys.modules); "
+    code = f"import sys, {module} as room, roambus.bridge.runs.run as run; "
+    code += "run.run_in_child = lambda _: print('pandas' in sys.modules); "
     code += f"room.{name}(*[None] * room.{name}.__code__.co_argcount)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

@@ -6,8 +6,8 @@ import sys
 from types import FrameType
 from typing import Any, ClassVar
 
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.codec import FIRST
 from roambus.bridge.host.event_loop import Host

@@ -9,16 +9,16 @@ import pytest
 
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_batches, read_footer, read_trace
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.schema import TRACE_SCHEMA, TraceRow
 from roambus.python_protocol.actions import DELIVER, SEND
 from roambus.python_protocol.vocabulary import SECOND
 
 
 def sample() -> TraceWriter:
     trace = TraceWriter()
-    trace.add(2 * SECOND, 1, SEND, message_type="PUB", size=20)
-    trace.add(SECOND, 2, DELIVER, notification_id="0.1", hops=3)
-    trace.add(SECOND, 1, DELIVER, notification_id="0.1", hops=2)
+    trace.add(TraceRow(2 * SECOND, 1, SEND, message_type="PUB", bytes=20))
+    trace.add(TraceRow(SECOND, 2, DELIVER, notification_id="0.1", hops=3))
+    trace.add(TraceRow(SECOND, 1, DELIVER, notification_id="0.1", hops=2))
     return trace
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
 def test_half_a_character_is_told_with_its_row() -> None:
     """Agents name their messages, and Parquet holds UTF-8 alone."""
     trace = sample()
-    trace.add(3 * SECOND, 7, SEND, message_type="HELLO\ud800", size=20)
+    trace.add(TraceRow(3 * SECOND, 7, SEND, message_type="HELLO\ud800", bytes=20))
     with pytest.raises(
         AgentError, match=r"node 7, simulation time 3 s, the row 'send' of the trace: .*HELLO"
     ) as raised:
@@ -88,7 +88,7 @@ def test_more_text_than_so_many_rows_have_is_refused_before_it_is_in_memory(
     """A long text that all rows have stands once in a small file; how much there may be grows with the rows."""
     file, trace = tmp_path / "trace.parquet", TraceWriter()
     for _ in range(100):
-        trace.add(SECOND, 1, "mine", detail="x" * 1000)
+        trace.add(TraceRow(SECOND, 1, "mine", detail="x" * 1000))
     trace.write(file, {})
     assert read_trace(file).num_rows == 100
     monkeypatch.setenv("ROAMBUS_MAX_TRACE_ROWS", "1000")

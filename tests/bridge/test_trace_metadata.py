@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from roambus.bridge.backend import BackendFactory, Hello
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory, Hello
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.log import version_of_code

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.backend import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import ProtocolError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire import wire_pb2 as pb

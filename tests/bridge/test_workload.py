@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from roambus.bridge.backends.interface import NodeInfo
-from roambus.bridge.host.agenda import commands
+from roambus.bridge.backend import NodeInfo
+from roambus.bridge.host.event_queue import commands
 from roambus.bridge.scenario.definition import Command, Publication, Publications, Subscription, Workload
 from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter

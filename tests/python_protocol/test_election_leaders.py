@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import CancelTimer
-from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Leadership
+from roambus.python_protocol.parts.election import NO_LEADERSHIP, Leadership
 from roambus.python_protocol.parts.election.algorithm import ParentChanged
 from roambus.python_protocol.vocabulary import SECOND
 from tests.python_protocol.one_election import (
@@ -33,18 +31,6 @@ from tests.python_protocol.one_election import (
 )
 
 leaderships = st.builds(Leadership, st.integers(0, 2**32 - 1), st.integers(0, 65533))
-
-
-def test_rounds_come_at_equal_times_unless_they_have_jitter() -> None:
-    """With it each begins earlier, by a time drawn anew up to `round_jitter`, and never before the one before."""
-    interval, jitter = PARAMETERS.heartbeat_interval, PARAMETERS.heartbeat_interval // 10
-    made = Election(ME, True, ElectionParameters(round_jitter=jitter), Random(0))
-    fire(made, TIME_OUT, 0)
-    pauses = [pause(fire(made, LEAD, number)[0], LEAD) for number in range(40)]
-    assert interval - jitter <= min(pauses) < interval - jitter * 3 // 4
-    assert interval - jitter // 4 < max(pauses) <= interval
-    restless = Election(ME, True, ElectionParameters(round_jitter=4 * interval), Random(0))
-    assert all(pause(fire(restless, LEAD, number)[0], LEAD) >= 1 for number in range(40))
 
 
 def test_a_lone_broker_leads_after_the_time_out() -> None:

@@ -111,7 +111,7 @@ def test_a_round_that_comes_late_to_a_parent_moves_nobody(seed: int) -> None:
 
 @given(histories(), seeds)
 @settings(max_examples=20)
-def test_the_letter_of_the_thesis_settles_on_its_leaders(network: Network, seed: int) -> None:
+def test_the_published_election_settles_on_its_leaders(network: Network, seed: int) -> None:
     """With `sticky_parent` false, too, nobody follows another leader after that time; only the parents change."""
     parameters = {"sticky_parent": "false"}
     settled = settled_at(network, parameters)
@@ -227,7 +227,7 @@ def test_a_lost_leader_is_replaced_within_four_rounds() -> None:
         assert 14 < max(row["time_s"] for row in followed) < 16
 
 
-def test_the_letter_of_the_thesis_does_not_come_to_rest() -> None:
+def test_the_published_election_does_not_come_to_rest() -> None:
     """Two brokers in a square can both be the first to pass a round on: that is why parents are sticky."""
     square = Network(4, [(0, 1), (0, 2), (3, 1), (3, 2), (1, 2)])
     migrations = {}

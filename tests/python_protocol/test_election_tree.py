@@ -58,7 +58,7 @@ def test_a_sticky_parent_is_kept_while_none_is_nearer() -> None:
     assert one_round(made, 4, (2, 2, STRONG), (3, 1, STRONG)) == [ParentChanged(3)]
 
 
-def test_the_letter_of_the_thesis_takes_each_rounds_first_sender() -> None:
+def test_the_published_election_takes_each_rounds_first_sender() -> None:
     """Section 2.5, with `sticky_parent` false: however far it is, and nobody that comes later."""
     made = election(sticky_parent=False)
     assert one_round(made, 1, (2, 2, STRONG)) == [ParentChanged(2)]

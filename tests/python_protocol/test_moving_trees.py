@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.papers.first_approach import FirstApproach
-from tests.support.moving_trees import IN_BUNDLES, Plan, Result, Step, carry_out, plans
+from tests.support.moving_trees import Plan, Result, Step, carry_out, plans
 
 BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])
 
@@ -70,30 +70,6 @@ def test_mft_stands_crashes_while_messages_cross_and_leaves_no_phantom(plan: Pla
     check(carry_out(MftPubSub, plan))
 
 
-@pytest.mark.parametrize("parameters", [{"profile": "tuned"}, {"spreads": "true"}, {"beats_migrate": "true"}])
-@given(plan=plans(brokers=5, steps=6))
-@settings(max_examples=8)
-def test_mft_stands_the_same_in_bundles(parameters: dict[str, str], plan: Plan) -> None:
-    """(a) to (d), with the link layer and the heartbeats of a shared channel; each change alone, too."""
-    result = carry_out(MftPubSub, plan, IN_BUNDLES | parameters)
-    check(result)
-    assert result.phantoms() is None
-
-
-def test_a_subscription_that_overtakes_the_one_before_it_is_not_taken_for_both() -> None:
-    """A new neighbour hears of the second before a heartbeat has shown that it lacks the first, and asks."""
-    steps = (
-        Step("subscribe", 0, 0),
-        Step("cut", 1, 0),
-        Step("subscribe", 0, 1),
-        Step("move", 1, 0, 60),
-        Step("subscribe", 0, 2, 3),
-    )
-    result = carry_out(MftPubSub, Plan((0,), (), steps), IN_BUNDLES | {"beats_migrate": "true"})
-    check(result)
-    assert result.phantoms() is None
-
-
 GAP_OF_A_SUB = Plan(
     (0, 0),
     (),
@@ -139,7 +115,7 @@ def test_mft_loses_and_doubles_nothing_between_quiet_steps(plan: Plan) -> None:
     assert result.doubled() == set()
 
 
-# What the letter does: the smallest plans that were found, each with the option that mends it
+# What the published one does: the smallest plans that were found, each with the option that mends it
 
 HOME_DECIDES = Plan((0, 0), (1,), (Step("subscribe", 3, 0), Step("roam", 0, 0), Step("move", 1, 2)))
 CORRECT_OLD = Plan(
@@ -180,9 +156,9 @@ TELL_LATE = Plan((0, 1), (1,), (Step("subscribe", 3, 0), Step("cut", 1, 0), Step
 def test_without_an_option_something_stays_stored_for_a_subscriber_within_reach(
     agent: type[BrokerAgent], option: str, plan: Plan
 ) -> None:
-    """To the letter (b) is violated; with the option all is well. What `keep_connected` mends besides is left out."""
-    letter = {option: "false"} if agent is MftPubSub else {option: "false", "keep_connected": "false"}
-    assert carry_out(agent, plan, letter).stuck()
+    """As published (b) is violated; with the option all is well. What `keep_connected` mends besides is left out."""
+    as_published = {option: "false"} if agent is MftPubSub else {option: "false", "keep_connected": "false"}
+    assert carry_out(agent, plan, as_published).stuck()
     check(carry_out(agent, plan))
 
 

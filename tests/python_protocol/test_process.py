@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,7 +16,7 @@ from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
-from tests.support.documents import quoted, rows, section
+from tests.support.documents import page, quoted, rows, section
 
 NEWS = Notification(NotificationId(1, 2), ())
 
@@ -221,7 +220,7 @@ def test_the_state_of_an_agent_can_be_copied() -> None:
 
 def test_the_page_lists_every_name_that_an_agent_has() -> None:
     """So that nobody hides one of them unknowingly."""
-    page = section(Path(__file__).parents[2] / "docs" / "agents.md", "Handlers")
-    listed = {name for row in rows(page, "Names") for name in quoted(row["Names"])}
+    handlers = section(page("agents"), "Handlers")
+    listed = {name for row in rows(handlers, "Names") for name in quoted(row["Names"])}
     made = vars(Agent(1, Role.BROKER, Parameters(), Random(0)))
     assert listed == {name for name in (*dir(Agent), *made, "parameters") if name[0] != "_"}

@@ -109,7 +109,7 @@ def test_another_omnetpp_will_do_with_a_castalia_on_it(roots: Path, release: str
     assert told("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
     assert told("Castalia")[0] == Status.OK
     program.unlink()
-    assert told("Castalia")[2].endswith("docs/castalia.md says what concerns a tree that is to")
+    assert told("Castalia")[2].endswith("docs/guide/castalia.md says what concerns a tree that is to")
 
 
 def test_a_castalia_on_another_omnetpp_is_broken(roots: Path) -> None:

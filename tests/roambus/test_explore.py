@@ -39,10 +39,10 @@ def test_it_writes_a_transcript_of_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_each_network_of_a_family_is_explored(tmp_path: Path) -> None:
-    """Programs get the figures and verdicts of each, whichever process explored it."""
+    """Programs get the figures and verdicts of each."""
     (tmp_path / "all.txt").write_text(QUESTION.replace("links n1-n2 n2-n3", "graphs 3"))
     told = Telling(as_json=True)
-    arguments = ["explore", str(tmp_path / "all.txt"), "--jobs", "2"]
+    arguments = ["explore", str(tmp_path / "all.txt")]
     CliRunner().invoke(commands, arguments, catch_exceptions=False, obj=told)
     networks = told.document["networks"]
     assert sorted(one.name for one in networks) == ["1-2 1-3", "1-2 1-3 2-3"]

@@ -1,4 +1,4 @@
-"""Links in results lead nowhere: what lies behind one is neither replaced nor removed, as docs/trust.md promises."""
+"""Links in results lead nowhere: what lies behind one is neither replaced nor removed, as the trust page promises."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def test_the_folder_that_a_user_gives_may_be_a_link(tmp_path: Path) -> None:
 
 def test_a_link_for_a_sweep_of_a_study_is_refused(elsewhere: Path, tmp_path: Path) -> None:
     """A study with several sweeps gives each a folder of its name in --out."""
-    chosen = load_study("tuned")
+    chosen = load_study("caching")
     assert len(chosen.sweeps) > 1
     link = tmp_path / "results" / chosen.sweeps[-1].name
     link.parent.mkdir()
     link.symlink_to(elsewhere)
     with pytest.raises(UserError, match=f"{link}: this is a link"):
-        commands(["reproduce", "tuned", "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
+        commands(["reproduce", "caching", "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
 
 
 def test_a_link_inside_the_folder_of_a_run_is_refused(elsewhere: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def sources() -> set[str]:
 
 def pages() -> set[str]:
     """What `roambus docs` prints."""
-    return {f"roambus/docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+    return {f"roambus/{page.relative_to(ROOT).as_posix()}" for page in (ROOT / "docs").rglob("*.md")}
 
 
 def test_the_wheel_holds_every_source_and_one_importable_name(built: Distributions) -> None:

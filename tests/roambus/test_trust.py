@@ -1,4 +1,4 @@
-"""Commands that look at results run nothing that the results name, as docs/trust.md promises."""
+"""Commands that look at results run nothing that the results name, as docs/reference/trust.md promises."""
 
 from __future__ import annotations
 

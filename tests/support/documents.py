@@ -6,6 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def page(name: str) -> Path:
+    """The page of docs/ with this name, whatever its shelf."""
+    (found,) = DOCS.rglob(f"{name}.md")
+    return found
+
+
 Row = Mapping[str, str]
 """A row of a table: its cells by the names of their columns."""
 

@@ -26,8 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
-from roambus.bridge.backends.interface import (
+from roambus.bridge.backend import (
     Delivery,
     Failure,
     Hello,
@@ -38,6 +37,7 @@ from roambus.bridge.backends.interface import (
     Transmission,
     sent_before,
 )
+from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
 from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -375,7 +375,7 @@ def _disk(scenario: Scenario) -> GivenGraph:
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """Makes ideal back-ends; `roambus.bridge.backends.interface` says what a factory does."""
+    """Makes ideal back-ends; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "ideal"
 

@@ -31,7 +31,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.interface import (
+from roambus.bridge.backend import (
     DEATHS,
     Delivery,
     Failure,
@@ -245,7 +245,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class RadioFactory:
-    """Makes embedded radios; `roambus.bridge.backends.interface` says what a factory does."""
+    """Makes embedded radios; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "radio"
 

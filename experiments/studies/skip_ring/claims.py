@@ -65,11 +65,11 @@ from roambus.experiments.studies.skip_ring.metrics import (
 from roambus.spark.metrics import catalogue
 
 START, SUBSCRIBERS = "start", "subscribers"
-OURS, LETTER, RING_ONLY, FREQUENT = "skip-ring", "letter", "ring-only", "frequent"
+OURS, AS_PUBLISHED, RING_ONLY, FREQUENT = "skip-ring", "as_published", "ring-only", "frequent"
 """What the sweeps call their agents.
 
-The first one has all corrections. `letter` has none of those that convergence needs, `frequent` asks for configurations
-with the probabilities of the paper, and `ring-only` floods without shortcuts: it shows what these are good for.
+The first one has all corrections. `as_published` has none of those that convergence needs, `frequent` asks for
+configurations with the probabilities of the paper, and `ring-only` floods without shortcuts.
 """
 STARTS = {
     "labels+neighbours+shortcuts+database+messages": "everything corrupted",
@@ -174,7 +174,7 @@ CONVERGENCE_CLAIMS = (
     ClaimTest(
         "The same, as published.",
         "As above, with labels checked at introductions only.",
-        _converges(LETTER),
+        _converges(AS_PUBLISHED),
     ),
 )
 STEADY_CLAIMS = (

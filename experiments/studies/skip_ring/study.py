@@ -25,13 +25,13 @@ from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import Line, Plan
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.skip_ring.claims import (
+    AS_PUBLISHED,
     CONVERGENCE_CLAIMS,
     CRASH_CLAIMS,
     CRASHED,
     FREQUENT,
     FULL_STARTS,
     JOIN_CLAIMS,
-    LETTER,
     OURS,
     PUBLICATION_CLAIMS,
     RING_ONLY,
@@ -81,7 +81,7 @@ _X_TITLE = "subscribers"
 
 def convergence_plans(measured: Measurements) -> Iterator[Plan]:
     """A figure for each variant, with a line for each start; and how many runs converge at all."""
-    for agent, called in ((OURS, "labels checked"), (LETTER, "as published")):
+    for agent, called in ((OURS, "labels checked"), (AS_PUBLISHED, "as published")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
                 lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]

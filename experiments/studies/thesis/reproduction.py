@@ -37,7 +37,7 @@ import jinja2
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import AGENT, SWEEP, TOLD
+from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP
 from roambus.experiments.claims import Claim, check
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, figure_table, look_up
@@ -130,7 +130,7 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
     runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
     told = list(dict.fromkeys(agent for one in sweeps for agent in one.told))
-    sweep = {**sweeps[0].sweep, "agents": agents, TOLD: told}
+    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: told}
     known = (*sweeps[0].metrics, *COSTS)
     return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
 

@@ -81,7 +81,5 @@ STUDY = Study(
     notes=(
         "Numbers are the thesis' own. Figure 4.4 comes twice: delivered of what the protocol began to deliver, as in "
         "the thesis, and delivered of all that was wanted, which is the same denominator for every protocol.",
-        "The study tuned (roambus reproduce tuned) has profiles of both protocols that are made for this channel, "
-        "beside flooding and gossip.",
     ),
 )

@@ -186,6 +186,7 @@ class Caching(BrokerAgent):
     broker_type = Broker
     client_type = Client
     client: Client
+    migration_messages = (Sub, Uns, Request, Response)
 
     @on(Detach)
     def detach(self, _: Detach, now: SimTime) -> None:

@@ -28,7 +28,7 @@ from itertools import count
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, Sub
+from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
 from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
@@ -250,6 +250,7 @@ class Phoenix(BrokerAgent):
     parameters: PhoenixParameters
     broker_type = NumberedBroker
     client_type = NumberedClient
+    migration_messages = (Sub, Uns, Mig, NumberedSub, NumberedUns, Turn)
 
     def _make_broker(self) -> Broker:
         return (NumberedBroker if self.parameters.number_migrations else Broker)(self.node, self.parameters)

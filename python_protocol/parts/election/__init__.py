@@ -30,12 +30,10 @@ The election is an `Overlay`, and any other overlay can take its place.
 | chapter      | holds                                                                                  |
 |--------------|----------------------------------------------------------------------------------------|
 | `algorithm`  | one node's part: rounds, leaders, parent, children; what an agent sees of a tree       |
-| `by_quality` | the same with parents chosen by the quality of their links                             |
 | `heartbeat`  | the message, what can be set, time-outs, and how soon the election comes to rest       |
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer
-from roambus.python_protocol.parts.election.by_quality import QualityElection
 from roambus.python_protocol.parts.election.heartbeat import (
     NO_LEADERSHIP,
     ElectionParameters,
@@ -51,6 +49,5 @@ __all__ = [
     "ElectionTimer",
     "Heartbeat",
     "Leadership",
-    "QualityElection",
     "settling_rounds",
 ]

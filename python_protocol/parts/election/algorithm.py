@@ -19,7 +19,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Received, Recovered, Started
@@ -94,9 +94,6 @@ class Overlay(Process):
     def receive(self, event: Received, now: SimTime) -> None:
         """A message has arrived; an algorithm without messages has nothing to do."""
 
-    def hear_frame(self, sender: NodeId, now: SimTime) -> None:
-        """A frame has come that is not for the algorithm, but shows that its sender is there."""
-
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
         """A node has shown by other means that this node is its parent; not every algorithm wants to know."""
 
@@ -132,8 +129,6 @@ class Election(Overlay):
 
     children: dict[NodeId, SimTime]
     """When each child was last heard."""
-    hop: ClassVar[int] = 1
-    """What a heartbeat's count of hops grows by with each."""
 
     def __init__(
         self,
@@ -165,9 +160,6 @@ class Election(Overlay):
         self._left: dict[Leadership, int] = {}
         """The last round heard of each leadership that this node no longer follows: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
-        rounds = (parameters.quiet_rounds - 1) * (parameters.allowed_heartbeat_loss + 1)
-        self._quiet = rounds * parameters.heartbeat_interval
-        """How much later a client counts as gone, which beats more rarely."""
 
     @property
     def is_leader(self) -> bool:
@@ -190,7 +182,7 @@ class Election(Overlay):
         self._follow_child(sender, message, now)
         if not message.is_broker:
             return
-        copy = self._rate(event, message)
+        copy = Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, event.sender)
         if message.leadership != self.leadership or message.round > self._round:
             self._receive_news(copy, message, now)
         elif message.round == self._round:
@@ -201,8 +193,7 @@ class Election(Overlay):
         """Begins the leader's next round (the thesis, figure 2.4a)."""
         self._round += 1
         self._broadcast(0)
-        interval, jitter = self._parameters.heartbeat_interval, self._parameters.round_jitter
-        self.set_timer(LEAD, max(1, interval - self._random.randrange(jitter + 1)) if jitter else interval)
+        self.set_timer(LEAD, self._parameters.heartbeat_interval)
         self._age(now)
 
     @on_timer(RELAY)
@@ -213,7 +204,7 @@ class Election(Overlay):
         """
         heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
         if heard is not None:
-            self._told_hops = min(heard.hops + self.hop, MAX_HOPS)
+            self._told_hops = min(heard.hops + 1, MAX_HOPS)
             self._broadcast(self._told_hops)
         self._age(now)
 
@@ -315,14 +306,10 @@ class Election(Overlay):
     def _patience(self, copy: Copy) -> SimTime:
         """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
-            return min(max(1, copy.hops // self.hop) * self._parameters.relay_jitter, self._parameters.parent_window)
+            return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
 
     # The parent
-
-    def _rate(self, event: Received, message: Heartbeat) -> Copy:
-        """What a copy is worth in the choice of a parent."""
-        return Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, event.sender)
 
     def _compare(self, copy: Copy) -> None:
         """Remembers the copy if it is the parent's, or the best so far."""
@@ -361,7 +348,7 @@ class Election(Overlay):
         if message.parent == self._node:
             if sender not in children:
                 self.changes.append(NeighbourAppeared(sender, message.is_broker))
-            children[sender] = now + (0 if message.is_broker else self._quiet)
+            children[sender] = now
         elif sender in children:
             del children[sender]
             self.changes.append(NeighbourGone(sender, moved=True))

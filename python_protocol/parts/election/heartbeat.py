@@ -78,37 +78,10 @@ class ElectionParameters(Parameters):
         at_least=0,
         doc="a heartbeat is broadcast on after a delay drawn uniformly up to this",
     )
-    round_jitter: SimTime = parameter(
-        0,
-        unit="s",
-        source="tuned: RFC 5148, section 5.2: a quarter of the interval at most",
-        at_least=0,
-        doc="a round begins earlier by a random time up to this, or it may meet the same publication each time",
-    )
     sticky_parent: bool = parameter(
         True,
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
         doc="keep a parent whose copies have no more hops than the best; the thesis' text does not",
-    )
-    parent_by: str = parameter(
-        "hops",
-        source="quality: ETX (De Couto et al., 2003), the four-bit link estimator, RFC 6719",
-        choices=("hops", "quality"),
-        doc="a sticky parent is the neighbour with the fewest hops, or with the fewest expected transmissions",
-    )
-    parent_hysteresis: float = parameter(
-        1.5,
-        unit="transmissions",
-        source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
-        at_least=0,
-        doc="with parent_by = quality a node changes its parent only for a way that is shorter by this",
-    )
-    parent_patience: int = parameter(
-        3,
-        unit="rounds",
-        source="as allowed_heartbeat_loss: RFC 3561, section 10; a way is not longer for a round that was missed on it",
-        at_least=1,
-        doc="with parent_by = quality a parent's way counts as the shortest of its last rounds, of this number",
     )
     weak_signal_dbm: float = parameter(
         -87.0,
@@ -123,13 +96,6 @@ class ElectionParameters(Parameters):
         source="reasoned: half a round, five relays deep",
         at_least=0,
         doc="time after a round's first copy at which a sticky parent is compared with the best of the round",
-    )
-    quiet_rounds: int = parameter(
-        1,
-        unit="rounds",
-        source="RFC 6206, I_max",
-        at_least=1,
-        doc="with bundles a client's heartbeats become rarer, up to this interval, while nothing changes",
     )
     allowed_heartbeat_loss: int = parameter(
         2,

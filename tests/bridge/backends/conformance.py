@@ -15,12 +15,12 @@ from types import ModuleType
 
 import pytest
 
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.ns3 import SETTINGS_FILE, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
@@ -81,17 +81,17 @@ def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True, trans
 
 
 def documented_files() -> list[str]:
-    """The example back-end of docs/backends.md, and its tests."""
-    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "backends.md").read_text(), re.DOTALL)
+    """The example back-end of docs/guide/backends.md, and its tests."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide" / "backends.md").read_text(), re.DOTALL)
 
 
 @cache
 def documented() -> ModuleType:
-    """The back-end that docs/backends.md has as its example."""
+    """The back-end that docs/guide/backends.md has as its example."""
     source, _ = documented_files()
     module = ModuleType("bus")
     sys.modules[module.__name__] = module  # a dataclass looks for its own module
-    exec(compile(source, "docs/backends.md", "exec"), module.__dict__)  # noqa: S102  # our own page
+    exec(compile(source, "docs/guide/backends.md", "exec"), module.__dict__)  # noqa: S102  # our own page
     return module
 
 

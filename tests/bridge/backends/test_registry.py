@@ -53,7 +53,7 @@ def test_a_broken_one_is_told_with_its_package() -> None:
 
 
 def test_another_package_runs_the_promises_by_importing_them(tmp_path: Path) -> None:
-    """With the files of docs/backends.md; a promise that is not kept is explained with its values."""
+    """With the files of docs/guide/backends.md; a promise that is not kept is explained with its values."""
     bus, tests = documented_files()
     (tmp_path / "test_bus.py").write_text(tests)
     done = {}

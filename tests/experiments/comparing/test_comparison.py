@@ -145,7 +145,7 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
 
 def test_tables_and_legends_mark_who_is_told_the_subscribers(tmp_path: Path) -> None:
     """A line on the terminal, words in legends and in tables; who is alone is compared to nobody."""
-    told = replace(SMALL, sweep={**SMALL.sweep, "told_subscribers": ["aodv"]})
+    told = replace(SMALL, sweep={**SMALL.sweep, "oracle_subscribers": ["aodv"]})
     (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), told)
     assert "told the subscribers by the scenario: aodv" in done.text.splitlines()
     (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), told)

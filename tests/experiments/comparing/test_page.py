@@ -1,4 +1,4 @@
-"""docs/compare.md and its notebook, on the runs that the page makes: what is shown is what comes out."""
+"""docs/guide/compare.md and its notebook, on the runs that the page makes: what is shown is what comes out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.commands import Shown, shown_commands
 from tests.support.documents import listings
 
 ROOT = Path(__file__).parents[3]
-PAGE, NOTEBOOK, PICTURE = (ROOT / "docs" / f"compare.{kind}" for kind in ("md", "ipynb", "png"))
+PAGE, NOTEBOOK, PICTURE = (ROOT / "docs" / "guide" / f"compare.{kind}" for kind in ("md", "ipynb", "png"))
 STEM = "bytes-per-migration-against-brokers"
 WITHOUT_SPARK = """\
 import sys

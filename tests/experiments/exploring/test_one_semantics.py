@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import plan
@@ -17,7 +16,7 @@ from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.experiments.exploring.scenario_file import parse_question
 from roambus.experiments.exploring.state import Freezer, Frozen, Instant
 from roambus.experiments.exploring.transcripts import Writer
-from roambus.experiments.exploring.world import Witness, World, witnessed
+from roambus.experiments.exploring.world import Witness, World, witness_by
 from tests.experiments.exploring.exploring import AGENTS
 
 TREE = "tree\n  b1/p1/s1\n    b2/p2\n      b4\n    b3/s3\nclients s5@b2 s6@b3\n"
@@ -77,10 +76,10 @@ def _run(transcript: str) -> tuple[list[Frozen], World]:
     """The agents of a run by hand, frozen at its end, and what its witness has seen."""
     planned = plan(parse_document(Path("both.txt"), transcript))
     witness = Witness(planned.timeline, planned.scenario)
-    Host(planned.scenario, witnessed(planned.agent, witness, Instant), planned.carrier(), TraceWriter()).run()
+    planned.run(planned.carrier(), TraceWriter(), witness_by(witness, Instant))
     witness.reach(planned.scenario.time_limit)
     end = planned.timeline.moment(planned.timeline.now)
-    frozen = [Freezer(one.random, end, ("worked",)).freeze(one, planned.agent_class) for one in witness.agents]
+    frozen = [Freezer(one.random, end).freeze(one, planned.agent_class) for one in witness.agents]
     return frozen, witness.world
 
 

@@ -10,8 +10,7 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow
-from roambus.experiments.exploring.exploration import Report
-from roambus.experiments.exploring.parallel import Request, explore_all
+from roambus.experiments.exploring.exploration import Report, Request, explore_all
 from roambus.experiments.exploring.search import Bounds
 from tests.experiments.exploring.exploring import AGENTS
 
@@ -21,10 +20,10 @@ FOR_EVER = ": the last steps come again and again"
 PUBLISHED = "links n1-n2\nsetup\n  n1 subscribes f1\n  n2 subscribes f1\nmay n1 publishes e1\n"
 
 
-def explored(folder: Path, agent: str, rest: str, jobs: int = 1, **options: Any) -> Report:
+def explored(folder: Path, agent: str, rest: str, **options: Any) -> Report:
     """The report on one network in which an event is published that all want."""
     (folder / "question.txt").write_text(f"agent {AGENTS}:{agent}\n{PUBLISHED}{rest}\n")
-    (found,) = explore_all(Request(folder / "question.txt", enough=1, **options), jobs)
+    (found,) = explore_all(Request(folder / "question.txt", **options))
     return found
 
 
@@ -33,10 +32,9 @@ def undecided(cut: str) -> str:
     return f"not decided: the search was cut at {cut}"
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_outcomes_of_chance_that_were_not_tried_leave_it_undecided(tmp_path: Path, jobs: int) -> None:
+def test_outcomes_of_chance_that_were_not_tried_leave_it_undecided(tmp_path: Path) -> None:
     """Of the 128 outcomes of seven throws the last delivers twice, and 64 are tried."""
-    found = explored(tmp_path, "Gambler", "must nothing twice", jobs)
+    found = explored(tmp_path, "Gambler", "must nothing twice")
     assert found.verdicts == {"nothing twice": undecided(OUTCOMES)}
     assert (found.is_complete, found.extent) == (False, f"cut at {OUTCOMES}")
 
@@ -48,19 +46,10 @@ def test_exactly_as_many_outcomes_as_are_tried_are_all(tmp_path: Path) -> None:
     assert (found.is_complete, found.extent) == (True, "everything was explored")
 
 
-def test_a_search_that_goes_on_knows_still_where_it_was_cut(tmp_path: Path) -> None:
-    """What was kept has the outcomes that were tried, and not those that were left out."""
-    keep = tmp_path / "kept"
-    explored(tmp_path, "Gambler", "must nothing twice", keep=keep)
-    found = explored(tmp_path, "Gambler", "must nothing twice", keep=keep)
-    assert found.verdicts == {"nothing twice": undecided(OUTCOMES)}
-
-
 @pytest.mark.parametrize(("line", "told"), [("chance least", "least value"), ("chance ends", "ends")])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_values_that_stand_for_a_range_are_told(tmp_path: Path, line: str, told: str, jobs: int) -> None:
+def test_values_that_stand_for_a_range_are_told(tmp_path: Path, line: str, told: str) -> None:
     """A 1 from 0 to 99 would deliver twice, and is not tried."""
-    found = explored(tmp_path, "Drawing", f"{line}\nmust nothing twice", jobs)
+    found = explored(tmp_path, "Drawing", f"{line}\nmust nothing twice")
     narrowed = f"with chance at the {told} of each range"
     assert found.verdicts == {"nothing twice": f"holds, {narrowed}"}
     assert found.extent == f"all states were explored, {narrowed}"
@@ -108,12 +97,11 @@ def test_what_is_wrong_at_the_start_is_found(tmp_path: Path) -> None:
     assert "> wait 0s" in found.wrong[0].transcript
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_timer_that_runs_out_for_ever_hides_nothing(tmp_path: Path, jobs: int) -> None:
+def test_a_timer_that_runs_out_for_ever_hides_nothing(tmp_path: Path) -> None:
     """Whoever beats and delivers nothing is quiet between its beats, and has not delivered what is due."""
-    found = explored(tmp_path, "Beating", "must everything delivered", jobs)
+    found = explored(tmp_path, "Beating", "must everything delivered")
     assert found.verdicts == {"everything delivered": "does not hold: e1 was not delivered to n1"}
-    probed = explored(tmp_path, "Beating", "must probes arrive", jobs)
+    probed = explored(tmp_path, "Beating", "must probes arrive")
     assert probed.verdicts["probes arrive"].startswith("does not hold: what n1 publishes comes 0 times to n1")
 
 
@@ -139,11 +127,7 @@ def test_what_counts_its_beats_is_never_the_same_again(tmp_path: Path) -> None:
 
 
 def test_without_a_quiet_state_nothing_is_said_of_what_is_asked_there(tmp_path: Path) -> None:
-    """From some second on a message is always under way; that it never brings what is due one process alone sees."""
-    several = explored(tmp_path, "Restless", "must everything delivered", 2)
-    assert several.quiet_states == 0
-    assert several.verdicts == {"everything delivered": "says nothing: no quiet state was reached"}
-    assert (several.is_complete, several.extent) == (False, "all states were explored, and no quiet state was reached")
+    """From some second on a message is always under way, and never brings what is due."""
     alone = explored(tmp_path, "Restless", "must everything delivered\nmust probes arrive", keep_on=True)
     assert alone.verdicts == {
         "everything delivered": f"does not hold: e1 was not delivered to n1{FOR_EVER}",
@@ -151,22 +135,13 @@ def test_without_a_quiet_state_nothing_is_said_of_what_is_asked_there(tmp_path: 
     }
 
 
-def test_that_it_was_quiet_before_anything_happened_says_nothing(tmp_path: Path) -> None:
-    """Nothing was published then, so that all of it was delivered."""
-    found = explored(tmp_path, "Echo", "must everything delivered", 2)
-    assert found.quiet_states == 1
-    assert found.verdicts == {"everything delivered": "says nothing: no quiet state was reached but the first"}
-
-
 def test_what_never_ends_is_judged_by_what_it_delivers(tmp_path: Path) -> None:
-    """Who delivers and goes on for ever has delivered; several processes say what they did not look at."""
+    """Who delivers and goes on for ever has delivered."""
     rest = "must everything delivered\nmust eventually quiet"
     assert explored(tmp_path, "Chatterbox", rest, keep_on=True).verdicts == {
         "everything delivered": "holds",
         "eventually quiet": f"does not hold: messages go to and fro for ever{FOR_EVER}",
     }
-    several = explored(tmp_path, "Herald", "must everything delivered", 2)
-    assert several.verdicts == {"everything delivered": "holds, with runs that never end left out"}
 
 
 LOSSY = "loss n1->n2 0.5\nloss n2->n1 0.5\nmust everything delivered"
@@ -203,11 +178,10 @@ def test_chance_is_not_unlucky_for_ever(tmp_path: Path) -> None:
         ("one leader a partition", "no agent has an election that can be read"),
     ],
 )
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_property_that_cannot_see_says_so(tmp_path: Path, line: str, blind: str, jobs: int) -> None:
+def test_a_property_that_cannot_see_says_so(tmp_path: Path, line: str, blind: str) -> None:
     """Flooding has no tables, no storage and no election, whatever it delivers."""
     (tmp_path / "question.txt").write_text(f"agent flooding\n{PUBLISHED}must {line}\n")
-    (found,) = explore_all(Request(tmp_path / "question.txt", enough=1), jobs)
+    (found,) = explore_all(Request(tmp_path / "question.txt"))
     assert found.verdicts == {line: f"says nothing: {blind}"}
     assert not found.is_complete
 
@@ -222,7 +196,7 @@ def test_a_table_without_subscribers_cannot_be_read(tmp_path: Path) -> None:
     """Simple Routing knows filters and interfaces, and not who subscribes; nothing is wrong with that."""
     text = "agent simple\ntree\n  b1/p1\n    b2/s2\nmay s2 subscribes f1\nmust tables lead to subscribers\n"
     (tmp_path / "question.txt").write_text(text)
-    (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    (found,) = explore_all(Request(tmp_path / "question.txt"))
     assert found.verdicts["tables lead to subscribers"].startswith("says nothing: ")
 
 
@@ -230,14 +204,14 @@ def test_where_nobody_can_publish_what_is_wanted_no_probe_says_anything(tmp_path
     """There is no publisher."""
     text = "agent mft\ntree\n  b1\n    b2/s2\nmay s2 subscribes f1\nmust probes arrive\n"
     (tmp_path / "question.txt").write_text(text)
-    (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    (found,) = explore_all(Request(tmp_path / "question.txt"))
     assert found.verdicts == {"probes arrive": "says nothing: nobody could publish what anybody wants"}
 
 
 def test_a_network_in_which_nothing_may_happen_is_seen_in_its_only_state(tmp_path: Path) -> None:
     """It is quiet, and nothing was published."""
     (tmp_path / "question.txt").write_text(f"agent {AGENTS}:Told\nlinks n1-n2\nmust everything delivered\n")
-    (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    (found,) = explore_all(Request(tmp_path / "question.txt"))
     blind = "says nothing: nothing was published that anybody wanted"
     assert (found.states, found.verdicts) == (1, {"everything delivered": blind})
 
@@ -271,7 +245,7 @@ def test_only_what_is_wanted_may_be_delivered(tmp_path: Path) -> None:
     assert found.verdicts["nothing unwanted"] == ("does not hold: 0.7 was delivered to n1, and nobody has published it")
     text = f"agent {AGENTS}:Pushy\nlinks n1-n2\nmay n1 publishes e1\nmust nothing unwanted\n"
     (tmp_path / "question.txt").write_text(text)
-    (pushy,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    (pushy,) = explore_all(Request(tmp_path / "question.txt"))
     assert pushy.verdicts["nothing unwanted"] == "does not hold: e1 was delivered to n2, which does not want it"
 
 
@@ -281,7 +255,7 @@ def test_nothing_is_due_to_whom_there_was_no_way(tmp_path: Path) -> None:
     verdicts = []
     for line in ("everything delivered", "everything delivered in the end"):
         (tmp_path / "question.txt").write_text(text.format(line))
-        (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+        (found,) = explore_all(Request(tmp_path / "question.txt"))
         verdicts.append(found.verdicts[line].partition(":")[0])
     assert verdicts == ["holds, with chance at the least value of each range", "does not hold"]
 
@@ -300,5 +274,5 @@ def test_who_has_given_a_notification_up_is_not_owed_it(tmp_path: Path) -> None:
     text = "agent first-approach\ntree\n  b1/p1\nclients s1@b1\nsetup\n  s1 subscribes f1\n  s1 is cut off\n"
     text += "  p1 publishes e1\nmay s1 unsubscribes f1\nmay s1 subscribes f1\nmay p1 publishes e1\nmay 1 client moves\n"
     (tmp_path / "question.txt").write_text(f"{text}must nothing lost\n")
-    (found,) = explore_all(Request(tmp_path / "question.txt"), 1)
+    (found,) = explore_all(Request(tmp_path / "question.txt"))
     assert found.verdicts == {"nothing lost": "holds"}

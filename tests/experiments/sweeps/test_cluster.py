@@ -1,4 +1,4 @@
-"""Sweeps on a real cluster: a master and two workers as processes of their own, started as docs/cluster.md says."""
+"""Sweeps on a real cluster: a master and two workers as processes of their own, started as the cluster page says."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ config.C4 = { brokers = 4, side = 45 }
 speed = [2, 4.5]
 [agents]
 mft = {}
-letter = { use = "mft", parameters = { sticky_parent = false } }
+as_published = { use = "mft", parameters = { sticky_parent = false } }
 """
 
 
@@ -83,7 +83,7 @@ def test_a_zipped_axis_sets_its_variables_together(sweep: Sweep) -> None:
 
 def test_an_agent_can_go_by_another_name_with_parameters(sweep: Sweep) -> None:
     """So that variants of one agent are compared; truth values are written in small letters."""
-    assert sweep.agents[1] == AgentChoice("letter", "mft", (("sticky_parent", "false"),))
+    assert sweep.agents[1] == AgentChoice("as_published", "mft", (("sticky_parent", "false"),))
 
 
 def test_an_agents_file_may_lie_beside_the_sweep(tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_every_combination_is_expanded_once(lengths: list[int], agents: int, see
 
 def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> None:
     """And replaces fixed values, adds others of the template, and narrows agents."""
-    settings = {"config": "C4", "speed": "6,8", "time_limit": "50", "payload": "10", "agent": "letter"}
+    settings = {"config": "C4", "speed": "6,8", "time_limit": "50", "payload": "10", "agent": "as_published"}
     points = expand(override(sweep, settings, seeds=1))
     assert [str(point.place) for point in points] == [
-        "traces/agent=letter/config=C4/speed=6/seed=0",
-        "traces/agent=letter/config=C4/speed=8/seed=0",
+        "traces/agent=as_published/config=C4/speed=6/seed=0",
+        "traces/agent=as_published/config=C4/speed=8/seed=0",
     ]
     assert points[0].variables == {"brokers": 4, "side": 45, "speed": 6, "time_limit": 50, "payload": 10}
 
@@ -163,7 +163,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
         ("{ brokers = 2, side = 35 }", "2", "axes.config.C2: give the variables that it sets"),
         ("mft = {}", '"m/ft" = { use = "mft" }', "'m/ft' names a folder"),
-        ("use =", "uses =", "agents.letter: unknown key 'uses': did you mean 'use'"),
+        ("use =", "uses =", "agents.as_published: unknown key 'uses': did you mean 'use'"),
         ("mft = {}", "mft = 3", r"agents.mft: write mft = \{\}"),
         ("seeds = 2", "seeds = = 2", "Invalid value"),
         ("seeds = 2", "agents = 2", "agents is not a table|Cannot declare|Cannot overwrite"),
@@ -234,7 +234,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "template": "thesis.ini.j2",
         "set": {"time_limit": 100},
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
-        "agents": {"mft": ["mft", {}], "letter": ["mft", {"sticky_parent": "false"}]},
+        "agents": {"mft": ["mft", {}], "as_published": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
     }
 
@@ -249,7 +249,7 @@ def test_results_say_who_is_told_the_subscribers_and_what_measures_them(sweep: S
         with opened_results(chosen, results):
             (results / "traces").mkdir(exist_ok=True)
     written = json.loads((results / "sweep.json").read_text())
-    assert written["told_subscribers"] == ["aodv", "own"]
+    assert written["oracle_subscribers"] == ["aodv", "own"]
     assert written["measure"] == ["busiest.py"]
 
 

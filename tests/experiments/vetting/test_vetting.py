@@ -16,9 +16,9 @@ from roambus.experiments.vetting.examination import SCENES, Job, _play, _scenari
 from roambus.experiments.vetting.findings import Finding, SharedMemory, suspects
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
 from tests.support.commands import call, shown_commands
-from tests.support.documents import listings
+from tests.support.documents import listings, page
 
-PAGE = Path(__file__).parents[3] / "docs" / "vetting.md"
+PAGE = page("vetting")
 PROCESSES = "repeatable: "
 """What only several processes find."""
 

@@ -148,7 +148,7 @@ def test_where_no_client_wants_it_every_copy_passes(b1: Broker) -> None:
         assert sends(told(b1, 3, Response(7, kept=False, hops=1, route=(1, 2, FAR), notification=event(2))))
 
 
-def test_to_the_letter_what_is_cached_is_dropped() -> None:
+def test_as_published_what_is_cached_is_dropped() -> None:
     """It does not matter who has asked for it."""
     b1 = make(CachingParameters(drop_by_request=False))
     copy = Response(7, kept=False, hops=1, route=(1, 2, FAR), notification=published(b1, 1))
@@ -157,7 +157,7 @@ def test_to_the_letter_what_is_cached_is_dropped() -> None:
 
 @pytest.mark.parametrize(("reactive", "spare_kept", "passes"), [(True, True, 1), (True, False, 0), (False, False, 1)])
 def test_what_was_kept_for_a_client_passes(reactive: bool, spare_kept: bool, passes: int) -> None:
-    """It does not pass if the reactive mechanism is taken to the letter."""
+    """It does not pass if the reactive mechanism is taken as published."""
     b1 = make(CachingParameters(reactive=reactive, spare_kept=spare_kept))
     kept = Response(7, kept=True, hops=1, route=(1, 2, FAR), notification=published(b1, 1))
     assert len(sends(told(b1, 3, kept))) == passes
@@ -185,7 +185,7 @@ def test_who_is_back_elsewhere_gets_them_and_is_unsubscribed(b1: Broker) -> None
 
 @pytest.mark.parametrize("follow_client", [True, False])
 def test_who_is_back_here_stays_subscribed(*, follow_client: bool) -> None:
-    """It gets what was kept, also to the letter, and the next message at once."""
+    """It gets what was kept, also as published, and the next message at once."""
     b1 = make(CachingParameters(follow_client=follow_client))
     told(b1, S1, detaching(S1))
     kept = published(b1, 1)

@@ -167,7 +167,7 @@ def test_a_message_is_delivered_once() -> None:
     assert told(made, HERE, Pub(1, event(1, 1))) == [Note(DROP, notification_id="99.1", detail="received already")]
 
 
-def test_to_the_letter_it_is_delivered_twice() -> None:
+def test_as_published_it_is_delivered_twice() -> None:
     """The paper does not speak of it."""
     made = subscribed(CachingParameters(deliver_once=False))
     for _ in range(2):

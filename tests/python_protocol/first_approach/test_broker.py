@@ -30,7 +30,7 @@ S1, S2, S3 = 101, 102, 103
 STRANGER = 9
 
 
-LETTER = FirstApproachParameters(
+AS_PUBLISHED = FirstApproachParameters(
     link_layer=False, sub_redirects=False, connected_only=False, follow_table=False, tell_late=False
 )
 MENDED = FirstApproachParameters(link_layer=False)
@@ -38,7 +38,7 @@ MENDED = FirstApproachParameters(link_layer=False)
 
 @pytest.fixture
 def b1() -> Broker:
-    """Knows its neighbours, and no subscriber; the algorithms to the letter."""
+    """Knows its neighbours, and no subscriber; the algorithms as published."""
     return make_broker()
 
 
@@ -49,7 +49,7 @@ def mended() -> Broker:
 
 
 def make_broker(
-    parameters: FirstApproachParameters = LETTER,
+    parameters: FirstApproachParameters = AS_PUBLISHED,
     *,
     link_layer: bool = False,
     storage_limit: int = 100,
@@ -255,7 +255,7 @@ def test_nothing_is_passed_back(b1: Broker) -> None:
     assert sends(told(b1, 2, Mig(S1, STRANGER))) == []
 
 
-def test_to_the_letter_a_rep_and_a_mig_are_passed_back() -> None:
+def test_as_published_a_rep_and_a_mig_are_passed_back() -> None:
     """Algorithm 3.2, lines 10 and 27 do not ask where the message comes from."""
     b1 = make_broker(pass_back=True)
     knows(b1, (topic(1), 2, S1))

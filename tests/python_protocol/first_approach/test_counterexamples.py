@@ -22,7 +22,7 @@ def line(*, pass_back: bool = False, break_circles: bool = False) -> Network:
 
 @pytest.mark.parametrize("pass_back", [False, True])
 def test_a_rep_between_them_goes_to_and_fro_for_ever(pass_back: bool) -> None:
-    """Algorithm 3.2, line 27, to the letter; else b1 stores it, and replays it when s3 is somewhere else."""
+    """Algorithm 3.2, line 27, as published; else b1 stores it, and replays it when s3 is somewhere else."""
     network = line(pass_back=pass_back)
     network.publish(3, 2)
     network.migrate(2, 1)

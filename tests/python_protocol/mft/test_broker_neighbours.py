@@ -67,11 +67,11 @@ def test_a_greeting_takes_no_way_away(b1: Broker) -> None:
     assert b1.table.next_hop(S1) == 2
 
 
-def test_to_the_letter_nobody_is_greeted_back(letter: Broker) -> None:
+def test_as_published_nobody_is_greeted_back(as_published: Broker) -> None:
     """Only a migration makes a BMIG."""
-    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
-    asked(letter.gone, 3, moved=False)
-    assert asked(letter.neighbour_appeared, 3) == []
+    knows(as_published, S1, 2, Timestamp(5, 2), topic(1))
+    asked(as_published.gone, 3, moved=False)
+    assert asked(as_published.neighbour_appeared, 3) == []
 
 
 def test_a_neighbour_that_moved_and_is_back_tells_of_itself(b1: Broker) -> None:

@@ -1,4 +1,4 @@
-"""A broker of Phoenix, rule by rule: algorithms 2.2 and 2.3 of the thesis, to the letter.
+"""A broker of Phoenix, rule by rule: algorithms 2.2 and 2.3 of the thesis, as published.
 
 b1 has the neighbours b2, b3 and b4; s1 is node 101, s2 is node 102.
 """
@@ -187,7 +187,7 @@ def test_rep_to_a_local_subscriber_is_stamped_and_queued(b1: Broker) -> None:
     assert queued(b1) == [(1, 7)]
 
 
-def test_to_the_letter_a_subscriber_that_comes_back_is_no_longer_local(b1: Broker) -> None:
+def test_as_published_a_subscriber_that_comes_back_is_no_longer_local(b1: Broker) -> None:
     """Lines 9 to 16 do not ask whether z = s: it gets what it missed, but from now on nothing is kept for it."""
     told(b1, S1, Sub(S1, topic(1)))
     asked(b1.gone, S1, moved=False)

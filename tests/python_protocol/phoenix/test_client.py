@@ -1,4 +1,4 @@
-"""A client of Phoenix, to the letter: what it says when it migrates."""
+"""A client of Phoenix, as published: what it says when it migrates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How algorithms 2.2 and 2.3 fail to the letter on a static tree with reliable links, and that numbers mend it.
+"""How algorithms 2.2 and 2.3 fail as published on a static tree with reliable links, and that numbers mend it.
 
 The smallest networks found; a link takes 1 ms. The publisher is on a broker's node, so a publication is at its broker
 at once; what a subscriber says after it has moved is there 1 ms later.
@@ -19,7 +19,7 @@ from tests.support.runs import of
 from tests.support.trees import run_on_tree
 
 P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER
-VARIANTS = pytest.mark.parametrize("numbered", [False, True], ids=["letter", "numbered"])
+VARIANTS = pytest.mark.parametrize("numbered", [False, True], ids=["as_published", "numbered"])
 START = SECOND
 
 

@@ -1,4 +1,4 @@
-"""A broker of Phoenix with numbered migrations, where it differs from the letter.
+"""A broker of Phoenix with numbered migrations, where it differs from the published one.
 
 b1 has the neighbours b2, b3 and b4; s1 is node 101.
 """

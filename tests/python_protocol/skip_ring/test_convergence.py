@@ -53,10 +53,10 @@ def test_subscribers_that_join_at_once_make_the_skip_ring() -> None:
     assert_converged(run(16, rounds=ROUNDS), 16)
 
 
-def test_to_the_letter_a_false_label_goes_round_for_ever() -> None:
+def test_as_published_a_false_label_goes_round_for_ever() -> None:
     """The assumption in the proof of theorem 5 does not hold: this state still changes after 400 rounds, too."""
     kinds = "labels+neighbours+shortcuts+database+messages"
     mends = dict.fromkeys(("check_labels", "ask_first", "doubt_silence"), "false")
-    letter = run(8, rounds=ROUNDS, corruption=kinds, seed=11, parameters=mends)
-    assert letter.last_change_s() > ROUNDS - 2
+    as_published = run(8, rounds=ROUNDS, corruption=kinds, seed=11, parameters=mends)
+    assert as_published.last_change_s() > ROUNDS - 2
     assert_converged(run(8, rounds=ROUNDS, corruption=kinds, seed=11), 8)

@@ -39,7 +39,7 @@ def test_whatever_happens_the_ring_comes_back_and_everybody_has_everything_once(
 
 
 @pytest.mark.parametrize(("history", "parameter"), [(LEFT, "ask_first"), (ALL_BUT_THE_LAST, "doubt_silence")])
-def test_to_the_letter_the_ring_does_not_come_back(history: History, parameter: str) -> None:
+def test_as_published_the_ring_does_not_come_back(history: History, parameter: str) -> None:
     """The smallest histories that were found, each with the parameter that mends it."""
     assert "not the skip ring of the definition" in wrong(history, **{parameter: "false"})
     assert wrong(history) == []

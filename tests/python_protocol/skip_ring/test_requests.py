@@ -1,4 +1,4 @@
-"""Configuration requests in a legitimate state, which to the letter are too many (its paper, section 3.2.1)."""
+"""Configuration requests in a legitimate state, which as published are too many (its paper, section 3.2.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_fewer_than_one_request_a_round(nodes: int) -> None:
     assert expected_requests(nodes, sparse_requests=True) < 1
 
 
-def test_to_the_letter_two_subscribers_make_one_and_a_half() -> None:
+def test_as_published_two_subscribers_make_one_and_a_half() -> None:
     """The smallest counterexample to the lemma: even without action (iv) they make one, by two labels of one bit."""
     assert expected_requests(2, sparse_requests=False) == 1.5
     assert sum(request_probability(label, sparse=False) for label in skip_ring(2)) == 1

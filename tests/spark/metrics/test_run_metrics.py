@@ -1,4 +1,4 @@
-"""Each metric is what docs/sweeps.md says, on traces whose metrics one can count by hand."""
+"""Each metric is what docs/guide/sweeps.md says, on traces whose metrics one can count by hand."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible, write_measurements
+from tests.support.documents import page
 
 
 def labelled(agent: str, config: str, speed: str, seed: int) -> dict[str, Any]:
@@ -147,9 +148,9 @@ def test_a_page_without_marks_is_an_error(
 
 def test_every_variant_of_the_page_is_in_a_sweep() -> None:
     """And every one of a sweep in the page's table of variants."""
-    page = (Path(__file__).parents[4] / "docs" / "open-choices.md").read_text(encoding="utf-8")
+    text = page("open-choices").read_text(encoding="utf-8")
     named = {
-        line.split("|")[1].strip() for line in page.partition("## Predictions")[0].splitlines() if line.startswith("| ")
+        line.split("|")[1].strip() for line in text.partition("## Predictions")[0].splitlines() if line.startswith("| ")
     }
     agents = {agent.label.partition("-")[2] or "base" for agent in read_sweep("open-agents").agents}
     (choices,) = (axis for axis in read_sweep("open-settings").axes if axis.name == "choice")

@@ -1,0 +1,155 @@
+"""Runs a function in a forked child process, and returns its value or raises its error.
+
+A crash of the child (a segmentation fault, an exit, the kernel's killer) so ends one run and not the sweep. The child's
+outcome comes through a pipe, pickled. The kernel ends the child when its parent dies.
+
+An interruption is passed on to the child and waited for, so that nothing of it is left. Signals stay blocked in a new
+child until it has its handlers: one that came between would end it without a message.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import pickle
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from roambus.bridge.errors import AgentError, RoambusError
+from roambus.bridge.process import INTERRUPTING, interrupts_postponed, termination_interrupts
+
+T = TypeVar("T")
+_DIE_WITH_PARENT = 1
+"""The option PR_SET_PDEATHSIG of `prctl`."""
+
+
+class EndedError(RoambusError):
+    """The child process of a run ended without an outcome."""
+
+    exit_code = AgentError.exit_code
+
+    def __init__(self, status: int, who: str = "the agent") -> None:
+        """`status` is the child's exit code, or the negative number of the signal that ended it."""
+        super().__init__(status, who)  # exceptions pickle these arguments
+        self.status = status
+
+    def __str__(self) -> str:
+        _, who = self.args
+        number = -self.status
+        name = number if number not in set(signal.Signals) else signal.Signals(number).name
+        how = f"by the signal {name}" if number > 0 else f"with exit code {self.status}"
+        return f"{who} ended the process of its run, {how}"
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether something outside may have killed it, such as the system for lack of memory."""
+        return self.status == -signal.SIGKILL
+
+
+def run_in_child(make: Callable[[], T]) -> T:
+    """Return what `make` returns in a child process; raises what it raises, and EndedError.
+
+    Unpickling the outcome is safe only because the writer is this process' own child.
+    """
+    reading, writing = os.pipe()
+    child, data = 0, b""
+    try:
+        with interrupts_postponed():  # an interruption between fork and assignment would lose the child's number
+            child = fork()
+            if child == 0:
+                os.close(reading)
+                _serve(make, writing)
+            os.close(writing)
+        data = _read(reading)
+    except KeyboardInterrupt as interruption:
+        if child:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+            data = _read(reading)
+        outcome = _outcome(data)
+        raise outcome if isinstance(outcome, KeyboardInterrupt) else interruption from None
+    finally:
+        os.close(reading)
+        status = os.waitpid(child, 0)[1] if child else 0
+    if not data:
+        raise EndedError(os.waitstatus_to_exitcode(status))
+    outcome = _outcome(data)
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome  # type: ignore[no-any-return]  # it is what `make` has returned
+
+
+def start_child(serve: Callable[[], object]) -> int:
+    """Start a child process that calls `serve` and ends; return its number, which the caller waits for."""
+    child = fork()
+    if child == 0:
+        _serve(serve, os.open(os.devnull, os.O_WRONLY))
+    return child
+
+
+def fork() -> int:
+    """Fork, with signals that interrupt blocked in the child until it unblocks them."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()  # else both processes would write what is buffered
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
+    child = -1
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the libraries' do nothing in a child
+            child = os.fork()
+    finally:
+        if child != 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return child
+
+
+def _read(reading: int) -> bytes:
+    with io.FileIO(reading, closefd=False) as file:
+        return file.readall() or b""
+
+
+def _outcome(data: bytes) -> Any:
+    return pickle.loads(data) if data else None  # noqa: S301  # from our own child
+
+
+def _serve(make: Callable[[], Any], writing: int) -> None:
+    """Write the outcome and exit; never returns.
+
+    Not by SystemExit: the parent's `finally` blocks and exit handlers are in this process, too, and are not its own.
+    """
+    try:
+        _die_with_parent()
+        data = _pickled_outcome(make)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        with io.FileIO(writing, "w") as file:
+            file.write(data)
+    finally:
+        os._exit(EndedError.exit_code)
+
+
+def _pickled_outcome(make: Callable[[], Any]) -> bytes:
+    try:
+        with termination_interrupts():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
+            return pickle.dumps(make())
+    except BaseException as error:
+        if not isinstance(error, RoambusError | OSError | KeyboardInterrupt):
+            error.add_note(f"in the process of the run:\n{''.join(traceback.format_exception(error))}")
+        return pickle.dumps(error)
+
+
+def _die_with_parent() -> None:
+    """Leave the terminal's signals to the parent, which passes them on once, and die when it does."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError, AttributeError):  # only Linux has prctl
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
