@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from roambus.bridge.ini.lookup import PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.keys import keys_of, path_of
 from roambus.bridge.scenario import nodes, radio
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
@@ -69,7 +69,8 @@ def key_tables() -> str:
     """Return a table for each module that has keys."""
     sections = [f"## {title}\n\n{_table(keys)}" for title, keys in (SHARED | PER_NODE).items()]
     managers = [f"### {manager}\n\n{_table(keys)}" for manager, keys in PER_MANAGER.items() if keys]
-    return "\n".join([*sections, *managers])
+    macs = [f"### The MAC {mac}\n\n{_table(keys)}" for mac, keys in PER_MAC.items()]
+    return "\n".join([*sections, *macs, *managers])
 
 
 def castalia_table() -> str:

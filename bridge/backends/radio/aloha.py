@@ -17,7 +17,7 @@ from roambus.bridge.backends.radio.state import BUFFER_FULL, State, let_go, reco
 from roambus.bridge.scenario.definition import Scenario
 
 COLUMNS = np.dtype([("sent", "i8")])
-COUNTS = ()
+COUNTS: tuple[str, ...] = ()
 
 
 @compiled

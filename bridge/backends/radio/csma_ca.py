@@ -67,7 +67,7 @@ COLUMNS = np.dtype(
         ("access_failures", "i8"),  # frames that found no clear channel
     ]
 )
-COUNTS = ("acknowledgements", "retransmissions", "unacknowledged", "access_failures")
+COUNTS: tuple[str, ...] = ("acknowledgements", "retransmissions", "unacknowledged", "access_failures")
 
 
 @compiled

@@ -58,7 +58,7 @@ COLUMNS = np.dtype(
         ("preambles", "i8"),  # left before the next packet
     ]
 )
-COUNTS = ()
+COUNTS: tuple[str, ...] = ()
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 """The types of back-off: its bound is the base, or that times the busy results in a row, or doubled by each."""
@@ -290,7 +290,7 @@ def _hear_preamble(s: State, receiver: int, now: int) -> None:
 
 def record(scenario: Scenario) -> np.void:
     """Return the settings, with the sleep interval (ns) and the preambles that go before each packet."""
-    settings: MacSettings = scenario.mac
+    settings = _settings(scenario)
     preambles = math.ceil(settings.sleep_interval * settings.preamble_share / _preamble_airtime(scenario))
     return record_with(
         settings, sleep_interval=settings.sleep_interval, preambles=preambles, may_sleep=settings.may_sleep
@@ -299,7 +299,7 @@ def record(scenario: Scenario) -> np.void:
 
 def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return a preamble for each node if nodes sleep in turns."""
-    frames = np.zeros(len(scenario.nodes) if scenario.mac.sleep_interval > 0 else 0, FRAME)
+    frames = np.zeros(len(scenario.nodes) if _settings(scenario).sleep_interval > 0 else 0, FRAME)
     frames["airtime"], frames["destination"] = _preamble_airtime(scenario), BROADCAST
     frames["sender"] = np.arange(len(frames))
     return frames
@@ -307,18 +307,24 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
 
 def first_events(nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int, int]]:
     """Have each node go to sleep after it has listened once; without a duty cycle there is nothing to do."""
-    if scenario.mac.sleep_interval == 0:
+    settings = _settings(scenario)
+    if settings.sleep_interval == 0:
         return []
-    times = nodes["start"] + np.round(scenario.mac.listen_interval * nodes["clock_rate"]).astype(np.int64)
+    times = nodes["start"] + np.round(settings.listen_interval * nodes["clock_rate"]).astype(np.int64)
     nodes["timer"] = nodes["pending"] = times
     return [(time, state.MAC_TIMER, node) for node, time in enumerate(times.tolist())]
 
 
 def _preamble_airtime(scenario: Scenario) -> SimTime:
-    size = scenario.mac.preamble_bytes + scenario.radio.frame_overhead_bytes
+    size = _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
     return size * 8 * SECOND // scenario.radio.data_rate_bps
 
 
 def adapt(scenario: Scenario) -> Scenario:
     """Return the scenario as it is."""
     return scenario
+
+
+def _settings(scenario: Scenario) -> MacSettings:
+    assert isinstance(scenario.mac, MacSettings), "`macs` chooses the MAC by the type of its settings"  # noqa: S101
+    return scenario.mac
