@@ -32,7 +32,7 @@ from roambus.bridge.scenario.radio import (
     RadioSettings,
 )
 from roambus.bridge.temporal_model import TemporalModel
-from roambus.python_protocol.events import Attach, Detach, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -117,8 +117,6 @@ class Scenario:
     """Those of the nodes that have others than node 0."""
     tree: tuple[ParentChange, ...] = ()
     """The changes are in the order of time. Agents whose parameter `tree` is "given" get them as events."""
-    sites: Sites | None = None
-    """Agents that need sites get them; over ideal links they determine the links."""
     faults: tuple[Fault, ...] = ()
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()

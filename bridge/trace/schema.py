@@ -79,6 +79,7 @@ __all__ = [
     "LONGEST",
     "MESSAGE_TYPE",
     "MIGRATE",
+    "MIGRATION_MESSAGES",
     "MOVE",
     "NODE",
     "NOTIFICATION_ID",
@@ -149,6 +150,8 @@ AIR = "roambus.air"
 """The name of what a frame is on the air: bytes of headers, and bit/s; without it they are the usual ones."""
 USUAL_AIR = 25, 250_000
 """The headers of network, MAC and radio of all templates that come with roambus, and the rate of their radio."""
+MIGRATION_MESSAGES = "roambus.migration_messages"
+"""The name of the message types that migrations cause, separated by blanks; absent if the agent declares none."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"
