@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Step, Totals, Transmission
+from roambus.bridge.backend import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
 from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.host.event_loop import Host

@@ -33,12 +33,12 @@ from typing import NamedTuple
 
 from benchmarks.castalia_beacons import run_beacons
 from benchmarks.peers_routing import routing_table
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ideal.graph import reach_m
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
-from roambus.bridge.backends.interface import Totals
+from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import UserError

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Step, Transmission
+from roambus.bridge.backend import Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host

@@ -41,7 +41,7 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge
+from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
 from roambus.spark.aggregation.intervals import CONFIDENCE, interval
@@ -146,14 +146,6 @@ class Outcome(Enum):
     PASSES = "passes"
     FAILS = "fails"
     UNDECIDED = "undecided"
-
-
-class Bound(NamedTuple):
-    """The mean of a metric, whose values are within a range, is asserted to be on this side of a number."""
-
-    side: Side
-    number: float
-    within: Support
 
 
 EARLY_PART, LAST_PART = 0.1, 0.6

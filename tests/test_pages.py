@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario

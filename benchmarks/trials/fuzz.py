@@ -26,12 +26,12 @@ from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.mutations import mutate
 from benchmarks.trials.processes import all_linked, stand_in
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Move, Totals
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.castalia.zeromq import Connection
-from roambus.bridge.backends.interface import Move, Totals
 from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario

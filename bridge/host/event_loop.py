@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import Any, NoReturn
 
-from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agents import Wrapper, check_receipts, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck, CodecError
@@ -28,6 +28,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.tree import rewirings
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
     DELIVER,
     DIE,
@@ -48,7 +49,7 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
@@ -133,15 +134,13 @@ class Host:
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:
-        """All that is known before the first step: boots, sites, places in a given tree, commands."""
+        """All that is known before the first step: boots, places in a given tree, commands."""
         starts = [info.start for info in hello.nodes]
         # Only now is it known when nodes boot: with Castalia the simulator draws that, and says so in its Hello.
         check_faults(self._scenario.faults, starts)
         plan: list[TimedEvent] = []
         for node, start in enumerate(starts):
             plan.append((start, node, Started()))
-            if self._scenario.sites is not None:
-                plan.append((start, node, Sited(self._scenario.sites)))
         plan += ((max(time, starts[node]), node, place) for time, node, place in rewirings(self._scenario))
         plan += commands(self._scenario, hello.nodes)
         for time, node, event in plan if hello.own is None else own_part(plan, *hello.own):
@@ -168,7 +167,7 @@ class Host:
             self._handle_deliveries(deliveries)
         for failure in step.failures:
             node, destination, message, reason = failure
-            self._trace.add(now, node, DROP, message.message_type, peer=destination, detail=reason)
+            self._trace.add(TraceRow(now, node, DROP, message.message_type, peer=destination, detail=reason))
             told = failure if self._fragments is None else self._fragments.failed(failure)
             if told is not None:
                 self._faults.report_failed_send(node, SendFailed(destination, told.message, reason))
@@ -190,7 +189,7 @@ class Host:
         for delivery in deliveries:
             receiver, sender, message, _, _ = delivery
             carried = LIST_SEPARATOR.join(_notifications_in(message)) or None
-            self._trace.add(self._queue.now, receiver, RECEIVE, message.message_type, carried, peer=sender)
+            self._trace.add(TraceRow(self._queue.now, receiver, RECEIVE, message.message_type, carried, peer=sender))
             self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
@@ -340,7 +339,8 @@ class ActionExecutor:
         elif time < self._time_limit:
             sent = (node, time + self._processing_delay, destination, message, size)
             self.outgoing.append(tuple.__new__(Transmission, sent))  # in a third of the time of the constructor
-            self._trace.add(time, node, SEND, message.message_type, None, peer, size)
+            row = (time, node, SEND, message.message_type, None, peer, size, None, None)
+            self._trace.add(tuple.__new__(TraceRow, row))
 
     def carry_in_fragments(self, fragments: Fragments, longest: float) -> None:
         """From now on messages of more than `longest` bytes go in fragments."""
@@ -354,7 +354,7 @@ class ActionExecutor:
         for piece in self._fragments.split(node, message) if time < self._time_limit else ():
             sent = Transmission(node, time + self._processing_delay, destination, *piece)
             self.outgoing.append(sent)
-            self._trace.add(time, node, SEND, Fragment.message_type, None, peer, piece.size)
+            self._trace.add(TraceRow(time, node, SEND, Fragment.message_type, None, peer, piece.size))
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
         """When `after` has passed by the node's own clock; raises TypeError, ValueError if it is not a time."""
@@ -367,14 +367,14 @@ class ActionExecutor:
         notification = str(action.notification.id)
         if notification in self.unpublished:
             raise ValueError(f"it delivers {notification}, which is not published yet")
-        self._trace.add(self._queue.now, node, DELIVER, None, notification, hops=action.hops)
+        self._trace.add(TraceRow(self._queue.now, node, DELIVER, None, notification, hops=action.hops))
 
     def _note(self, node: NodeId, note: Note) -> None:
         check_note_name(note.name)  # an action can be changed after it was made
-        self._trace.add(
+        self._trace.add(TraceRow(
             self._queue.now, node, note.name,
             note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
         """Performs the action, and writes a line in the simulator's own log if that wants one."""
@@ -401,15 +401,15 @@ def _unsendable(message: Message, problem: str) -> ValueError:
 def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     """Rows for the nodes' ways, and at the end of the run for their energy and the counts of their radios."""
     for move in totals.moves:
-        trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")
+        trace.add(TraceRow(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
     for node, energy in enumerate(totals.energy_mj):
-        trace.add(end, node, ENERGY, detail=f"{energy:.6f}")
+        trace.add(TraceRow(end, node, ENERGY, detail=f"{energy:.6f}"))
     for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
         if died_us:
-            trace.add(died_us * MICROSECOND, node, DIE)
+            trace.add(TraceRow(died_us * MICROSECOND, node, DIE))
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
-            trace.add(end, node, RADIO, message_type=name, detail=str(count))
+            trace.add(TraceRow(end, node, RADIO, message_type=name, detail=str(count)))
 
 
 def _notifications_in(value: object) -> Iterator[str]:

@@ -18,12 +18,13 @@ from itertools import accumulate
 from random import Random
 from typing import NamedTuple, cast
 
-from roambus.bridge.backends.interface import NodeInfo
+from roambus.bridge.backend import NodeInfo
 from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
 from roambus.bridge.scenario.faults import OutagesByNode, outage_at, outages
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import ATTACH, DETACH, PUBLISH, ROLE, SUBSCRIBE, UNSUBSCRIBE, node_list
 from roambus.python_protocol.events import (
     Attach,
@@ -231,13 +232,13 @@ def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, 
     """A row for the boot of the node, which has these roles, or for a command of its application."""
     match event:
         case Started():
-            trace.add(now, node, ROLE, detail=format_roles(roles))
+            trace.add(TraceRow(now, node, ROLE, detail=format_roles(roles)))
         case Subscribe() | Unsubscribe():
-            trace.add(now, node, _TRACED[type(event)], detail=str(event.filter))
+            trace.add(TraceRow(now, node, _TRACED[type(event)], detail=str(event.filter)))
         case Detach() | Attach():
-            trace.add(now, node, _TRACED[type(event)])
+            trace.add(TraceRow(now, node, _TRACED[type(event)]))
         case Publish(notification, subscribers):
-            trace.add(now, node, PUBLISH, None, str(notification.id), detail=node_list(subscribers))
+            trace.add(TraceRow(now, node, PUBLISH, None, str(notification.id), detail=node_list(subscribers)))
 
 
 EVENT_OF_FAULT: dict[FaultKind, Event] = {
@@ -280,7 +281,7 @@ class FaultInjector:
         """Does what is planned for this instant."""
         while self._to_come and self._to_come[0].at == self._queue.now:
             fault = self._to_come.popleft()
-            self._trace.add(self._queue.now, fault.node, fault.kind.value)  # the rows have the names of the kinds
+            self._trace.add(TraceRow(self._queue.now, fault.node, fault.kind.value))
             if fault.kind is FaultKind.RECOVER:
                 self._recover(fault.node)
             else:

@@ -20,9 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from roambus.bridge.backends.interface import Delivery, Failure
+from roambus.bridge.backend import Delivery, Failure
 from roambus.bridge.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
 from roambus.python_protocol.vocabulary import NodeId, SimTime
@@ -113,7 +114,14 @@ class Fragments:
     def _lose(self, delivery: Delivery, partial: _Partial, now: SimTime) -> None:
         partial.is_over = True
         self._trace.add(
-            now, delivery.receiver, DROP, Fragment.message_type, peer=delivery.sender, detail="a fragment is missing"
+            TraceRow(
+                now,
+                delivery.receiver,
+                DROP,
+                Fragment.message_type,
+                peer=delivery.sender,
+                detail="a fragment is missing",
+            )
         )
 
     def failed(self, failure: Failure) -> Failure | None:

@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES

@@ -46,8 +46,8 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backend import Own
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import Own
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.event_loop import Host

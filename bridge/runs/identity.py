@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import roambus.bridge
 import roambus.python_protocol
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backends.interface import Backend, BackendFactory
+from roambus.bridge.backend import Backend, BackendFactory
 from roambus.bridge.host import event_loop
 from roambus.bridge.ini import reader
 from roambus.bridge.scenario.definition import Scenario

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.host.agents import Wrapper
 from roambus.bridge.host.event_loop import Host

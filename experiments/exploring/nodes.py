@@ -16,8 +16,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from roambus.bridge.agents import name_of
+from roambus.bridge.backend import Delivery, Hello, NodeInfo
 from roambus.bridge.backends.ideal.backend import delivered
-from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import describe_failure, place_of
 from roambus.bridge.host.codec import CodecCheck

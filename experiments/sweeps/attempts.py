@@ -24,7 +24,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.process import termination_interrupts
 from roambus.bridge.runs.child import EndedError
 from roambus.bridge.runs.identity import RunPlan, run_key

@@ -39,7 +39,7 @@ from pyspark import InheritableThread, SparkContext
 from pyspark.accumulators import Accumulator
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import RunPlan, run_key

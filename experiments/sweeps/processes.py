@@ -31,7 +31,7 @@ from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import termination_interrupts, termination_noticed
 from roambus.bridge.runs.child import EndedError

@@ -26,13 +26,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
+from jinja2.sandbox import SandboxedEnvironment, safe_range
 
+from roambus.bridge.entry_points import STUDIES, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
-from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -69,7 +70,7 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
     return {name: one for name, one in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
-def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, set[str]]:
+def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
     """The template and all parts that it includes, with the names that each of them uses."""
     found: dict[Path, set[str]] = {}
     waiting = [template]
@@ -81,14 +82,14 @@ def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, s
     return found
 
 
-def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
+def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
     """The variables that one file uses, and what it includes."""
-    with _told(template):
+    with _errors_at(template):
         return _names_in(environment, read_text(template), str(template))
 
 
 @lru_cache(maxsize=64)
-def _names_in(environment: BoundedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
+def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
     """As `_names`, from the text: a sweep renders the same template for each of its runs."""
     tree = environment.parse(text, Path(path).name, path)
     return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
@@ -123,14 +124,12 @@ def find_variable(
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
-    with _told(template), bounded():
-        return joined(
-            _environment(template.parent).get_template(template.name).generate({**defaults(template), **variables})
-        )
+    with _errors_at(template):
+        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
 
 
 @contextmanager
-def _told(template: Path) -> Iterator[None]:
+def _errors_at(template: Path) -> Iterator[None]:
     """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
         yield
@@ -165,9 +164,9 @@ def _place(template: Path, error: Exception) -> str:
 
 
 @cache
-def _environment(folder: Path) -> BoundedEnvironment:
+def _environment(folder: Path) -> SandboxedEnvironment:
     """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
-    environment = BoundedEnvironment(
+    environment = SandboxedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
@@ -180,16 +179,23 @@ def _environment(folder: Path) -> BoundedEnvironment:
         "time": in_seconds,
     }
     own = {one.__name__: one for one in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
-    environment.globals = {"fail": _fail, "range": bounded_range, **own}
+    environment.globals = {"fail": _fail, "range": safe_range, **own}
     return environment
 
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
     """What a study's templates can draw beyond that; nothing is imported from a folder of the user's own."""
-    studies, place = list(shipped_studies().values()), folder.resolve()
-    own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
-    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
+    modules, place = study_modules(), folder.resolve()
+    own = [name for name, file in modules.items() if file.parent.resolve() == place]
+    chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))
+    beside = [named(STUDIES)[name].module.rpartition(".") for name in chosen if _scenario(modules[name]).is_file()]
+    names = dict.fromkeys(f"{package}{dot}scenario" for package, dot, _ in beside)
     return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
+
+
+def _scenario(study: Path) -> Path:
+    """The module of template functions beside a study's module."""
+    return study.with_name("scenario.py")
 
 
 def _finalize(value: Any) -> Any:

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
@@ -42,7 +42,7 @@ from roambus.bridge.record.replay import ReplayBackend
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
-from roambus.bridge.trace.schema import EVENT, HOPS
+from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
 from roambus.python_protocol.actions import RADIO, RECEIVE, SEND, Action
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
@@ -217,23 +217,12 @@ class _Numbering(TraceWriter):
         super().__init__(TraceLevel.FULL)
         self._numbers = {SEND: 0, RECEIVE: 0}
 
-    def add(  # noqa: PLR0913, PLR0917  # as TraceWriter's
-        self,
-        time: SimTime,
-        node: NodeId,
-        event: str,
-        message_type: str | None = None,
-        notification_id: str | None = None,
-        peer: NodeId | None = None,
-        size: int | None = None,
-        hops: int | None = None,
-        detail: str | None = None,
-    ) -> None:
+    def add(self, row: TraceRow) -> None:
         """Adds the row with the number of its send or receive in `hops`."""
-        if event in self._numbers:
-            hops = self._numbers[event]
-            self._numbers[event] += 1
-        super().add(time, node, event, message_type, notification_id, peer, size, hops, detail)
+        if row.event in self._numbers:
+            row = row._replace(hops=self._numbers[row.event])
+            self._numbers[row.event] += 1
+        super().add(row)
 
 
 class _Listening:

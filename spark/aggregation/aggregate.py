@@ -106,7 +106,7 @@ _AXIS_PREFIX = "axis_"
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     """One row a run: agent, axes and seed, then the metrics, those of a study (`extra`), and the message types sent.
 
-    `metrics` is what `roambus.spark.aggregation.aggregate.compute_metrics` gives.
+    `metrics` is a frame of `metrics_of`.
     """
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
@@ -285,19 +285,6 @@ def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
     if damaged:
         return f"no trace below {results / TRACES} can be read; the first: {damaged[0]}"
     return f"{results / TRACES} holds no {TRACE_FILE}: give the folder that a sweep wrote (its --out)"
-
-
-def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataFrame:
-    """The metrics of these traces, one row a run, indexed by the run's name.
-
-    Raises UserError for the first that is damaged, RoambusError if Spark fails.
-    """
-    traces, problems = list_traces(files)
-    with spark_session(master) as session, computer(session, NOTHING) as computing:
-        rows = computing.compute(traces, cores_of(session)).rows
-    for problem in (problems | problems_of(rows, traces)).values():
-        raise UserError(problem)
-    return _frame(rows).drop(columns=[EXTRA, OBSERVATIONS])
 
 
 def metrics_of(

@@ -321,52 +321,37 @@ def migrations(run: Run) -> float:
 
 @metric("messages per migration", scale=Scale.LOGARITHMIC)
 def messages_per_migration(run: Run) -> float:
-    """Messages since the first migration, without notifications and upkeep, over the migrations.
+    """Messages that migrations cause, over the migrations.
 
-    It is unknown where heartbeats carry more than themselves.
+    The agent declares their types; of an agent that declares none the cost is unknown.
     """
-    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if _is_cost_known(run) else math.nan
+    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if run.migration_messages else math.nan
 
 
 @metric("bytes per migration", scale=Scale.LOGARITHMIC)
 def bytes_per_migration(run: Run) -> float:
-    """Bytes of the messages of migrations, without headers, over the migrations; unknown as their number is."""
-    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if _is_cost_known(run) else math.nan
+    """Bytes of the messages that migrations cause, without headers, over the migrations."""
+    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if run.migration_messages else math.nan
 
 
 @metric("bytes per message of migrations", scale=Scale.LOGARITHMIC)
 def migration_message_mean_b(run: Run) -> float:
-    """Bytes of a message of migrations, without headers, mean over these messages; unknown as their number is."""
-    return _sizes_of_migrations(run).mean() if _is_cost_known(run) else math.nan
+    """Bytes of a message that migrations cause, without headers, mean over these messages."""
+    return _sizes_of_migrations(run).mean()
 
 
 @metric("largest message of migrations", "B", kind=Kind.WHOLE)
 def migration_message_max_b(run: Run) -> float:
-    """Bytes of the longest message of migrations, without headers; unknown as their number is."""
-    return _sizes_of_migrations(run).max() if _is_cost_known(run) else math.nan
-
-
-def _since_first_migration(run: Run) -> pd.DataFrame:
-    # Without a migration, from NaN on, there is nothing.
-    since: pd.DataFrame = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
-    return since
+    """Bytes of the longest message that migrations cause, without headers."""
+    return _sizes_of_migrations(run).max()
 
 
 def _sizes_of_migrations(run: Run) -> pd.Series[int]:
-    """What was sent since the first one, without notifications and what keeps tree and links up in any case."""
-    since = _since_first_migration(run)
-    return since.bytes[~since.message_type.isin(["PUB", "REP", "HEARTBEAT", "ACK"])]
-
-
-def _is_cost_known(run: Run) -> bool:
-    """Whether all heartbeats since the first migration are equally long, and so are upkeep and nothing else.
-
-    Where their lengths differ they carry more, such as the places of subscribers (MFT-PubSub's `beats_migrate`), or
-    whole messages in bundles. Nobody can tell from a trace which of them are of a migration: without them a migration
-    would look cheap.
-    """
-    since = _since_first_migration(run)
-    return since.bytes[since.message_type == "HEARTBEAT"].nunique() <= 1
+    """The sizes of the messages that migrations cause, from the first migration on."""
+    # Without a migration, from NaN on, there is nothing.
+    since = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
+    sizes: pd.Series[int] = since.bytes[since.message_type.isin(run.migration_messages)]
+    return sizes
 
 
 # What metrics compute with

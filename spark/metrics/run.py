@@ -49,7 +49,7 @@ from roambus.bridge.errors import mistakes_at
 from roambus.bridge.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import CODED_SCHEMA, GREATEST_NODE, DamagedTraceError, read_coded, read_footer
-from roambus.bridge.trace.schema import AIR, USUAL_AIR, WARM_UP
+from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
 
 Result = TypeVar("Result")
 Floats = npt.NDArray[np.float64]
@@ -79,6 +79,8 @@ class Run:
         self.warm_up_s = warm_up_of(file, footer.metadata)
         self.air = _air_of(file, footer.metadata)
         """Bytes of headers that each packet has on the air, and bit/s."""
+        self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
+        """The message types that migrations cause, as the agent declares them."""
         self.known: dict[Callable[..., Any], Any] = {}
         """What functions under `once` found."""
 

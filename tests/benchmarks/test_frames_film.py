@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from benchmarks.frames_film import OTHERS, Run, by_type, commonest_types, main
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import MIGRATE, MOVE, SEND
 from roambus.python_protocol.vocabulary import SECOND
 
@@ -20,11 +21,11 @@ def trace() -> TraceWriter:
     """Node 0 goes from 0,0 to 10,20 within ten seconds; node 1 stays at 5,5, and is its child from 2 s to 4 s."""
     writer = TraceWriter()
     for at, node, place in ((0, 0, "0 0"), (0, 1, "5 5"), (10, 0, "10 20")):
-        writer.add(at * SECOND, node, MOVE, detail=place)
-    writer.add(2 * SECOND, 1, MIGRATE, peer=0)
-    writer.add(4 * SECOND, 1, MIGRATE)
+        writer.add(TraceRow(at * SECOND, node, MOVE, detail=place))
+    writer.add(TraceRow(2 * SECOND, 1, MIGRATE, peer=0))
+    writer.add(TraceRow(4 * SECOND, 1, MIGRATE))
     for at, node, kind in ((1, 0, "PUB"), (2, 1, "PUB"), (3, 1, "ACK")):
-        writer.add(at * SECOND, node, SEND, kind, size=40)
+        writer.add(TraceRow(at * SECOND, node, SEND, kind, bytes=40))
     return writer
 
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from benchmarks.where_frames_go import figures_of, main
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, ROLE, SEND, STORE
 from roambus.python_protocol.vocabulary import SECOND
 
@@ -18,19 +19,19 @@ def trace() -> TraceWriter:
     """Two nodes, ten seconds, and two notifications for two subscribers, of which three arrive, one of them twice."""
     writer = TraceWriter()
     for node in (0, 1):
-        writer.add(0, node, ROLE, detail="broker")
+        writer.add(TraceRow(0, node, ROLE, detail="broker"))
     for number in (0, 1):
-        writer.add(number * SECOND, 0, PUBLISH, notification_id=f"0.{number}", detail="2 3")
+        writer.add(TraceRow(number * SECOND, 0, PUBLISH, notification_id=f"0.{number}", detail="2 3"))
     for at, node, number in ((2, 2, 0), (3, 3, 0), (4, 2, 1), (5, 2, 1)):
-        writer.add(at * SECOND, node, DELIVER, notification_id=f"0.{number}")
+        writer.add(TraceRow(at * SECOND, node, DELIVER, notification_id=f"0.{number}"))
     for kind, size in (("PUB", 40), ("PUB", 60), ("ACK", 4)):
-        writer.add(6 * SECOND, 0, SEND, kind, size=size)
-    writer.add(6 * SECOND, 0, MIGRATE, peer=1)
-    writer.add(7 * SECOND, 0, MIGRATE)
-    writer.add(7 * SECOND, 0, STORE, notification_id="0.1", peer=3)
-    writer.add(8 * SECOND, 0, DROP, detail="storage full")
-    writer.add(10 * SECOND, 0, RADIO, "received", detail="5")
-    writer.add(10 * SECOND, 1, RADIO, "received", detail="6")
+        writer.add(TraceRow(6 * SECOND, 0, SEND, kind, bytes=size))
+    writer.add(TraceRow(6 * SECOND, 0, MIGRATE, peer=1))
+    writer.add(TraceRow(7 * SECOND, 0, MIGRATE))
+    writer.add(TraceRow(7 * SECOND, 0, STORE, notification_id="0.1", peer=3))
+    writer.add(TraceRow(8 * SECOND, 0, DROP, detail="storage full"))
+    writer.add(TraceRow(10 * SECOND, 0, RADIO, "received", detail="5"))
+    writer.add(TraceRow(10 * SECOND, 1, RADIO, "received", detail="6"))
     return writer
 
 

@@ -28,8 +28,8 @@ from math import log, log2
 import pandas as pd
 
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -78,7 +78,7 @@ def trend(metric: str, axis: str, side: Side) -> Parts:
     The sign of the slope is the claim: the paper says of no curve by how much it rises.
     """
     slope = slope_over(axis, lambda one: log2(float(one)), metric, agent=_AGENT_OF[metric])
-    return at_each([LOAD], Bound(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
+    return at_each([LOAD], Comparison(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
@@ -91,7 +91,7 @@ def over_sizes(metric: str, side: Side) -> Parts:
     def parts(measured: Measurements) -> Iterable[Part]:
         absences = measured.values(ABSENCE)
         label = f"load {{load}}, k = {{size}}: {TITLES[metric]}, absence {absences[-1]} minus {absences[0]}"
-        return at_each([LOAD, SIZE], Bound(label, longest_minus_shortest, side))(measured)
+        return at_each([LOAD, SIZE], Comparison(label, longest_minus_shortest, side))(measured)
 
     return parts
 
@@ -122,7 +122,7 @@ def one_response(axis: str) -> Parts:
         return table_over(measured, axis, GAIN_PERCENT, agent=DROPPING, **place).max(axis=1)
 
     label = f"load {{load}}: further responses (%) at the worst {axis}"
-    return at_each([LOAD], Bound(label, worst, Side.BELOW, _ONE_RESPONSE))
+    return at_each([LOAD], Comparison(label, worst, Side.BELOW, _ONE_RESPONSE))
 
 
 def exponential(axis: str) -> Parts:
@@ -204,7 +204,7 @@ ABSENCE_CLAIMS = (
     ClaimTest(
         "We can identify the exponential nature of the absorption time (figure 4a): its curve.",
         "At each load it bends upwards: its slope between the longest two absences is above that of the shortest two.",
-        at_each([LOAD], Bound("load {load}: last slope minus first slope (s a second)", _bend, Side.ABOVE)),
+        at_each([LOAD], Comparison("load {load}: last slope minus first slope (s a second)", _bend, Side.ABOVE)),
     ),
 )
 RATE_CLAIMS = (
@@ -268,19 +268,21 @@ MOVE_CLAIMS = (
     ClaimTest(
         "With support all the published messages finally arrive to the client (figure 5).",
         "No message is missing, at either rate.",
-        at_each([RATE], Bound("{rate} a second: messages not delivered (share)", _undelivered, Side.BELOW, 1e-6)),
+        at_each([RATE], Comparison("{rate} a second: messages not delivered (share)", _undelivered, Side.BELOW, 1e-6)),
     ),
     ClaimTest(
         "Without support the client misses what is published while it is disconnected (figure 5).",
         "Messages are missing, at either rate.",
-        at_each([RATE], Bound("{rate} a second: messages missed", value(MISSED, agent=UNSUPPORTED), Side.ABOVE)),
+        at_each([RATE], Comparison("{rate} a second: messages missed", value(MISSED, agent=UNSUPPORTED), Side.ABOVE)),
     ),
     ClaimTest(
         "There is no delay due to the processing associated with relocation.",
         "The last of what was kept is there less than a second after the client is back.",
         at_each(
             [RATE],
-            Bound("{rate} a second: time to catch up (s)", value(CATCH_UP_S, agent=SUPPORT), Side.BELOW, _AT_ONCE_S),
+            Comparison(
+                "{rate} a second: time to catch up (s)", value(CATCH_UP_S, agent=SUPPORT), Side.BELOW, _AT_ONCE_S
+            ),
         ),
     ),
 )

@@ -29,7 +29,7 @@ from fractions import Fraction
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.claims import Bound, ClaimTest, Place, Quantity, Side, at_each, value
+from roambus.experiments.claims import ClaimTest, Comparison, Place, Quantity, Side, at_each, value
 from roambus.experiments.figures.figure import Cell, Line, MapFigure, Plan, slug
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, markdown_table, point_table
 from roambus.experiments.studies.study import Study, StudySweep
@@ -266,7 +266,7 @@ CLAIMS = (
         ClaimTest(
             f"{name} delivers {ENOUGH:g} within a second everywhere.",
             f"In every cell, more than {ENOUGH:g} of all pairs are delivered within a second.",
-            at_each(_EVERYWHERE, Bound(f"{_AT}: delivered in time", _in_time(agent), Side.ABOVE, ENOUGH)),
+            at_each(_EVERYWHERE, Comparison(f"{_AT}: delivered in time", _in_time(agent), Side.ABOVE, ENOUGH)),
         )
         for name, agent in (("Gossip", GOSSIP), ("Gossip with repair", REPAIR), ("MFT-PubSub lean", LEAN))
     ),
@@ -276,7 +276,9 @@ CLAIMS = (
         "sends less than half of the bytes of gossip, which neither filters nor is told the subscribers.",
         at_each(
             {RATE: ("10",), SPEED: (), INTEREST: ("0.03125",)},
-            Bound(f"{_AT}: bytes, mft-lean over gossip", _ratio(c.AIR_BYTES_PER_NODE, LEAN, GOSSIP), Side.BELOW, 0.5),
+            Comparison(
+                f"{_AT}: bytes, mft-lean over gossip", _ratio(c.AIR_BYTES_PER_NODE, LEAN, GOSSIP), Side.BELOW, 0.5
+            ),
         ),
     ),
     ClaimTest(
@@ -284,21 +286,23 @@ CLAIMS = (
         f"At ten a second, in every cell, less than {ENOUGH:g} of all pairs are delivered within a second.",
         at_each(
             {RATE: ("10",), SPEED: (), INTEREST: ()},
-            Bound(f"{_AT}: delivered in time", _in_time(FLOODING), Side.BELOW, ENOUGH),
+            Comparison(f"{_AT}: delivered in time", _in_time(FLOODING), Side.BELOW, ENOUGH),
         ),
     ),
     ClaimTest(
         "AODV is late where nodes move, although it is told the subscribers.",
         f"With constants derived for this network, it delivers less than {ENOUGH:g} of all pairs within a second in "
         "every cell with movement.",
-        at_each(_MOVING, Bound(f"{_AT}: delivered in time", _in_time(AODV), Side.BELOW, ENOUGH)),
+        at_each(_MOVING, Comparison(f"{_AT}: delivered in time", _in_time(AODV), Side.BELOW, ENOUGH)),
     ),
     ClaimTest(
         "MFT-PubSub is not worth its tree: gossip with repair sends fewer bytes, whoever is interested.",
         "In every cell, with equal seeds, MFT-PubSub sends more bytes.",
         at_each(
             _EVERYWHERE,
-            Bound(f"{_AT}: bytes, mft over gossip-repair", _ratio(c.AIR_BYTES_PER_NODE, MFT, REPAIR), Side.ABOVE, 1),
+            Comparison(
+                f"{_AT}: bytes, mft over gossip-repair", _ratio(c.AIR_BYTES_PER_NODE, MFT, REPAIR), Side.ABOVE, 1
+            ),
         ),
     ),
 )

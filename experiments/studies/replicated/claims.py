@@ -22,8 +22,8 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Place,
     Side,
@@ -89,10 +89,10 @@ def _seconds(time_out: str) -> float:
     return to_seconds(parse_time(time_out))
 
 
-def _more_in_total_order(metric: str, label: str, **place: str) -> Bound:
+def _more_in_total_order(metric: str, label: str, **place: str) -> Comparison:
     """Total order costs more of the metric than FIFO in runs of equal seeds, which differ in nothing else."""
     more = difference(metric, {AGENT: TOTAL, **place}, {AGENT: FIFO, **place})
-    return Bound(label, more, Side.ABOVE)
+    return Comparison(label, more, Side.ABOVE)
 
 
 ROUTING_CLAIMS = (
@@ -133,7 +133,7 @@ FAULT_CLAIMS = (
         "Every event reaches every interested subscriber, once, whichever broker fails, how, and at every time-out.",
         at_each(
             [FAULT, TIME_OUT],
-            Bound("{fault}, time-out {time_out}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
+            Comparison("{fault}, time-out {time_out}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
         ),
     ),
     ClaimTest(
@@ -141,7 +141,7 @@ FAULT_CLAIMS = (
         "When a leader freezes, the longest delay is longer than when it crashes, at every time-out.",
         at_each(
             [TIME_OUT],
-            Bound(
+            Comparison(
                 "time-out {time_out}: freeze minus crash (s)",
                 difference(LONGEST_DELAY_S, LEADER_FREEZE, LEADER_CRASH),
                 Side.ABOVE,
@@ -158,7 +158,7 @@ FAULT_CLAIMS = (
         "When a replica fails, nothing waits for it: the longest delay is below the time-out.",
         at_each(
             {FAULT: ("replica-crash", "replica-freeze"), TIME_OUT: ()},
-            Bound(
+            Comparison(
                 "{fault}, time-out {time_out}: longest delay (s)",
                 value(LONGEST_DELAY_S),
                 Side.BELOW,
@@ -173,7 +173,7 @@ SITES_CLAIMS = (
         "Every event reaches every interested subscriber, once, in every order, if a broker of each site fails.",
         at_each(
             {FAULT: (), AGENT: (NONE, FIFO, TOTAL)},
-            Bound("{fault}, order {agent}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
+            Comparison("{fault}, order {agent}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
         ),
     ),
     ClaimTest(

@@ -26,8 +26,8 @@ from math import ceil, log2
 import pandas as pd
 
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -103,12 +103,14 @@ _IN_VAIN = 1.0
 def _converges(agent: str) -> Parts:
     """All runs of the agent converge, whatever state they start from; a part for each start."""
     share = mean_over(SUBSCRIBERS, CONVERGED, agent=agent)
-    return at_each([START], Bound("{start}: share of runs that converge", share, Side.ABOVE, CERTAIN), names=STARTS)
+    return at_each(
+        [START], Comparison("{start}: share of runs that converge", share, Side.ABOVE, CERTAIN), names=STARTS
+    )
 
 
 def _at_each_size(what: str, metric: str, most: float, agent: str = OURS) -> Parts:
     """The metric is below a bound that does not depend on the size; a part for each number of subscribers."""
-    return at_each([SUBSCRIBERS], Bound(f"{{subscribers}}: {what}", value(metric, agent=agent), Side.BELOW, most))
+    return at_each([SUBSCRIBERS], Comparison(f"{{subscribers}}: {what}", value(metric, agent=agent), Side.BELOW, most))
 
 
 def _log_size(place: Place) -> int:
@@ -116,9 +118,9 @@ def _log_size(place: Place) -> int:
     return ceil(log2(int(place[SUBSCRIBERS])))
 
 
-def _grows_little(what: str, metric: str, most: float) -> Bound:
+def _grows_little(what: str, metric: str, most: float) -> Comparison:
     """The reading of "constant": the metric gains less than `most` with each doubling of the subscribers."""
-    return Bound(f"growth of {what} with each doubling", _growth(metric), Side.BELOW, most)
+    return Comparison(f"growth of {what} with each doubling", _growth(metric), Side.BELOW, most)
 
 
 def _growth(metric: str) -> Quantity:
@@ -183,13 +185,13 @@ STEADY_CLAIMS = (
         "Different neighbours: at most 2 ceil(log2 n), and below 4 on average, which the proof derives.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: greatest degree",
                 value(DEGREE_MAX, agent=OURS),
                 Side.BELOW,
                 lambda place: 2 * _log_size(place) + HALF,
             ),
-            Bound("{subscribers}: mean degree", value(DEGREE_MEAN, agent=OURS), Side.BELOW, _AVERAGE_DEGREE),
+            Comparison("{subscribers}: mean degree", value(DEGREE_MEAN, agent=OURS), Side.BELOW, _AVERAGE_DEGREE),
         ),
     ),
     ClaimTest(
@@ -231,7 +233,7 @@ STEADY_CLAIMS = (
         "No subscriber is more than ceil(log2 n) hops from who publishes.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: hops to the last subscriber",
                 value(catalogue.HOPS_MAX, agent=OURS),
                 Side.BELOW,
@@ -257,7 +259,9 @@ PUBLICATION_CLAIMS = (
         "subscribers.",
         at_each(
             [START],
-            Bound("{start}: share of subscribers", mean_over(SUBSCRIBERS, INFORMED, agent=OURS), Side.ABOVE, CERTAIN),
+            Comparison(
+                "{start}: share of subscribers", mean_over(SUBSCRIBERS, INFORMED, agent=OURS), Side.ABOVE, CERTAIN
+            ),
             names=FULL_STARTS,
         ),
     ),
@@ -267,7 +271,7 @@ PUBLICATION_CLAIMS = (
         "subscribers.",
         at_each(
             [START],
-            Bound(
+            Comparison(
                 "{start}: redundant publications (%)",
                 mean_over(SUBSCRIBERS, KNOWN_SENT, agent=OURS),
                 Side.BELOW,
@@ -284,13 +288,15 @@ JOIN_CLAIMS = (
         "0, which the first and the last join concern.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: share of old subscribers, without label 0",
                 value(TWO_CONSECUTIVE, agent=OURS),
                 Side.ABOVE,
                 CERTAIN,
             ),
-            Bound("{subscribers}: joins that concern one of all", value(MOST_JOINS, agent=OURS), Side.BELOW, 2 + HALF),
+            Comparison(
+                "{subscribers}: joins that concern one of all", value(MOST_JOINS, agent=OURS), Side.BELOW, 2 + HALF
+            ),
         ),
     ),
 )
@@ -321,7 +327,7 @@ TOPIC_CLAIMS = (
         "What it sends a round and topic grows by less than 0.25 configurations with each doubling of the subscribers.",
         at_each(
             [TOPICS],
-            Bound(
+            Comparison(
                 "{topics} topics: growth of configurations a round and topic with each doubling of the subscribers",
                 _growth_a_topic,
                 Side.BELOW,

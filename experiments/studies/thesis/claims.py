@@ -28,9 +28,9 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.claims import (
-    Bound,
     Claim,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -156,7 +156,7 @@ def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
         table = seed_table(measured, AODV, metric, ["C4", *others], [THESIS_SPEED])
         return table["C4", THESIS_SPEED] - table[place[CONFIG], THESIS_SPEED]
 
-    return at_each({CONFIG: others}, Bound(f"{what}, C4 minus {{config}}", more, Side.ABOVE))
+    return at_each({CONFIG: others}, Comparison(f"{what}, C4 minus {{config}}", more, Side.ABOVE))
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
@@ -197,8 +197,8 @@ THESIS_CLAIMS = (
         "With equal seeds, AODV's messages delivered are more than MFT-PubSub's, and its delivery rate is lower.",
         at_each(
             {CONFIG: ("C32",), SPEED: (THESIS_SPEED,)},
-            Bound("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
-            Bound("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
+            Comparison("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
+            Comparison("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
         ),
     ),
     ClaimTest(
@@ -206,7 +206,9 @@ THESIS_CLAIMS = (
         "With equal seeds, MFT-PubSub's messages delivered are more than AODV's at each speed measured.",
         at_each(
             {CONFIG: ("C16",), SPEED: ()},
-            Bound("{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE),
+            Comparison(
+                "{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE
+            ),
         ),
     ),
     ClaimTest(
@@ -229,7 +231,7 @@ THESIS_CLAIMS = (
         "With equal seeds, at C2 and 8 m/s AODV's messages per node are fewer.",
         at_each(
             {CONFIG: ("C2",), SPEED: (THESIS_SPEED,)},
-            Bound("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
+            Comparison("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
         ),
     ),
     ClaimTest(
@@ -312,7 +314,7 @@ FURTHER_CLAIMS = (
         "From the slowest to the fastest speed, by least squares and mean over sizes, the rate rises.",
         at_each(
             {AGENT: (MFT,)},
-            Bound(
+            Comparison(
                 "{agent}: change of the rate, slowest to fastest",
                 lambda measured, at: _change_with_speed(measured, at[AGENT]),
                 Side.ABOVE,
@@ -324,7 +326,7 @@ FURTHER_CLAIMS = (
         "With equal seeds, this change of the rate is more than AODV's.",
         at_each(
             [],
-            Bound(
+            Comparison(
                 "change of the rate, slowest to fastest, mft minus aodv",
                 lambda measured, _: _change_with_speed(measured, MFT) - _change_with_speed(measured, AODV),
                 Side.ABOVE,

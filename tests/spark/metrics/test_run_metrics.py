@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.limits import TRACE_LISTED
-from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
-from roambus.spark.aggregation.traces import run_name
+from roambus.spark.aggregation.traces import list_traces, run_name
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics import run
 from roambus.spark.metrics.extra import NOTHING
@@ -97,15 +97,6 @@ TRACES: dict[str, list[Row]] = {
         *(publish(1.0, 0, "0.0", [1, 2, 4]), route(1.1, 3, "0.0", [1])),
         *(deliver(1.2, 1, "0.0", 1), deliver(1.3, 2, "0.0", 2), deliver(1.4, 4, "0.0", 3)),
     ],
-    # The same migration, once with heartbeats that say the same and once with some that list who is below their sender.
-    "beats": [
-        *(migrate(0.0, 1, 0), send(0.5, 1, "HEARTBEAT", 70), migrate(1.0, 1, 2), send(1.1, 1, "MIG", 10)),
-        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15)),
-    ],
-    "beats-migrate": [
-        *(migrate(0.0, 1, 0), migrate(1.0, 1, 2), send(1.1, 1, "SUB", 10)),
-        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15), send(3.0, 2, "HEARTBEAT", 21)),
-    ],
     "quiet-migration": [migrate(0.0, 1, 0), send(0.5, 1, "SUB"), migrate(1.0, 1, 2)],
     "no-migration": [migrate(0.0, 1, 0), migrate(0.0, 2, 0), send(0.5, 1, "SUB")],
     "nobody-wants-it": [publish(1.0, 0, "0.0", [])],
@@ -145,7 +136,9 @@ def test_spark_computes_the_same(
     rows: dict[str, dict[str, Any]], traces: dict[str, Path], session: SparkSession
 ) -> None:
     """Every trace has its row, also the empty one, under its folders' names whatever the folder above is called."""
-    table = compute_metrics(list(traces.values()))
+    listed, problems = list_traces(list(traces.values()))
+    table, _ = metrics_of(traces["plain"].parents[3], listed)
+    assert not problems
     assert sorted(table.index) == sorted(run_name(file) for file in traces.values())
     for name, file in traces.items():
         found: dict[str, Any] = {str(key): value for key, value in table.loc[run_name(file)].items()}
@@ -259,12 +252,13 @@ def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
     assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
 
 
-def test_where_heartbeats_carry_more_than_themselves_the_cost_of_migrations_is_unknown(metrics: Metrics) -> None:
-    """They are upkeep if all are equally long from the first migration on; else nobody can tell the parts apart."""
-    assert [metrics("beats")[name] for name in MIGRATION_MESSAGES] == [1.0, 10.0, 10.0, 10]
-    found = metrics("beats-migrate")
-    assert found[c.MIGRATIONS] == 1
-    assert all(found[name] is None for name in MIGRATION_MESSAGES)
+def test_an_agent_without_messages_of_migrations_has_no_cost_of_them(tmp_path: Path) -> None:
+    """The migrations are counted; what they cost cannot be known from the trace."""
+    file = write_trace(tmp_path, "agent=any/seed=0", TRACES["migrations"], migrating=())
+    (found,) = metrics_in_sql([file]).values()
+    for row in (measure(file, 1.0, NOTHING), found):
+        assert row[c.MIGRATIONS] == 2
+        assert all(row[name] is None for name in MIGRATION_MESSAGES)
 
 
 def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:
