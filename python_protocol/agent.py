@@ -243,8 +243,6 @@ class Agent(Process):
     """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
     own_notes: ClassVar[Mapping[str, str]] = {}
     """Its own kinds of notes, each as transcripts write it: "{node} caches {subject}", or "" for one never shown."""
-    needs_sites: ClassVar[bool] = False
-    """Whether the scenario must give sites (the event `Sited`)."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark those that do."""
     needs_levels: bool = False
