@@ -39,9 +39,7 @@ FUNCTIONS = {"list": "list_things"}
 MOVED = {
     "agents": "roambus list agents, and roambus show AGENT for its parameters",
     "castalia": "roambus build castalia",
-    "audit": "roambus verify RESULTS --checklist",
     "dissector": "roambus export --format dissector --agents AGENT,...",
-    "links": "roambus replay RECORDING --export links.html",
 }
 """The commands of the last release that are others now, for this release."""
 
