@@ -33,8 +33,7 @@ from roambus.experiments.studies.study import find_extra, sweep_folders
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
 
-SCALARS, VECTORS = "sca", "vec"
-CAPTURE, CAPTURES = "pcapng", "pcapng-nodes"
+SCALARS, VECTORS, CAPTURE, CAPTURES = "sca", "vec", "pcapng", "pcapng-nodes"
 DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
 EXPORT_FOLDER = "export"
 """The default folder, below the results."""
@@ -154,8 +153,12 @@ def _files_of(trace: Trace, kind: str) -> Iterable[tuple[str, Content]]:
     """The files of a run in a format, each with the end of its name."""
     if kind == CAPTURES:
         return captures_of_nodes(trace)
-    return [(f".{kind}", _ONE_FILE[kind](trace))]
+    ending, write = _ONE_FILE[kind]
+    return [(ending, write(trace))]
 
 
-_ONE_FILE: dict[str, Callable[[Trace], Content]] = {VECTORS: vector_file, CAPTURE: capture_of}
-"""The formats with one file for each run; its name ends in the format's."""
+_ONE_FILE: dict[str, tuple[str, Callable[[Trace], Content]]] = {
+    VECTORS: (f".{VECTORS}", vector_file),
+    CAPTURE: (f".{CAPTURE}", capture_of),
+}
+"""The formats with one file for each run, and the end of its name."""

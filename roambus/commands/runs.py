@@ -18,13 +18,11 @@ from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     BACKEND,
     CHECK,
-    FILE,
     FOLDER,
     LEVEL,
     OTHER_AGENT,
     OUT,
     PLACE,
-    PORT,
     RECORD,
     SIMULATOR,
     SINGLE,
@@ -33,7 +31,7 @@ from roambus.commands.options import (
     Single,
     pairs,
 )
-from roambus.commands.output import answer, detail, print_address, remark
+from roambus.commands.output import answer, detail, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
@@ -255,43 +253,3 @@ def sweep_of_one(command: str, single: Single) -> Sweep:
     agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
     settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
     return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
-
-
-# Looking at a run
-
-
-@click.command()
-@click.argument("run", metavar="RUN", type=PLACE)
-@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, with the same clock.")
-@click.option(
-    "--again", is_flag=True, help="Makes a run without a record again, to show its messages and routing tables."
-)
-@click.option("--trust", is_flag=True, help="Also runs an agent that is not installed.")
-@click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
-@PORT
-def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path | None, port: int) -> None:
-    """Shows RUN as a film in the browser.
-
-    RUN is the folder or the trace that a run has left. The command first prints the metadata of the trace: the agent
-    with its parameters, the template with its settings, the seed, the back-end, and the version of roambus.
-
-    The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
-    else. The film of a run that was made with --record, or is made --again, also shows the contents of messages, which
-    of them arrived, the paths of notifications hop by hop, and routing tables. Without a record it shows what is in the
-    trace.
-
-    The contents of messages need the run's agent. An installed agent is run; an agent in a file, or in a module that no
-    installed package declares, is run only with --trust, because the author of the results chose it. Without --trust
-    the film shows everything else, and a line says so.
-
-    Example: roambus replay results/run --export film.html
-    """
-    from roambus.experiments.viewer.document import page_of, write
-    from roambus.experiments.viewer.server import serve
-
-    page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
-    if export is None:
-        serve(page, port, print_address)
-    else:
-        write(page, export)
-        answer(export, film=export)

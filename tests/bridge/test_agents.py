@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge import agents
-from roambus.bridge.agents import GROUP, agent_names, agent_sources, load_agent
+from roambus.bridge.agents import agent_names, agent_sources, load_agent
+from roambus.bridge.entry_points import AGENTS
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.vocabulary import Role
@@ -32,10 +33,10 @@ class {name}(Agent):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's folder: two agents are installed, one of them broken."""
     points = [
-        EntryPoint("good", "installed_agent:Good", GROUP),
-        EntryPoint("broken", "installed_broken:Broken", GROUP),
+        EntryPoint("good", "installed_agent:Good", AGENTS),
+        EntryPoint("broken", "installed_broken:Broken", AGENTS),
     ]
-    monkeypatch.setattr(agents, "_installed", lambda: points)
+    monkeypatch.setattr(agents, "installed", lambda _: points)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "installed_agent.py").write_text(AGENT.format(name="Good"))
@@ -211,10 +212,10 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
 
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
-    one, other = (EntryPoint("good", f"installed_agent:{name}", GROUP) for name in ("Good", "Other"))
-    monkeypatch.setattr(agents, "_installed", lambda: [one, other])
+    one, other = (EntryPoint("good", f"installed_agent:{name}", AGENTS) for name in ("Good", "Other"))
+    monkeypatch.setattr(agents, "installed", lambda _: [one, other])
     refused("good", "agent 'good' comes from two packages: remove one of them")
-    monkeypatch.setattr(agents, "_installed", lambda: [one, one])
+    monkeypatch.setattr(agents, "installed", lambda _: [one, one])
     assert load_agent("good").__name__ == "Good"
     assert agent_names() == ["good"]
 

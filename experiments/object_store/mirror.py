@@ -22,7 +22,6 @@ never a part of an address.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -40,18 +39,12 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import TRACE_FILE
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
 MOST_OBJECTS = 1_000_000
 """More files than any sweep leaves."""
 _CONNECTIONS = 8
 """How many files are on their way at once: what takes the time is waiting for the store."""
-
-
-def is_address(text: str) -> bool:
-    """Whether this names a place on an object store, and no folder."""
-    return _ADDRESS.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +181,11 @@ class Mirror:
         self.folder = address.mirror
         self._stored: dict[PurePosixPath, Stored] = {}
 
+    @property
+    def url(self) -> str:
+        """The address."""
+        return self.address.url
+
     def fetch(self) -> int:
         """Fetches what is new or has changed at the address; returns how many files. Raises StorageError, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -249,3 +247,8 @@ class Mirror:
     def _date(self, stored: Stored) -> None:
         """Gives the mirror's file the time of the address, so that both are known to be the same."""
         os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))
+
+
+def open_mirror(text: str) -> Mirror:
+    """Return the mirror of an address; raises UserError."""
+    return Mirror(Address.read(text))
