@@ -21,13 +21,13 @@ from math import inf
 from typing import NamedTuple
 
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.mac import AnyMac
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import (
     ChannelSettings,
     GivenLosses,
     InterferenceSettings,
-    MacSettings,
     Ns3Settings,
     RadioSettings,
 )
@@ -104,7 +104,7 @@ class Scenario:
     field_m: tuple[float, float]
     channel: ChannelSettings
     radio: RadioSettings
-    mac: MacSettings
+    mac: AnyMac
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0
