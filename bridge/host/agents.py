@@ -24,14 +24,12 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.agents import name_of
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
@@ -52,8 +50,6 @@ def make_agents(
     """
     name = scenario.agent or agent_class.__name__
     shared, others = parameters_of(scenario, agent_class)
-    if agent_class.needs_sites and scenario.sites is None:
-        raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     draw = chance or (lambda node: Random(f"agent/{scenario.seed}/{node}"))
     try:
         agents = [
@@ -144,7 +140,7 @@ def describe_failure(
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
-    text = f"agent {name_of(type(agent))}, node {agent.node}, simulation time {format_time(now)}, on {what}"
+    text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
     told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
