@@ -24,7 +24,6 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.agents import name_of
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
@@ -141,7 +140,7 @@ def describe_failure(
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
-    text = f"agent {name_of(type(agent))}, node {agent.node}, simulation time {format_time(now)}, on {what}"
+    text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
     told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
