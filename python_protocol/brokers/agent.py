@@ -30,7 +30,6 @@ from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Received,
@@ -156,9 +155,10 @@ class BrokerAgent(Agent):
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
         """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
 
-        Without the link layer a full buffer of the MAC loses the frame: bare links are for back-ends that are reliable.
+        Without the link layer a full buffer of the MAC loses the frame: bare links are for reliable back-ends, and for
+        MACs that acknowledge.
         """
-        if not self.parameters.link_layer and event.reason == NO_LINK:
+        if not self.parameters.link_layer and event.is_break:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
     @on(Subscribe)
