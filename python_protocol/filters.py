@@ -19,10 +19,10 @@ cannot hold one; the word `and` may stand inside them.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from struct import Struct
@@ -76,6 +76,7 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.GREATER: operator.gt,
     Operator.GREATER_OR_EQUAL: operator.ge,
 }
+_WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -164,6 +165,11 @@ class Constraint:
     operator: Operator
     operand: Value = ""
 
+    def __post_init__(self) -> None:
+        # nan is unequal to itself: a filter with it could never be unsubscribed.
+        if isinstance(self.operand, float) and not math.isfinite(self.operand):
+            raise ValueError(f"{self}: the operand is not a finite number")
+
     def matches(self, attributes: dict[str, Value]) -> bool:
         """Whether the attribute is there and compares as asked; a missing attribute never matches."""
         value = attributes.get(self.attribute)
@@ -237,7 +243,10 @@ def _read_constraint(reader: Reader) -> Constraint:
     attribute, code = reader.text(), reader.u8()
     if code >= len(_OPERATORS):
         raise DecodeError(f"no operator has the code {code}")
-    return Constraint(attribute, _OPERATORS[code], read_value(reader))
+    try:
+        return Constraint(attribute, _OPERATORS[code], read_value(reader))
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
 
 
 def write_value(writer: Writer, value: Value) -> None:
@@ -288,7 +297,8 @@ def parse_value(text: str) -> Value:
     """Reads 3, 2.5 or 'text'; raises ValueError."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1]
-    for kind in (int, float):  # in this order, so that 3 stays a whole number: 3.0 has different bytes
-        with suppress(ValueError):
-            return kind(text)
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _NUMBER.fullmatch(text) and math.isfinite(value := float(text)):
+        return value
     raise ValueError(f"{text!r} is neither a number nor a text in single quotes")
