@@ -39,6 +39,7 @@ from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, 
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import (
     BROADCAST,
+    DROP,
     MILLISECOND,
     ROUTE,
     SECOND,
@@ -347,10 +348,21 @@ class RepairingGossip(Gossip):
 
     def _keep(self, copy: Flood) -> None:
         identifier = copy.notification.id
+        self._drop_outdated(identifier.publisher, identifier.sequence)
         self._digest.add(identifier)
         self._copies[identifier], self._on_air[identifier] = copy, self._now
         for old in [one for one in self._copies if not holds(self._of(one.publisher), one)]:
             del self._copies[old], self._on_air[old]
+
+    def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
+        """Note the notifications that digests cannot request any more."""
+        if count := self._digest.outdated(publisher, newest):
+            self.note(
+                DROP,
+                message_type=Flood.message_type,
+                peer=publisher,
+                detail=f"{count} notifications older than the newest 64",
+            )
 
     @on_timer(SUMMARY_TIMER)
     def send_summary(self, _: str, __: SimTime) -> None:
@@ -370,6 +382,8 @@ class RepairingGossip(Gossip):
     def compare(self, summary: Summary, _: NodeId, now: SimTime) -> None:
         """Sends what its sender lacks, or tells soon what is lacked here."""
         for held in summary.held:  # whoever has nothing of a publisher says so: what is not named is not sent again
+            if not any(self._of(held.publisher)):
+                self._drop_outdated(held.publisher, held.newest)
             self._digest.name(held)
         own = self._digest.summary()
         if any(exceeds(held, own) for held in summary.held):

@@ -55,8 +55,20 @@ from roambus.python_protocol.lean.messages import (
     Target,
 )
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, ROUTE, SECOND, NodeId, Role, SimTime, node_list
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DROP,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    node_list,
+)
 
+LAST_NUMBER = 0xFFFF
+"""Of a subscriber's changes, which are numbered from 1 in a circle."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
@@ -101,6 +113,10 @@ class Journey:
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
     """Who of those has said so itself."""
+    served: set[NodeId] = field(default_factory=set)
+    """Subscribers for whom this node has ever sent it."""
+    unheard: set[NodeId] = field(default_factory=set)
+    """Subscribers whose acknowledgement of the last effort has not come."""
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
@@ -110,6 +126,7 @@ class Journey:
         """The subscriber has it."""
         self.done.add(subscriber)
         self.todo.discard(subscriber)
+        self.unheard.discard(subscriber)
         self.duty.pop(subscriber, None)
 
 
@@ -159,7 +176,7 @@ class LeanMft(RepairingGossip):
     def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
         """Tells everybody what is wanted from now on."""
         super().change_subscriptions(event, now)
-        self._number += 1
+        self._number = self._number % LAST_NUMBER + 1
         self._learn_own()
 
     def _learn_own(self) -> None:
@@ -195,7 +212,8 @@ class LeanMft(RepairingGossip):
         for identifier, journey in self._journeys.items():
             is_own = identifier.publisher == self.node and interest.subscriber != self.node
             is_late = self._now - journey.heard < self.parameters.subscription_delay
-            if is_own and is_late and wants(interest.filters, journey.notification):
+            is_served = interest.subscriber in journey.served or interest.subscriber in journey.done
+            if is_own and is_late and not is_served and wants(interest.filters, journey.notification):
                 journey.todo.add(interest.subscriber)
                 self.set_timer(ForwardTimer(identifier), self._delay.delay())
 
@@ -260,7 +278,8 @@ class LeanMft(RepairingGossip):
 
     def _begin(self, notification: Notification, hops: int, now: SimTime) -> Journey:
         if len(self._journeys) >= self.parameters.memory:
-            del self._journeys[next(iter(self._journeys))]
+            oldest = self._journeys.pop(next(iter(self._journeys)))
+            self._drop(oldest, oldest.todo | oldest.duty.keys() | oldest.unheard, "memory full")
         journey = self._journeys[notification.id] = Journey(notification, hops, now)
         for subscriber, is_witnessed in self._early.pop(notification.id, {}).items():
             journey.done.add(subscriber)
@@ -272,6 +291,7 @@ class LeanMft(RepairingGossip):
         """Sends it for all for whom that is still to be done, and waits for a sign."""
         journey.tries += 1
         journey.duty = {one: self._distances.of(one, now) for one in sorted(journey.todo | journey.duty.keys())}
+        journey.served |= journey.duty.keys()
         journey.todo.clear()
         self._directed = now
         self._send_on(journey, journey.duty, effort=min(journey.tries - 1, 1))
@@ -293,7 +313,11 @@ class LeanMft(RepairingGossip):
     def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
         """Sends it again while it may; what nobody has taken from the publisher then goes to all."""
         journey = self._journeys.get(key.notification)
-        if journey is None or not journey.duty:
+        if journey is None:
+            return
+        self._drop(journey, journey.unheard, "no acknowledgement")
+        journey.unheard.clear()
+        if not journey.duty:
             return
         for subscriber in journey.duty:
             self._distances.disappoint(subscriber)
@@ -303,7 +327,15 @@ class LeanMft(RepairingGossip):
         if key.notification.publisher == self.node and not journey.broadcasts:
             journey.broadcasts = 1
             self._send_to_all(journey, journey.duty)
+            journey.unheard.update(journey.duty)
+            self.set_timer(key, 2 * self.parameters.answer_delay)
+        else:
+            self._drop(journey, journey.duty, "no acknowledgement")
         journey.duty.clear()
+
+    def _drop(self, journey: Journey, subscribers: Iterable[NodeId], reason: str) -> None:
+        for one in sorted(subscribers):
+            self.note(DROP, notification_id=str(journey.notification.id), peer=one, detail=reason)
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:

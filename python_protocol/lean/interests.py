@@ -24,6 +24,7 @@ from typing import NamedTuple
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.link import is_newer
 from roambus.python_protocol.vocabulary import NodeId, SubscriberId
 
 MESSAGE_BYTES = 102
@@ -88,7 +89,7 @@ class Interests:
         """Takes what somebody wants, and is to tell it on if it is new."""
         key = interest.subscriber, interest.part
         known = self._known.get(key)
-        if known is not None and interest.number <= known.number:
+        if known is not None and not is_newer(interest.number, known.number, 16):
             if interest.number == known.number and key in self._pending:
                 self._pending[key] += 1
             return False

@@ -54,6 +54,14 @@ class Digest:
         self._limit = limit
         self._held: dict[NodeId, Held] = {}
 
+    def outdated(self, publisher: NodeId, newest: int) -> int:
+        """Count the notifications that are not here and can no longer be requested once `newest` is the newest."""
+        known = self._held.get(publisher)
+        first = 0 if known is None else max(0, known.newest - _BITS + 1)
+        named = () if known is None else (known,)
+        numbers = range(first, max(first, newest - _BITS + 1))
+        return sum(not holds(named, NotificationId(publisher, number)) for number in numbers)
+
     def add(self, identifier: NotificationId) -> None:
         """A notification has arrived."""
         publisher, number = identifier.publisher, identifier.sequence
