@@ -61,7 +61,8 @@ from roambus.experiments.studies.thesis.claims import (
     check_further_claims,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
-from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import mean_points, replace_file
 from roambus.spark.metrics import catalogue as c

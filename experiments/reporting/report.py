@@ -48,7 +48,8 @@ from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
-from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 

@@ -68,7 +68,7 @@ class Choice(NamedTuple):
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
-        from roambus.experiments.sweeps.sweep import override, with_agents, with_parameters
+        from roambus.experiments.sweeps.narrowing import override, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
         chosen = chosen if self.agents is None else with_agents(chosen, self.agents)
@@ -76,14 +76,15 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
-        from roambus.experiments.sweeps.sweep_file import is_template, read_sweep
+        from roambus.experiments.sweeps.named_settings import is_template
+        from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """A template swept by what is set alone; `source` is for messages. Raises UserError."""
+        from roambus.experiments.sweeps.named_settings import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
-        from roambus.experiments.sweeps.sweep_file import sweep_of
         from roambus.experiments.templates.render import find_template
 
         if self.agents is None:
@@ -205,9 +206,9 @@ def sweep(
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
     """Writes the script and what the sweep is; returns the file."""
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     arguments = without_options(sys.argv[1:], "--slurm", "--tasks", "--workers", "--part")
     command = [sys.executable, "-m", "roambus", *arguments]
@@ -228,8 +229,8 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import Part, plan_runs, run_plans
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)

@@ -82,6 +82,15 @@ class Extra:
 NOTHING = Extra()
 
 
+def check_reference(where: str, reference: str) -> None:
+    """Raise UserError, which begins with `where`, for a file that is not there or a package that is not installed."""
+    if reference.endswith(".py"):
+        if not Path(reference).is_file():
+            raise UserError(f"{where}: there is no file {reference}")
+    elif reference not in (known := dict.fromkeys(point.name for point in entry_points(group=GROUP))):
+        raise UserError(f"{where}: {unknown('metrics', reference, known)}; or give path/to/file.py")
+
+
 def own_metrics(reference: str) -> Extra:
     """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
     what, points = f"metrics {reference!r}", {point.name: point.value for point in entry_points(group=GROUP)}

@@ -6,7 +6,8 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.commands.sweeps import Choice
-from roambus.experiments.sweeps.sweep import AgentChoice, expand, override, with_agents
+from roambus.experiments.sweeps.narrowing import override, with_agents
+from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 THESIS = read_sweep("thesis")

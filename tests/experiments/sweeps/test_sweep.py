@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.sweeps.narrowing import override, with_agents
+from roambus.experiments.sweeps.request import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis, with_agents
-from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import parse_scalar
 
