@@ -28,26 +28,20 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import lru_cache
 from hashlib import sha256
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
+from importlib.metadata import EntryPoint
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
+from roambus.bridge.entry_points import AGENTS, DISTRIBUTION, find_module, installed, is_own
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
 _OUR_PACKAGE = Path(__file__).parents[1]
-
-GROUP = "roambus.agents"
-
-DISTRIBUTION = "roambus"
 
 _SHOWN_OF_HASH = 16
 
@@ -74,22 +68,7 @@ def load_agent(reference: str) -> type[Agent]:
 
 
 def _points(reference: str) -> list[EntryPoint]:
-    return [point for point in _installed() if reference in (point.name, point.value)]
-
-
-def _installed() -> tuple[EntryPoint, ...]:
-    """The entry points of all installed agents.
-
-    They are read again where a folder of the search path has changed: a hunt asks before each history, and to read
-    them took nearly half of its time.
-    """
-    places = (Path(place) for place in sys.path)
-    return _read_installed(tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
-
-
-@lru_cache(maxsize=4)
-def _read_installed(_: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=GROUP))
+    return [point for point in installed(AGENTS) if reference in (point.name, point.value)]
 
 
 def installed_agent(reference: str) -> EntryPoint | None:
@@ -105,12 +84,12 @@ def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
 
 def agent_names() -> list[str]:
     """The names of all installed agents."""
-    return sorted({point.name for point in _installed()})
+    return sorted({point.name for point in installed(AGENTS)})
 
 
 def own_agents() -> list[str]:
     """The names of the agents that come with roambus."""
-    return sorted({point.name for point in _installed() if point.value.startswith(f"{DISTRIBUTION}.")})
+    return sorted({point.name for point in installed(AGENTS) if is_own(point)})
 
 
 def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
@@ -361,7 +340,7 @@ def announce_file(what: str, file: Path, announce: Announce) -> None:
 def class_docstring(target: str) -> str | None:
     """The docstring of a class, given as module:Class; None if it is not in the source, as that of a made class."""
     module, _, name = target.partition(":")
-    spec = _find_code(module.split("."))
+    spec = find_module(module)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
         return None
     try:
@@ -390,24 +369,11 @@ def source_files(module: str, file: Path) -> list[Path]:
 
 def _files_of(module: str) -> Sequence[Path]:
     """The files of a package, or what `source_files` says of a module; none if there is no such module."""
-    spec = _find_code(module.split("."))
+    spec = find_module(module)
     if spec is None or spec.origin is None or not Path(spec.origin).is_file():
         return ()
     file = Path(spec.origin).resolve()
     return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else source_files(module, file)
-
-
-def _find_code(names: Sequence[str]) -> ModuleSpec | None:
-    """The place of a module, package by package, without running any of them."""
-    try:
-        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
-    except (ImportError, ValueError):
-        return None
-    for depth in range(2, len(names) + 1):
-        if spec is None:
-            return None
-        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
-    return spec
 
 
 def name_of(agent_class: type[Agent]) -> str:

@@ -14,12 +14,12 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import GROUP, class_docstring
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies
+from roambus.bridge.agents import class_docstring
+from roambus.bridge.entry_points import AGENTS, named
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
 from roambus.spark.metrics.catalogue import METRICS, metric
 
 
@@ -52,9 +52,9 @@ def heading(file: Path) -> str:
     return re.sub(r":$", ".", first_sentence("\n".join(comment)))
 
 
-def study_summary(folder: Path) -> str:
-    """The first sentence of a study's module."""
-    return first_sentence(ast.get_docstring(_tree(folder / "study.py")) or "")
+def study_summary(module: Path) -> str:
+    """Return the first sentence of a study's module."""
+    return first_sentence(ast.get_docstring(_tree(module)) or "")
 
 
 def study_metrics() -> dict[str, str]:
@@ -82,10 +82,10 @@ def _tree(file: Path) -> ast.Module:
 
 
 _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "agents": lambda: {point.name: point.value for point in entry_points(group=GROUP)},
+    "agents": lambda: {name: point.value for name, point in named(AGENTS).items()},
     "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
     "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
-    "studies": shipped_studies,
+    "studies": study_modules,
     "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
 }
 _UNTOLD = "Its source has no summary; roambus show loads it."

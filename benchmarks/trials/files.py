@@ -181,7 +181,7 @@ SUBJECTS = (
     Subject(
         "trace",
         f"{RUN}/trace.parquet",
-        (_trace, _page, _page_again, _exported("jsonl"), _exported("vec"), _resume),
+        (_trace, _page, _page_again, _exported("vec"), _resume),
         forge_table,
     ),
     Subject("record", f"{RUN}/frames.roambus", (_page, lambda folder: rerun(folder / RUN / "frames.roambus"))),

@@ -31,7 +31,7 @@ WRITERS: dict[str, list[str]] = {
     "render": ["render", "field", "--out", "{out}"],
     "replay": ["replay", "{run}", "--export", "{out}/film.html"],
     "figures": ["figures", "{results}"],
-    "export": ["export", "{run}", "--format", "vec,jsonl", "--out", "{out}"],
+    "export": ["export", "{run}", "--format", "vec", "--out", "{out}"],
 }
 """Commands that write."""
 OF_SPARK: dict[str, list[str]] = {

@@ -20,12 +20,12 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from symtable import SymbolTable, symtable
 from typing import Any
 
-from roambus.bridge.agents import GROUP, load_agent
+from roambus.bridge.agents import load_agent
+from roambus.bridge.entry_points import AGENTS, installed
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.python_protocol.agent import Agent
@@ -55,7 +55,7 @@ def reference_of(agent: type[Agent], folder: Path) -> str:
 
 
 def _installed_names(agent: type[Agent]) -> Iterator[str]:
-    for point in entry_points(group=GROUP):
+    for point in installed(AGENTS):
         if point.value.endswith(f":{agent.__qualname__}") and load_agent(point.name) is agent:
             yield point.name
 

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory, beyond_of
@@ -36,14 +36,12 @@ from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
+from roambus.experiments.stores import Store
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
-
-if TYPE_CHECKING:  # a run needs no object store
-    from roambus.experiments.object_store import Mirror
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
@@ -261,10 +259,10 @@ def _collect(
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Another crew, and the mirror into which it makes runs."""
+    """Another crew, and the store into which it makes runs."""
 
     crew: Crew
-    mirror: Mirror
+    store: Store
 
     @property
     def at_once(self) -> int:
@@ -275,11 +273,11 @@ class Published:
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
         """Yields number and error of each run when it is published; raises StorageError, and what the crew raises."""
-        self.mirror.publish()  # what the sweep is, and runs that a broken connection has left here
+        self.store.publish()  # what the sweep is, and runs that a broken connection has left here
         with closing(self.crew.run(plans, backend, workspace)) as ended:
             for number, error in ended:
                 if number != BEGUN[0]:
-                    self.mirror.publish(plans[number].folder)
+                    self.store.publish(plans[number].folder)
                 yield number, error
 
 

@@ -28,11 +28,12 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
+from roambus.bridge.entry_points import STUDIES, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -184,10 +185,17 @@ def _environment(folder: Path) -> SandboxedEnvironment:
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
     """What a study's templates can draw beyond that; nothing is imported from a folder of the user's own."""
-    studies, place = list(shipped_studies().values()), folder.resolve()
-    own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
-    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
+    modules, place = study_modules(), folder.resolve()
+    own = [name for name, file in modules.items() if file.parent.resolve() == place]
+    chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))
+    beside = [named(STUDIES)[name].module.rpartition(".") for name in chosen if _scenario(modules[name]).is_file()]
+    names = dict.fromkeys(f"{package}{dot}scenario" for package, dot, _ in beside)
     return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
+
+
+def _scenario(study: Path) -> Path:
+    """The module of template functions beside a study's module."""
+    return study.with_name("scenario.py")
 
 
 def _finalize(value: Any) -> Any:

@@ -18,13 +18,11 @@ from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     BACKEND,
     CHECK,
-    FILE,
     FOLDER,
     LEVEL,
     OTHER_AGENT,
     OUT,
     PLACE,
-    PORT,
     RECORD,
     SIMULATOR,
     SINGLE,
@@ -33,7 +31,7 @@ from roambus.commands.options import (
     Single,
     pairs,
 )
-from roambus.commands.output import answer, detail, print_address, remark
+from roambus.commands.output import answer, detail, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
@@ -255,58 +253,3 @@ def sweep_of_one(command: str, single: Single) -> Sweep:
     agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
     settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
     return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
-
-
-# Looking at a run
-
-
-@click.command()
-@click.argument("run", metavar="RUN|RECORDING", type=PLACE)
-@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, with the same clock.")
-@click.option(
-    "--again", is_flag=True, help="Makes a run without a record again, to show its messages and routing tables."
-)
-@click.option("--channel", type=click.IntRange(-1, 255), help="The channel of a recording; -1 is the mean over all.")
-@click.option("--trust", is_flag=True, help="Also runs an agent that is not installed.")
-@click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
-@PORT
-def replay(
-    run: Path, other: Path | None, again: bool, channel: int | None, trust: bool, export: Path | None, port: int
-) -> None:
-    """Shows RUN as a film in the browser, or the links of a RECORDING.
-
-    RUN is the folder or the trace that a run has left. The command first prints the metadata of the trace: the agent
-    with its parameters, the template with its settings, the seed, the back-end, and the version of roambus.
-
-    The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
-    else. The film of a run that was made with --record, or is made --again, also shows the contents of messages, which
-    of them arrived, the paths of notifications hop by hop, and routing tables. Without a record it shows what is in the
-    trace.
-
-    The contents of messages need the run's agent. An installed agent is run; an agent in a file, or in a module that no
-    installed package declares, is run only with --trust, because the author of the results chose it. Without --trust
-    the film shows everything else, and a line says so.
-
-    A RECORDING is a testbed's links in the K7 format, which a run plays by --set links=FILE. Its page has a map of the
-    links, the delivery of each, delivery over signal strength, the changes of links over time, and the gaps of the
-    recording.
-
-    Example: roambus replay results/run --export film.html
-    """
-    from roambus.bridge.recordings import is_k7, read_k7
-    from roambus.experiments.reporting.testbed import page_of as page_of_links
-    from roambus.experiments.viewer.document import page_of, write
-    from roambus.experiments.viewer.server import serve
-
-    recorded = is_k7(run)
-    if (recorded and other is not None) or (channel is not None and not recorded):
-        raise UserError("--with shows a second run beside a run, and --channel a channel of a recording")
-    if recorded:
-        page = page_of_links(read_k7(run), channel)
-    else:
-        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
-    if export is None:
-        serve(page, port, print_address)
-    else:
-        write(page, export)
-        answer(export, **{"page" if recorded else "film": export})

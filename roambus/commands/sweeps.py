@@ -26,12 +26,12 @@ from roambus.commands.options import (
     FOLDER,
     LEVEL,
     METRIC,
-    MIRRORS,
     PARAMETER_VALUES,
     PRECISION,
     RECORD,
     SEEDS,
     SPARK,
+    STORES,
     SWEEP_BACKEND,
     SWEEP_NAME,
     VALUES,
@@ -270,23 +270,21 @@ def make_crew(workers: int, spark: str | None) -> Crew:
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:
-    """The crew, or one that publishes each run when it ends, if these results are a mirror.
+    """The crew, or one that publishes each run when it ends, if these results are those of a store.
 
-    Raises UserError for executors of a cluster, which would look for the mirror on their own machines.
+    Raises UserError for executors of a cluster, which would look for the store's folder on their own machines.
     """
     from roambus.experiments.sweeps.processes import Processes
     from roambus.experiments.sweeps.runner import Published
 
     context = click.get_current_context(silent=True)
-    mirrors = context.meta.get(MIRRORS, []) if context is not None else []
-    mirror = next((one for one in mirrors if results.is_relative_to(one.folder)), None)
-    if mirror is None:
+    stores = context.meta.get(STORES, []) if context is not None else []
+    store = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    if store is None:
         return crew
     if not isinstance(crew, Processes):
-        raise UserError(
-            f"--spark: executors cannot write to {mirror.address.url}: give a folder that all of them reach"
-        )
-    return Published(crew, mirror)
+        raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
+    return Published(crew, store)
 
 
 # Until it is known

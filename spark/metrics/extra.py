@@ -18,13 +18,14 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import entry_points
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from roambus.bridge.agents import import_file, import_installed
+from roambus.bridge.entry_points import METRICS as GROUP
+from roambus.bridge.entry_points import named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.metrics.catalogue import METRICS, Metric, metrics_in
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from roambus.spark.metrics.run import Run
-
-GROUP = "roambus.metrics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def check_reference(where: str, reference: str) -> None:
 
 def own_metrics(reference: str) -> Extra:
     """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
-    what, points = f"metrics {reference!r}", {point.name: point.value for point in entry_points(group=GROUP)}
+    what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
     if reference.endswith(".py"):
         module = import_file(what, Path(reference))
     elif reference in points:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import (
-    GROUP,
     UntrustedAgentError,
     agent_names,
     agent_sources,
@@ -18,6 +17,7 @@ from roambus.bridge.agents import (
     load_agent,
     load_agent_of_results,
 )
+from roambus.bridge.entry_points import AGENTS
 from roambus.bridge.record.replay import rerun
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.command_line import main
@@ -48,7 +48,7 @@ def test_installed_agents_are_found_with_their_package_and_files(name: str) -> N
     assert code.package.startswith("roambus ")
     assert {*agent_sources(load_agent(name))} <= {*code.files}
     assert load_agent_of_results(name, trusted=False) is load_agent(name)
-    (point,) = entry_points(group=GROUP, name=name)
+    (point,) = entry_points(group=AGENTS, name=name)
     assert load_agent_of_results(point.value, trusted=False) is load_agent(name)
 
 

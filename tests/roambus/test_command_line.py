@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.command_line import MODULES, MOVED
+from roambus.command_line import commands
 from roambus.experiments import listing
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
@@ -98,17 +99,8 @@ def test_agents_are_listed_and_shown_with_their_parameters(
 
 
 def test_there_are_few_commands() -> None:
-    """What one has to look through to find the one that is needed; and what has moved is none of them."""
-    assert len(MODULES) <= 25
-    assert not MOVED.keys() & MODULES
-
-
-@pytest.mark.parametrize("command", MOVED)
-def test_a_command_that_has_moved_says_where_to(command: str, roambus: Roambus) -> None:
-    """In one line, as a usage error."""
-    done = roambus(command, "anything")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"Error: roambus {command} is now {MOVED[command]}\n"
+    """The list of commands fits on a screen."""
+    assert len(commands.list_commands(click.Context(commands))) <= 25
 
 
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:

@@ -13,7 +13,7 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.command_line import commands
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.study import load_study
-from tests.bridge.test_run import plan_of
+from tests.bridge.runs.test_run import plan_of
 
 RUN = ["run", "field", "--agent", "beacon", "--backend", "ideal", "--set", "nodes=3", "--set", "time_limit=2"]
 SWEEP = ["sweep", "field", "--agents", "beacon", "--backend", "ideal", "--set", "nodes=3", "--set", "time_limit=2"]

@@ -18,7 +18,7 @@ LOOKING = {
     "aggregate": ["aggregate", "."],
     "compare": ["compare", ".", "--metric", "messages_per_node"],
     "figures": ["figures", "."],
-    "export": ["export", ".", "--format", "sca,vec,jsonl"],
+    "export": ["export", ".", "--format", "sca,vec"],
     "replay": ["replay", "RUN", "--export", "film.html"],
     "replay --again": ["replay", "RUN", "--again", "--export", "again.html"],
     "replay --with": ["replay", "RUN", "--with", "RUN", "--export", "both.html"],

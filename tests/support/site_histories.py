@@ -12,7 +12,7 @@ from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscrib
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated.site_state import Peer
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
-from tests.python_protocol.replicated.network import (
+from tests.python_protocol.papers.replicated.network import (
     QUIET,
     Result,
     about,

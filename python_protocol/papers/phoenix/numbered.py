@@ -1,7 +1,7 @@
 """A broker of Phoenix with numbered migrations: what algorithm 2.3 needs to lose, double and overtake nothing.
 
-As it stands (`broker`) it does all three on a static tree with reliable links; `tests/python_protocol/phoenix` has the
-smallest networks:
+As it stands (`broker`) it does all three on a static tree with reliable links.
+`tests/python_protocol/papers/phoenix` has the smallest networks:
 
 - Two MIGs of a subscriber that moves fast can overtake each other. The older one then turns the way back to a broker
   that the subscriber has left, and finds no queue.

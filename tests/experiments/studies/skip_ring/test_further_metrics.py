@@ -10,7 +10,7 @@ from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import measurements
 from roambus.python_protocol.vocabulary import SECOND
-from tests.python_protocol.skip_ring.network import run
+from tests.python_protocol.papers.skip_ring.network import run
 from tests.spark.synthetic import Row, measured
 
 

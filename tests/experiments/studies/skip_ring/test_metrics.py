@@ -11,7 +11,7 @@ from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.vocabulary import SECOND
-from tests.python_protocol.skip_ring.network import ANY_TOPIC, published, run
+from tests.python_protocol.papers.skip_ring.network import ANY_TOPIC, published, run
 from tests.spark.synthetic import measured
 from tests.support.runs import Row
 
