@@ -68,7 +68,7 @@ CASES = (
 
 def write_run(folder: Path, case: Case, delay: str) -> Scenario:
     """The ini of a run and its files."""
-    axes = tuple(plain_axis(name, [value], "axis") for name, value in {**case.settings, "time_limit": SECONDS}.items())
+    axes = tuple(plain_axis(name, [value]) for name, value in {**case.settings, "time_limit": SECONDS}.items())
     choice = AgentChoice(case.agent, case.agent, case.parameters)
     (plan,) = plan_runs(Sweep("equality", find_template(case.template), (choice,), axes), folder)
     write_inputs(plan, folder)

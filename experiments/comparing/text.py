@@ -42,16 +42,16 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
             *differences,
             *_significant(tests),
             *_family(tests),
-            *_told(measured),
+            *_oracle(measured),
             *warning,
         ]
     )
 
 
-def _told(measured: Measurements) -> Iterator[str]:
-    """Which agents know what the others have to find out."""
-    if measured.told and len(measured.agents) > 1:
-        yield f"told the subscribers by the scenario: {', '.join(measured.told)}"
+def _oracle(measured: Measurements) -> Iterator[str]:
+    """Name the agents that use the scenario's oracle of subscribers."""
+    if measured.oracle_agents and len(measured.agents) > 1:
+        yield f"told the subscribers by the scenario: {', '.join(measured.oracle_agents)}"
 
 
 def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:

@@ -37,13 +37,14 @@ from roambus.bridge.runs.layout import (
     REPORT_FILE,
     SEED,
     SWEEP,
+    TITLES,
     TRACES,
     writing,
 )
 from roambus.bridge.runs.log import maker_of
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
+from roambus.experiments.measurements import Measurements, Table, axis_heading, metrics_table, sent_table
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
@@ -207,6 +208,7 @@ class Filters:
 
     def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
         verdicts = {claim.verdict for claim in claims}
+        self._titles = _agent_titles(sweeps)
         found = {AGENT: _united(measured.agents for measured in sweeps)}
         found[VERDICT] = [verdict.value for verdict in Verdict if verdict in verdicts]
         for axis in _united(measured.axes for measured in sweeps):
@@ -225,8 +227,8 @@ class Filters:
         return " ".join(str(self._numbers[one]) for one in place.items() if one in self._numbers)
 
     def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
-        label = agent_name if key == AGENT else str
-        return tuple(Option(self._numbers[key, name], name, label(name)) for name in names)
+        titles = self._titles if key == AGENT else {}
+        return tuple(Option(self._numbers[key, name], name, titles.get(name, name)) for name in names)
 
 
 def common_place(measured: Measurements) -> dict[str, str]:
@@ -321,9 +323,15 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
     return Section(name, facts(measured), tables, commands(found))
 
 
+def _agent_titles(sweeps: Sequence[Measurements]) -> dict[str, str]:
+    """The names of agents for readers, by the labels that have one."""
+    return {label: title for measured in sweeps for label, title in measured.sweep.get(TITLES, {}).items()}
+
+
 def _title(sweeps: Sequence[Measurements]) -> str:
     """The title of what has none of its own: the agents that are compared."""
-    names = [agent_name(agent) for agent in _united(measured.agents for measured in sweeps)]
+    titles = _agent_titles(sweeps)
+    names = [titles.get(agent, agent) for agent in _united(measured.agents for measured in sweeps)]
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 

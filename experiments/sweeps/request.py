@@ -34,6 +34,7 @@ from roambus.bridge.runs.layout import (
     SWEEP,
     SWEEP_FILE,
     TEMPLATE,
+    TITLES,
     TRACE_FILE,
     TRACES,
     read_asked,
@@ -47,7 +48,7 @@ from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
-_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE}
+_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
@@ -65,6 +66,7 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({PRECISION: sweep.precision} if sweep.precision else {}),
         **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
         **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
+        **({TITLES: titles} if (titles := {one.label: one.title for one in sweep.agents if one.title}) else {}),
     }
 
 
@@ -196,6 +198,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     precision = new.get(PRECISION, old.get(PRECISION))
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
+    titles = {**old.get(TITLES, {}), **new.get(TITLES, {})}
     measure, oracle = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
     return {
         **new,
@@ -209,4 +212,5 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({PRECISION: precision} if precision else {}),
         **({MEASURE: measure} if measure else {}),
         **({ORACLE: oracle} if oracle else {}),
+        **({TITLES: titles} if titles else {}),
     }

@@ -55,6 +55,8 @@ class AgentChoice:
     label: str
     agent: str
     parameters: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    """The name for readers; empty for the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
     return "/".join(f"{axis}={value}" for axis, value in ((AGENT, agent), *axes))
 
 
-def plain_axis(name: str, values: Sequence[Scalar], where: str) -> Axis:
+def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:
     """An axis that sets the variable of its own name; a file is called by its name, wherever it lies.
 
     Raises UserError, which begins with `where`, for a value that is there twice.

@@ -10,7 +10,7 @@ speed = [2, 4]                   a variable and its values
 config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several variables
 agent.buffer = [5, 10]           a parameter of every agent that has it; mft.buffer, of the agent mft
 [agents]
-mft = {}                         an agent by its name
+mft = { title = "MFT-PubSub" }   an agent by its name, and its name for readers
 variant = { use = "mft", parameters = { sticky_parent = false } }
 
 Every mistake is a UserError that names file and key.
@@ -98,11 +98,11 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
     """Read an agent of the sweep. Its parameters are sorted, so that their order in the file changes no run."""
     if not isinstance(options, dict):
         raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
-    check_words(f"{path}: agents.{label}", "key", options, ("use", "parameters"))
+    check_words(f"{path}: agents.{label}", "key", options, ("use", "parameters", "title"))
     where = f"agents.{label}.parameters"
     parameters = table(path, "parameters", options).items()
     texts = sorted((name, plain(scalar(path, f"{where}.{name}", value))) for name, value in parameters)
     use = str(options.get("use", label))
     beside = str(path.parent / use)  # an agent's file may lie beside the sweep
     is_file = Path(beside.partition(".py:")[0].removesuffix(".py") + ".py").is_file()
-    return AgentChoice(label, beside if is_file else use, tuple(texts))
+    return AgentChoice(label, beside if is_file else use, tuple(texts), str(options.get("title", "")))

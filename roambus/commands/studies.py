@@ -62,12 +62,14 @@ def reproduce(
     """
     from roambus.bridge.runs.layout import SWEEP_FILE, unlinked_below
     from roambus.experiments.studies.study import load_study, sweep_folder
-    from roambus.spark.engine.session import spark_session
+    from roambus.spark.engine.session import begin_java, spark_session
 
     chosen = load_study(study)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
     for one in chosen.sweeps:
         unlinked_below(folder, sweep_folder(folder, chosen, one).relative_to(folder) / SWEEP_FILE)
+    if spark is None:
+        begin_java()  # it takes some seconds, while the runs are made
     crew, master = make_crew(workers, spark), spark or "local[*]"
     problems = []
     for one in chosen.sweeps:

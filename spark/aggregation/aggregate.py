@@ -53,7 +53,7 @@ from roambus.spark.aggregation.computation import (
 from roambus.spark.aggregation.intervals import ends
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
-from roambus.spark.engine.session import cores_of, spark_session
+from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra, Table
@@ -253,6 +253,7 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
     if waiting:
+        begin_java(job.master)
         progress = job.progress
         with (
             spark_session(job.master) as session,

@@ -1,9 +1,15 @@
-"""Finds a Java for Spark and runs it as a child process.
+"""Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
-The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start Java by
-itself, but keeps neither its exit status nor its last output. So we start it as spark-submit would, and environment
-variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, one after the other.
-Java ends with the process, by the end of its standard input.
+The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start it by
+itself, but keeps neither how it ended nor what it said last. So we start it, and environment variables tell PySpark
+where it is, as if spark-submit had started both. One Java serves all sessions of a process, one after the other, and so
+does its folder, for Spark keeps its name. It ends with the process, by the end of its standard input.
+
+Java keeps Spark's classes as it has read and checked them once, which halves the time of its next starts; it calls this
+class data sharing. An archive has two files: the classes of Java's own, of which the packaged Java brings no archive,
+and on top of them those of Spark that a session has used. Java itself sees whether they fit it and Spark's files, and
+does without them, silently, where they do not. Files that are damaged would end it, so they are tried first, by asking
+it for its version.
 """
 
 from __future__ import annotations
@@ -19,15 +25,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from struct import Struct
+from typing import NamedTuple
 
+import pyspark
 from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError, describe_end, memory_kills
+from roambus.bridge.files import user_cache
 from roambus.bridge.process import SPARK, private_folder
 
 OLDEST, NEWEST = 17, 25
@@ -86,11 +96,63 @@ def write_java_home(java: Path, folder: Path) -> Path:
     return folder
 
 
+CHECK_S = 30.0
+"""Java tells its version within this."""
+_SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+class ClassArchive(NamedTuple):
+    """The two files, whether they are there or not."""
+
+    java: Path
+    spark: Path
+
+    def are_there(self) -> bool:
+        """Whether a session can read them."""
+        return self.java.is_file() and self.spark.is_file()
+
+
+def class_archive(java: Path, spark_home: Path) -> ClassArchive:
+    """The archive in the user's cache for this Java and this Spark."""
+    key = sha256(f"{java.resolve()}\0{spark_home.resolve()}".encode()).hexdigest()[:12]
+    folder = user_cache() / "spark" / f"{pyspark.__version__}-{key}"
+    return ClassArchive(folder / "java.jsa", folder / "spark.jsa")
+
+
+def options_to_read(java: Path, spark_home: Path) -> str:
+    """Java's options to take classes from the archive; none if there is none, or none that can be named and read."""
+    archive = class_archive(java, spark_home)
+    options = f"{_SILENT} {_shared(archive.java, archive.spark)}"
+    # Options are separated by blanks, and files by colons.
+    is_plain = re.search(r"[\s:\"']", str(archive.java)) is None
+    return options if archive.are_there() and is_plain and _starts(java, options) else ""
+
+
+def options_to_write(archive: ClassArchive, written: Path) -> str:
+    """Java's options to write what Spark uses to `written` when it ends, on top of the archive of Java's own."""
+    return f"{_SILENT} {_shared(archive.java)} -XX:ArchiveClassesAtExit={written}"
+
+
+def _shared(*files: Path) -> str:
+    return f"-XX:SharedArchiveFile={':'.join(map(str, files))}"
+
+
+def _starts(java: Path, options: str) -> bool:
+    command: list[str | Path] = [java, *options.split(), "-XX:ErrorFile=/dev/null", "-version"]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=CHECK_S, check=False)  # noqa: S603  # the user's own Java, without a shell
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
 START_S = 120.0
 """Java takes some seconds to start; after this time it is assumed that it never will."""
 POLL_S = 0.02
 ENDS_S = 2.0
 """A Java whose connection is lost has ended within this, or has not ended."""
+FINISHES_S = 120.0
+"""Java writes an archive of its classes within this."""
 LAST_LINES, LAST_CHARACTERS = 8, 10_000
 
 PORT, SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
@@ -113,41 +175,51 @@ def quoted(path: Path) -> str:
 class Jvm:
     """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
 
-    def __init__(self) -> None:
-        """Make the folder for the files of this process' sessions; raises OSError."""
+    def __init__(self, java_options: str | None = None) -> None:
+        """Makes the folder, in which the sessions of this process have their files; raises OSError.
+
+        Java takes Spark's classes from their archive where there is one, or has `java_options` instead.
+        """
+        self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
         self.folder = self._resources.enter_context(private_folder(SPARK))
         self._process: subprocess.Popen[bytes] | None = None
-        self._output: Path | None = None
+        self._said: Path | None = None
 
     def start(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> Mapping[str, str]:
-        """Start Java unless it runs, and wait until it listens; return the variables by which PySpark finds it.
+        """Starts it unless that has begun, and waits until it listens.
 
-        Its output is kept for an error message; if `is_loud`, it goes to our stderr at once instead. Raises UserError
-        if no Java fits, and RoambusError if it ends before it listens.
+        Returns the environment variables by which PySpark finds it. Raises what `begin` does, and RoambusError if it
+        ends before it listens.
         """
         if self._process is None:
-            self._begin(spark_home, settings, is_loud=is_loud)
+            self.begin(spark_home, settings, is_loud=is_loud)
         file = self.folder / _GATEWAY
         self._await(file)
-        answer = file.read_bytes()  # the port, the length of the secret, and the secret
-        return {PORT: str(_PORT.unpack_from(answer)[0]), SECRET: answer[2 * _PORT.size :].decode()}
+        said = file.read_bytes()  # the port, the length of the secret, and the secret
+        return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
-    def _begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
+    def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
+        """Begins to start it, and does not wait.
+
+        What it says is kept for the case that it dies; if `is_loud`, it is on our stderr at once instead. Raises
+        UserError if there is no Java that fits.
+        """
         java = find_java()
-        options = f"{settings['spark.driver.extraJavaOptions']} {_OPTIONS}{quoted(self.folder)}"
-        complete = {**settings, "spark.driver.extraJavaOptions": options}
-        words = [word for name, value in complete.items() for word in ("--conf", f"{name}={value}")]
+        classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
+        options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
+        told = {**settings, "spark.driver.extraJavaOptions": options}
+        words = [word for name, value in told.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY
         self._kills_before = memory_kills()
-        self._output = None if is_loud else self.folder / "stderr"
-        with nullcontext(sys.stderr) if self._output is None else self._output.open("wb") as output:
+        self._said = None if is_loud else self.folder / "stderr"
+        with nullcontext(sys.stderr) if self._said is None else self._said.open("wb") as said:
             # A session of its own: Ctrl-C reaches Python alone. As soon as Python is gone, its input ends.
             self._process = subprocess.Popen(  # noqa: S603  # Spark's own script, without a shell
                 [str(spark_home / "bin" / "spark-submit"), *words, "pyspark-shell"],
                 env={**os.environ, **SAFE_PATH, "JAVA_HOME": str(home), "SPARK_CONNECT_MODE": "0", _FILE: str(file)},
-                stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True,
             )  # fmt: skip
 
     def _await(self, file: Path) -> None:
@@ -169,6 +241,13 @@ class Jvm:
             return None
         return f"its Java {describe_end(status, self._kills_before)}{self._last_lines()}"
 
+    def finish(self) -> None:
+        """Lets it end by itself, as it does without input, and removes its folder."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait(FINISHES_S)
+        self.end()
+
     def end(self) -> None:
         """Ends it at once, if it has not ended, and removes its folder."""
         atexit.unregister(self.end)
@@ -178,9 +257,9 @@ class Jvm:
         self._resources.close()
 
     def _last_lines(self) -> str:
-        if self._output is None:
+        if self._said is None:
             return ""
-        lines = self._output.read_text(encoding="utf-8", errors="replace")[-LAST_CHARACTERS:].splitlines()
+        lines = self._said.read_text(encoding="utf-8", errors="replace")[-LAST_CHARACTERS:].splitlines()
         last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
         return "; its last output:\n  " + "\n  ".join(last) if last else "; it printed nothing"
 

@@ -188,13 +188,14 @@ _NOT_ACCEPTED = (
 
 
 @contextmanager
-def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
+def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
     """A session on `master`, stopped in the end. A session that is active already is used and left running.
 
     The URL of a Spark Connect server, sc://HOST:PORT, gives a session on that server.
 
     On a cluster, what `spark-defaults.conf` in the folder SPARK_CONF_DIR sets holds, and executors run the Python that
-    PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no
+    PYSPARK_PYTHON names, or this one. If there is no Java yet, it is started with `java_options`, or else so that it
+    takes Spark's classes from their archive if there is one. Raises UserError if there is no Java that fits, or no
     master at that URL, and RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
     """
     if master.startswith(CONNECT):
@@ -211,7 +212,7 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
             return
         with _handler_of_ctrl_c_restored():
             silence_losses()
-            session = _start(master)
+            session = _start(master, java_options)
             try:
                 yield session
             finally:
@@ -246,9 +247,15 @@ def _death(error: BaseException | None) -> str | None:
     return _jvms[0].death(ENDS_S if is_loss else 0.0) if _jvms else None
 
 
-def _start(master: str) -> SparkSession:
+def end_java() -> None:
+    """Lets the Java of this process end by itself, which does what is to be done at its end, and waits for that."""
+    forget()
+    _jvms.pop().finish()
+
+
+def _start(master: str, java_options: str | None) -> SparkSession:
     if not _jvms:
-        _jvms.append(Jvm())
+        _jvms.append(Jvm(java_options))
     settings = _settings_on(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
     with _environment(_surroundings(master)):
@@ -260,6 +267,18 @@ def _start(master: str) -> SparkSession:
             if not is_cluster(master) or isinstance(error, Py4JNetworkError):
                 raise
             raise UserError(f"{master}: {_NOT_ACCEPTED}") from None
+
+
+def begin_java(master: str = "local[*]") -> None:
+    """Begins to start the Java of sessions on this machine, which goes on while the caller does something else.
+
+    What goes wrong is told when a session starts. On a cluster nothing is begun.
+    """
+    if is_cluster(master) or _jvms or SparkContext._gateway is not None:
+        return
+    _jvms.append(Jvm())
+    with suppress(UserError), _environment(_surroundings(master)):
+        _jvms[0].begin(SPARK_HOME, _words(master, _settings_on(master)), is_loud=False)
 
 
 def _settings_on(master: str) -> Settings:

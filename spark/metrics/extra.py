@@ -86,7 +86,7 @@ def check_reference(where: str, reference: str) -> None:
     if reference.endswith(".py"):
         if not Path(reference).is_file():
             raise UserError(f"{where}: there is no file {reference}")
-    elif reference not in (known := dict.fromkeys(point.name for point in entry_points(group=GROUP))):
+    elif reference not in (known := named(GROUP)):
         raise UserError(f"{where}: {unknown('metrics', reference, known)}; or give path/to/file.py")
 
 

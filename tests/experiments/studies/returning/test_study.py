@@ -48,7 +48,7 @@ def test_each_metric_over_the_length_of_absences() -> None:
     assert set(figures) == {f"{name}-{way}" for name in names for way in ("announced", "unannounced")} | missed
     messages = figures["messages-unannounced"]
     assert messages.title == "Messages: who leaves does not say so, stays of 10 s"
-    assert [series.label for series in messages.series] == ["caching, large caches", "MFT-PubSub"]
+    assert [series.label for series in messages.series] == ["caching-large", "mft"]
     assert (messages.x_values, messages.series[0].mean) == (("2", "8"), (2.5, 8.5))
 
 

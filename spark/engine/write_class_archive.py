@@ -1,0 +1,64 @@
+"""Writes the archive of Spark's classes into the user's cache; `make install` does it.
+
+python -m roambus.spark.engine.write_class_archive
+
+It takes some twenty seconds, once for each Java and Spark. Without it everything works, and Spark takes twice as long
+to start.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+from pyspark.sql import SparkSession
+
+from roambus.bridge.errors import RoambusError
+from roambus.spark.engine.java import ClassArchive, class_archive, find_java, options_to_write
+from roambus.spark.engine.session import SPARK_HOME, end_java, spark_session
+
+
+def write_class_archive() -> ClassArchive:
+    """Writes it, unless it is there; raises RoambusError if there is no Java or Spark fails, and OSError."""
+    java = find_java()
+    archive = class_archive(java, SPARK_HOME)
+    if not archive.are_there():
+        archive.java.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=archive.java.parent) as folder:
+            written = Path(folder, "java.jsa")
+            subprocess.run(  # noqa: S603  # the user's own Java, without a shell
+                [java, f"-XX:SharedArchiveFile={written}", "-Xshare:dump"], capture_output=True, check=True
+            )
+            written.replace(archive.java)
+            _write_sparks(Path(folder), archive)
+    return archive
+
+
+def _write_sparks(folder: Path, archive: ClassArchive) -> None:
+    """Java writes as it ends."""
+    written = folder / "spark.jsa"
+    with spark_session("local[2]", java_options=options_to_write(archive, written)) as session:
+        _use(session)
+    end_java()
+    written.replace(archive.spark)
+
+
+def _use(session: SparkSession) -> None:
+    """Does what aggregation does, so that Java reads the classes for it."""
+    session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
+
+
+def main() -> int:
+    """Says where it is, or why there is none: nothing depends on it."""
+    try:
+        click.echo(write_class_archive().spark)
+    except (RoambusError, OSError, subprocess.CalledProcessError) as error:
+        click.echo(f"Spark starts without an archive of its classes, which takes longer: {error}", err=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
