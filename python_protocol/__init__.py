@@ -6,7 +6,7 @@ An agent is a deterministic state machine without I/O: it is told events and ans
 | chapter       | holds                                                                                   |
 |---------------|-----------------------------------------------------------------------------------------|
 | `agent`       | how a protocol is written: processes, handlers, and the agent of a node                 |
-| `events`      | what an agent is told, and the sites that a scenario can give                           |
+| `events`      | what an agent is told                                                                   |
 | `actions`     | what an agent can do, and the names of the rows in the trace                            |
 | `vocabulary`  | nodes, their roles, and time                                                            |
 | `filters`     | notifications, and the filters that select them                                         |

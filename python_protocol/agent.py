@@ -243,8 +243,6 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
     """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
-    needs_sites: ClassVar[bool] = False
-    """Whether the scenario must give sites (the event `Sited`)."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark those that do."""
     needs_levels: bool = False

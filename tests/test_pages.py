@@ -129,7 +129,15 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(("name", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    [
+        ("own-protocol", "line.txt"),
+        ("first-protocol", "line.txt"),
+        ("first-lesson", "discovery.txt"),
+        ("transcripts", "moves.txt"),
+    ],
+)
 def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
     text = page(name).read_text(encoding="utf-8")

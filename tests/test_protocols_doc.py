@@ -27,7 +27,6 @@ from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
 from roambus.python_protocol.brokers.client import Client
-from roambus.python_protocol.events import Site, Sites
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
@@ -36,6 +35,7 @@ from roambus.python_protocol.mft.messages import Known, Timestamp
 from roambus.python_protocol.papers.phoenix.broker import Stamp
 from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.papers.skip_ring import SkipRing
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
@@ -45,7 +45,7 @@ from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscr
 from roambus.python_protocol.papers.skip_ring.supervisor import Database, Supervisor
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
-from roambus.python_protocol.settings import describe_parameters
+from roambus.python_protocol.settings import describe_parameters, settings_of
 from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
@@ -370,7 +370,7 @@ def test_state_of_the_skip_ring() -> None:
 
 def test_state_of_the_replicated_brokers() -> None:
     """Each attribute of a broker, of its copy, and of the state that is copied."""
-    broker = ReplicatedBroker(0, Sites((Site("a", None, (0, 1, 2)),)), ReplicatedParameters())
+    broker = ReplicatedBroker(0, parse_sites("a:0..2"), ReplicatedParameters())
     for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
         assert documented_state("replicated", owner) == attributes(part)
 
@@ -400,9 +400,8 @@ def test_switches(owner: str, parameters: type[Any]) -> None:
     """Every parameter of its own that is a choice, not a quantity, with its default."""
     documented = {quoted(row["Switch"])[0]: row for row in rows(under(owner), "Switch")}
     defaults = {name: default for name, default, *_ in describe_parameters(parameters)}
-    choices = {
-        name for name in vars(parameters)["__annotations__"] if isinstance(getattr(parameters(), name), bool | str)
-    }
+    own = {name: one for name, one in settings_of(parameters).items() if name in vars(parameters)["__annotations__"]}
+    choices = {name for name, one in own.items() if one.choices or isinstance(one.default, bool)}
     assert documented.keys() == choices
     for name, row in documented.items():
         assert quoted(row["Default"]) == [defaults[name]]

@@ -14,6 +14,7 @@ from _pytest.mark import ParameterSet
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
+from roambus.experiments.listing import summaries
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, listings, page
 
@@ -116,9 +117,35 @@ def wait_for_answer(host: str, port: int) -> None:
             return
 
 
-def test_the_readme_starts_with_the_two_commands() -> None:
-    """What a newcomer types first is what the Makefile has."""
-    first = BLOCK.findall((ROOT / "README.md").read_text())[0]
-    assert first == ("sh", "make reproduce\nmake test\n")
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_readme_starts_with_an_agent_and_its_command() -> None:
+    """Both within the first screen, and the whole within 900 words."""
+    (language, agent), (_, first) = BLOCK.findall(README)[:2]
+    assert language == "python"
+    assert len([line for line in agent.splitlines() if line]) <= 12
+    assert first.startswith("roambus run thesis --agent gossip.py")
+    assert README[: README.index(first)].count("\n") < 40
+    assert len(README.split()) <= 900
+
+
+def test_the_readme_counts_the_agents() -> None:
+    """As many as `roambus list agents` lists."""
+    assert re.findall(r"(\d+) agents", README) == [str(len(summaries("agents")))]
+
+
+def test_contributing_declines_what_roambus_is_not() -> None:
+    """It quotes each item of the README's section."""
+    section = README.partition("## What roambus is not")[2].partition("\n## ")[0]
+    items = re.findall(r"^- (.+?): ", section, re.MULTILINE)
+    quoted = " ".join(re.findall(r"^> (.+)$", page("contributing").read_text(), re.MULTILINE))
+    assert len(items) > 5
+    assert [one for one in items if one not in quoted] == []
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    """They do everything on a fresh machine, and the Makefile has them."""
+    assert ("sh", "make reproduce\nmake test\n") in BLOCK.findall(README)
     for target in ("install", "reproduce", "test"):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

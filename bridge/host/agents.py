@@ -31,7 +31,6 @@ from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
@@ -52,8 +51,6 @@ def make_agents(
     """
     name = scenario.agent or agent_class.__name__
     shared, others = parameters_of(scenario, agent_class)
-    if agent_class.needs_sites and scenario.sites is None:
-        raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     draw = chance or (lambda node: Random(f"agent/{scenario.seed}/{node}"))
     try:
         agents = [

@@ -49,7 +49,7 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
@@ -134,15 +134,13 @@ class Host:
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:
-        """All that is known before the first step: boots, sites, places in a given tree, commands."""
+        """All that is known before the first step: boots, places in a given tree, commands."""
         starts = [info.start for info in hello.nodes]
         # Only now is it known when nodes boot: with Castalia the simulator draws that, and says so in its Hello.
         check_faults(self._scenario.faults, starts)
         plan: list[TimedEvent] = []
         for node, start in enumerate(starts):
             plan.append((start, node, Started()))
-            if self._scenario.sites is not None:
-                plan.append((start, node, Sited(self._scenario.sites)))
         plan += ((max(time, starts[node]), node, place) for time, node, place in rewirings(self._scenario))
         plan += commands(self._scenario, hello.nodes)
         for time, node, event in plan if hello.own is None else own_part(plan, *hello.own):

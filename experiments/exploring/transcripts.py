@@ -68,8 +68,8 @@ class Beginning(NamedTuple):
 def begin(question: Question, overrides: Overrides) -> Beginning:
     """Carries out the setup of a question about one network; raises UserError, AgentError."""
     planned = plan(document_of(question), overrides)
-    if planned.scenario.sites is not None or planned.timeline.network.places:
-        raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
+    if planned.timeline.network.places:
+        raise UserError(f"{question.path}: a tree or links can be explored, and no field")
     witness, hands = _run_setup(planned)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values)

@@ -242,15 +242,14 @@ def examine(job: Job) -> Iterator[list[Finding]]:
     if job.is_first:
         yield list(memory.findings())
         yield list(check_round_trips(agent_class))
-        yield list(check_strangers(agent_class, _scenario(job, SCENES[0], agent_class)))
+        yield list(check_strangers(agent_class, _scenario(job, SCENES[0])))
 
 
-def _scenario(job: Job, scene: Scene, agent_class: type[Agent]) -> Scenario:
+def _scenario(job: Job, scene: Scene) -> Scenario:
     variables: Values = {
         "seed": SEED,
         "agent": job.agent,
         "agent_parameters": job.parameters,
-        "sites": agent_class.needs_sites,
         "payload": scene.payload,
         "step": scene.step,
     }
@@ -258,7 +257,7 @@ def _scenario(job: Job, scene: Scene, agent_class: type[Agent]) -> Scenario:
 
 
 def _play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
-    scenario = _scenario(job, scene, agent_class)
+    scenario = _scenario(job, scene)
     trace, seen = TraceWriter(TraceLevel.FULL), _Seen()
     host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[seen.wrap])
     before = seen.parameters()
@@ -334,7 +333,7 @@ def _has_handler(agent_class: type[Agent], event: TimerFired) -> bool:
 
 def play_alone(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
     """Writes the trace of a run in which each node has a process of its own, or a text that says what ended it."""
-    scenario = _scenario(job, scene, agent_class)
+    scenario = _scenario(job, scene)
     trace, crew = TraceWriter(TraceLevel.FULL), _Crew(agent_class)
     host = Host(scenario, agent_class, scene.backend(scenario), trace, wrappers=[crew.wrap])
     job.folder.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from roambus.bridge.ini.lookup import PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.keys import keys_of, path_of
 from roambus.bridge.scenario import nodes, radio
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
@@ -19,7 +19,7 @@ ERRORS_OF_READINGS = {path_of(RadioSettings, field) for field in ("rssi_offset_d
 """Keys of the embedded radio that Castalia lacks."""
 
 PARTS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in radio.MAC_KEYS if one.name.startswith(radio.MAC)),
+    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
     "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name not in ERRORS_OF_READINGS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
@@ -69,7 +69,8 @@ def key_tables() -> str:
     """Return a table for each module that has keys."""
     sections = [f"## {title}\n\n{_table(keys)}" for title, keys in (SHARED | PER_NODE).items()]
     managers = [f"### {manager}\n\n{_table(keys)}" for manager, keys in PER_MANAGER.items() if keys]
-    return "\n".join([*sections, *managers])
+    macs = [f"### The MAC {mac}\n\n{_table(keys)}" for mac, keys in PER_MAC.items()]
+    return "\n".join([*sections, *macs, *managers])
 
 
 def castalia_table() -> str:

@@ -321,7 +321,7 @@ class GivenGraph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The back-end of the scenario's tree, sites, graph or unit disk, with its delays, partitions and faults."""
+    """The back-end of the scenario's tree, graph or unit disk, with its delays, partitions and faults."""
     return _make(IdealBackend, scenario)
 
 
@@ -354,12 +354,10 @@ def graph_of(scenario: Scenario) -> GivenGraph:
 
 
 def given_graph(scenario: Scenario) -> GivenGraph | None:
-    """The scenario's tree, sites or graph; None means that its links follow from where its nodes are."""
+    """The scenario's tree or graph; None means that its links follow from where its nodes are."""
     ideal = scenario.ideal
     if scenario.tree:
         return GivenGraph((), tree_links(scenario.tree))
-    if scenario.sites is not None:
-        return GivenGraph(tuple(scenario.sites.links()), ideal.changes)
     if ideal.links or ideal.changes:
         return GivenGraph(ideal.links, ideal.changes)
     return None

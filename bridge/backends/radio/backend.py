@@ -46,7 +46,8 @@ from roambus.bridge.backend import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
-from roambus.bridge.backends.radio.mac import PoissonSources, preambles_of
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.errors import BackendError
@@ -68,6 +69,8 @@ REASONS = {
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
     state.NO_ENERGY: "node has no energy left",
+    state.NO_ACKNOWLEDGEMENT: "no acknowledgement",
+    state.CHANNEL_ACCESS_FAILURE: "channel access failure",
 }
 """The reason that a Failure gives."""
 
@@ -77,16 +80,19 @@ class RadioBackend:
 
     def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
         """Raises UserError for a scenario that this radio does not model."""
+        mac = mac_of(scenario)
+        scenario = mac.adapt(scenario)
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
-        # Frames that the loop has of its own come first, so that a number alone tells whose a frame is.
-        own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
+        traffic = len(scenario.nodes) if sources else 0
         self._scenario = scenario
         self._paths = paths_of(scenario)
-        self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
-        self._run = bind(self._state)
-        self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
-        self._free = list(range(own_frames, own_frames + FRAMES))
+        self._state = setup.state_of(scenario, self._paths, seeds, traffic, FRAMES)
+        self._run = bind(self._state, mac)
+        # Frames of the loop's own come first, so that a number alone tells whose a frame is.
+        frames = len(self._state.frames)
+        self._sent: list[Transmission | None] = [None] * frames
+        self._free = list(range(frames - FRAMES, frames))
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
@@ -115,7 +121,7 @@ class RadioBackend:
             airtime, refusal = self._kinds.get(size) or self._kind(size)
             frame = self._free.pop()
             self._sent[frame] = transmission
-            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0)
+            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0, 0)
             self._inbox[self._handed_over] = frame
             self._handed_over += 1
         return self._run_on(wake_up)
@@ -150,6 +156,7 @@ class RadioBackend:
         """The counts, the energy and the way-points up to now."""
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
+        counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
         died = self._state.batteries["died"]
         if died.any():
             counts[DEATHS] = (died // MICROSECOND).tolist()

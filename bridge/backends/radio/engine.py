@@ -25,6 +25,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -62,12 +63,17 @@ def compiled(function: F) -> F:
     return cast("F", _numba.njit(**options, **_OPTIONS)(function))
 
 
-def entry_point(function: Callable[..., Any]) -> Any:
-    """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
-    function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
+def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
+    """Return a copy of a function whose global names mean what `names` says."""
+    return FunctionType(function.__code__, names, function.__name__)
+
+
+def entry_point(function: Callable[..., Any], variant: str) -> Any:
+    """Compile a function that Python calls. Its cache has a name that changes with the package and with the variant."""
+    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()[:FINGERPRINT_LENGTH]}"
     try:
         return _numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # nothing can be kept, neither beside the sources nor in a home folder: each process compiles
+    except RuntimeError:  # no folder for a cache can be written to: each process compiles
         return _numba.njit(**_OPTIONS)(function)
 
 

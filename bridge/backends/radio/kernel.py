@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from roambus.bridge.backends.radio import energy, engine, mac, radio, receiver, state
-from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
+from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
+from roambus.bridge.backends.radio import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
+from roambus.bridge.backends.radio.engine import TRAFFIC, compiled, entry_point, exponential, int64, typeof
+from roambus.bridge.backends.radio.mac import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.memory import ENOUGH, lacking
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State, let_go
 from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.vocabulary import SimTime
 
@@ -34,28 +37,49 @@ GOING_ON = -1
 """In place of a number of frames: the loop had stopped for lack of room, and goes on."""
 
 
-def bind(s: State) -> Advance:
-    """The compiled loop, from Numba's cache if it is there; the types of `s` are the same for all scenarios.
+def bind(s: State, chosen: Mac) -> Advance:
+    """Return the compiled loop for a MAC, from Numba's cache if it is there. All scenarios have `s` of the same types.
 
-    Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
+    A call through Numba's dispatcher would look up the types each time, which takes longer than most calls do.
     """
-    if not _BOUND:
-        signature = (typeof(s), int64, int64)
+    name = _name_of(chosen)
+    if name not in _BOUND:
+        signature, loop = (typeof(s), int64, int64), _loop(chosen)
         with interrupts_postponed():
-            _advance.compile(signature)
-        _BOUND.append(_advance.get_overload(signature))
-    return _BOUND[0]
+            loop.compile(signature)
+        _BOUND[name] = loop.get_overload(signature)
+    return _BOUND[name]
 
 
-_BOUND: list[Advance] = []
+_BOUND: dict[str, Advance] = {}
+_LOOPS: dict[str, Any] = {}
 
 
-def is_compiled() -> bool:
-    """Whether the loop, as its sources are now, is in Numba's cache: otherwise the first run compiles it."""
-    return any(Path(_advance.stats.cache_path).glob(f"*.{_advance.__qualname__}-*.nbi"))
+def is_compiled(chosen: Mac = mac) -> bool:
+    """Whether the loop, as its sources are now, is in Numba's cache; otherwise the first run compiles it."""
+    loop = _loop(chosen)
+    return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
 
 
-@entry_point
+def _loop(chosen: Mac) -> Any:
+    """Compile the loop with the functions of one MAC, so that a call of the MAC costs nothing.
+
+    The functions below name a module `mac`. Each MAC gets copies of them in which that name means its module. Closures
+    would say the same, but Numba cannot cache a closure over compiled functions.
+    """
+    name = _name_of(chosen)
+    if name not in _LOOPS:
+        names = {**globals(), "mac": chosen}
+        for function in (_emit, _arrive, _dispatch):
+            names[function.__name__] = compiled(engine.with_names(function, names))
+        _LOOPS[name] = entry_point(engine.with_names(_advance, names), name)
+    return _LOOPS[name]
+
+
+def _name_of(chosen: Mac) -> str:
+    return str(chosen.__name__).rpartition(".")[2]  # type: ignore[attr-defined]  # a module has a name
+
+
 def _advance(s: State, frames: int, until: SimTime) -> Reached:
     run = s.run[0]
     if frames != GOING_ON:
@@ -107,22 +131,21 @@ def _prepare(s: State, code: int, now: int) -> int:
     return lacking(s, starts)
 
 
-@compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
     """Handles an event. It is of a node; a request names a frame, and the compiled traffic's has its node's number."""
     if kind == state.MAC_TIMER:
-        if mac.is_due(s, index, now):
+        if is_due(s, index, now):
             mac.timer_fired(s, index, now)
     elif kind in (state.SENDING_ON, state.FRAME_END):
         _transmit(s, kind, index, now)
     elif kind in (state.LISTENING_ON, state.SLEEPING_ON):
         _settle(s, kind, index, now)
     elif kind == state.ARRIVE:
-        mac.arrive(s, index, now)
+        _arrive(s, index, now)
     elif kind in (state.BATTERY, state.OTHERS):
         _go_on(s, kind, index, now)
     elif index < s.run[0].own_frames:
-        mac.emit(s, index, now)
+        _emit(s, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
 
@@ -134,6 +157,22 @@ def _go_on(s: State, kind: int, index: int, now: int) -> None:
         energy.look(s, index, now)
     else:
         receiver.others_begin_or_end(s, now)
+
+
+def _emit(s: State, node: int, now: int) -> None:
+    """Have the node send the next packet of its compiled traffic, whose frame has the node's index."""
+    gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
+    state.schedule(s, now + round(gap), state.REQUEST, node)
+    mac.accept(s, node, node, now)
+
+
+def _arrive(s: State, sender: int, now: int) -> None:
+    """Pass the last frame of `sender` to the MACs of the nodes that received it."""
+    node = s.nodes[sender]
+    frame = node.arriving
+    for k in range(node.arrivals):
+        mac.receive(s, frame, s.arrivals[sender, k], now)
+    let_go(s, frame)
 
 
 @compiled
@@ -152,5 +191,7 @@ def _settle(s: State, kind: int, index: int, now: int) -> None:
     """A change to RX or to sleep is at its end, unless it was overtaken."""
     if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
+        if s.nodes[index].buffered > 0:  # it came when the radio had left TX already
+            radio.turn_to(s, index, SENDING, now)
     elif kind == state.SLEEPING_ON and radio.has_switched(s, index, SLEEPING, now):
         radio.fall_asleep(s, index, now)

@@ -33,7 +33,8 @@ from roambus.bridge.backends.radio.channel import (
 )
 from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.mac import PoissonSources, first_naps, frames_of, preambles_a_packet, preambles_of
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.memory import LINKS_AT_FIRST, SIGNALS_AT_FIRST
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
@@ -42,6 +43,7 @@ from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
     DONE,
+    FRAME,
     FRAME_TOO_LONG,
     LEVEL,
     LEVELS,
@@ -51,7 +53,6 @@ from roambus.bridge.backends.radio.state import (
     MOVE,
     OTHERS,
     PACKET_TOO_LONG,
-    RUN,
     SENDING,
     SIGNAL,
     SLEEPING,
@@ -59,7 +60,8 @@ from roambus.bridge.backends.radio.state import (
     Measured,
     State,
     Variation,
-    values_of,
+    record_with,
+    run_of,
     zero_nodes,
 )
 from roambus.bridge.errors import UserError
@@ -167,18 +169,20 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
     return Ground(losses, cells.holding(starts), moves)
 
 
-def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
+def initial_run(scenario: Scenario, seeds: Seeds, traffic: int, own_frames: int) -> NDArray[Any]:
     """The record RUN[1], before anything has happened.
 
     Measured links have no threshold: what was too weak to be received was recorded as lost.
     """
     radio = scenario.radio
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
+    run = run_of(
+        channel=record_with(scenario.channel),
+        radio=record_with(radio),
+        mac=mac_of(scenario).record(scenario),
+        outside=record_with(scenario.interference),
+    )
     fields = {
-        "channel": values_of(scenario.channel),
-        "radio": values_of(radio),
-        "mac": values_of(scenario.mac),
-        "outside": values_of(scenario.interference),
         # The event at the start counts as the end of a burst, so that a pause comes first.
         "is_disturbed": scenario.interference.rate_per_s > 0,
         "switch_time": switch_times(radio),
@@ -187,15 +191,11 @@ def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
         "negligible_snr": HIGHEST_DB - bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
+        "first_control": traffic,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
-        "first_preamble": own_frames - preambles_of(scenario),
-        "may_sleep": scenario.mac.may_sleep,
-        "sleep_interval": scenario.mac.sleep_interval,
-        "preambles": preambles_a_packet(scenario),
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
-    run = np.zeros(1, RUN)
     for name, value in fields.items():
         run[name] = value
     if scenario.measured is not None:
@@ -234,25 +234,28 @@ def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDAr
     return nodes
 
 
-def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames; `own_frames` are compiled traffic's and preambles.
+def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, traffic: int, room: int) -> State:
+    """The state at time 0: frames of compiled traffic, those of the MAC, and then room for those that Python sends.
 
     The first events are looks at batteries and, with a duty cycle, first naps: everything else follows from frames.
     """
-    count = len(scenario.nodes)
+    mac, count = mac_of(scenario), len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
     first_in, next_in = occupants(where.cells, len(ways.starts) - 1)
     levels = np.zeros((count, LEVELS), LEVEL)
     levels["total"] = scenario.radio.noise_floor_dbm
-    run, nodes = run_of(scenario, seeds, own_frames), nodes_of(scenario, seeds, where.cells)
+    control, nodes = mac.control_frames(scenario), nodes_of(scenario, seeds, where.cells)
+    made = np.concatenate([np.zeros(traffic, FRAME), control, np.zeros(room, FRAME)])
+    run, frames = initial_run(scenario, seeds, traffic, traffic + len(control)), len(made)
     batteries = batteries_of(scenario, nodes["start"])
     heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
     others = [(0, OTHERS, 0)] if scenario.interference.rate_per_s else []
-    put_first(heap, run[0], [*first_looks(batteries), *first_naps(nodes, scenario.mac), *others])
+    put_first(heap, run[0], [*first_looks(batteries), *mac.first_events(nodes, scenario), *others])
     return State(
         run=run,
         nodes=nodes,
+        macs=np.zeros(count, mac.COLUMNS),
         levels=levels,
         queues=np.zeros((count, scenario.mac.buffer_size), np.int64),
         buffers=np.zeros((count, scenario.radio.buffer_size), np.int64),
@@ -272,7 +275,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames
         variation=variation_of(scenario.temporal, len(ways.loss_db)),
         measured=where.measured,
         batteries=batteries,
-        frames=frames_of(scenario, own_frames, frames),
+        frames=made,
         heap=heap,
         inbox=np.zeros(frames, np.int64),
         deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),

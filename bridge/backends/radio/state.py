@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import engine
 from roambus.bridge.backends.radio.engine import STREAMS, compiled
-from roambus.bridge.scenario.radio import ChannelSettings, InterferenceSettings, MacSettings, RadioSettings
 
 _CODES = {bool: "i8", int: "i8", float: "f8"}
 
@@ -36,10 +35,17 @@ def record_of(settings: type[Any]) -> np.dtype[np.void]:
     return np.dtype([(name, _CODES[hints[name]]) for name in hints if hints[name] in _CODES])
 
 
-def values_of(settings: Any) -> tuple[Any, ...]:
-    """The numbers of an instance, in the order of its record."""
-    names: tuple[str, ...] = record_of(type(settings)).names or ()
-    return tuple(getattr(settings, name) for name in names)
+def record_with(settings: Any, **derived: int) -> np.void:
+    """Return the record of an instance, with whole numbers that follow from it."""
+    form = record_of(type(settings))
+    made = np.zeros(
+        1, np.dtype([*((name, form[name]) for name in form.names or ()), *((name, "i8") for name in derived)])
+    )
+    for name in form.names or ():
+        made[name] = getattr(settings, name)
+    for name, value in derived.items():
+        made[name] = value
+    return made[0]  # type: ignore[no-any-return]  # NumPy types a row of records as Any
 
 
 class Variation(NamedTuple):
@@ -139,8 +145,6 @@ _SENDING = [
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
     ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),
-    ("tries", "i8"),  # left of the first queued frame
-    ("backoffs", "i8"),  # busy results in a row
     ("queued", "i8"),  # in the row of `queues`, a ring
     ("front", "i8"),
     ("buffered", "i8"),  # in the row of `buffers`, a ring
@@ -153,8 +157,6 @@ _SENDING = [
     ("after", "i8"),  # where to when all is sent
     ("timer", "i8"),  # when the MAC's timer runs out
     ("pending", "i8"),  # when its event is in the queue
-    ("dozing", "i8"),  # whether the idle MAC has its radio asleep
-    ("preambles", "i8"),  # left before the next packet
     ("tx_power", "f8"),
     ("clock_rate", "f8"),
     ("mean_gap", "f8"),  # of the node's compiled traffic, ns
@@ -205,6 +207,7 @@ FRAME = np.dtype(
         ("destination", "i8"),
         ("refusal", "i8"),  # why the MAC will not take it, or 0
         ("holders", "i8"),  # queue, and radio and receivers for each copy of it
+        ("passed_on", "i8"),  # whether its receiver has passed it on, for a MAC that retransmits
     ],
     align=True,
 )
@@ -213,40 +216,42 @@ MOVE = np.dtype([("time", "i8"), ("node", "i8"), ("cell", "i8")])
 DELIVERY = np.dtype([("receiver", "i8"), ("frame", "i8"), ("rssi", "f8"), ("lqi", "f8")])
 DONE = np.dtype([("frame", "i8"), ("reason", "i8")])
 
-RUN = np.dtype(
-    [
-        ("channel", record_of(ChannelSettings)),
-        ("radio", record_of(RadioSettings)),
-        ("mac", record_of(MacSettings)),
-        ("outside", record_of(InterferenceSettings)),
-        ("is_disturbed", "i8"),  # whether others send, who are no nodes
-        ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
-        ("switch_power", "f8", (4, 4)),  # mW meanwhile
-        ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
-        ("negligible_snr", "f8"),  # above it there are no bit errors
-        ("averaging_time", "i8"),
-        ("own_frames", "i8"),  # under this index frames are compiled traffic's and preambles: nobody is told
-        ("first_preamble", "i8"),  # the index of the first of those that are preambles
-        ("may_sleep", "i8"),  # whether radios sleep at all
-        ("sleep_interval", "i8"),  # of the duty cycle; 0 without one
-        ("preambles", "i8"),  # how many a packet has before it
-        ("streams", "u8", (STREAMS,)),  # states of the random streams
-        ("now", "i8"),
-        ("events", "i8"),  # in the heap
-        ("pushed", "i8"),  # events ever, for their order
-        ("moves", "i8"),  # moves done
-        ("varies", "i8"),  # whether links vary by the temporal model
-        ("frames", "i8"),  # frames put on the air while they do
-        ("is_measured", "i8"),  # whether links are measured ones
-        ("changes", "i8"),  # changes of measured links done
-        ("deliveries", "i8"),  # in the outbox
-        ("refusals", "i8"),  # of `done`
-        ("done", "i8"),
-        ("most_heard", "i8"),  # at any node at any time
-        ("found", "i8"),  # in `found`
-    ]
-)
-"""The settings, what follows from them, and what changes for the run as a whole."""
+
+def run_of(**settings: np.void) -> NDArray[Any]:
+    """Return RUN[1]: the records of the settings, what follows from them, and what changes for the run as a whole."""
+    made = np.zeros(1, np.dtype([*((name, record.dtype) for name, record in settings.items()), *_RUN]))
+    for name, record in settings.items():
+        made[name] = record
+    return made
+
+
+_RUN = [
+    ("is_disturbed", "i8"),  # whether others send, who are no nodes
+    ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
+    ("switch_power", "f8", (4, 4)),  # mW meanwhile
+    ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
+    ("negligible_snr", "f8"),  # above it there are no bit errors
+    ("averaging_time", "i8"),
+    (
+        "own_frames",
+        "i8",
+    ),  # frames below this index are the compiled traffic's and the MAC's
+    ("first_control", "i8"),  # the index of the first of those that are the MAC's
+    ("streams", "u8", (STREAMS,)),  # states of the random streams
+    ("now", "i8"),
+    ("events", "i8"),  # in the heap
+    ("pushed", "i8"),  # events ever, for their order
+    ("moves", "i8"),  # moves done
+    ("varies", "i8"),  # whether links vary by the temporal model
+    ("frames", "i8"),  # frames put on the air while they do
+    ("is_measured", "i8"),  # whether links are measured ones
+    ("changes", "i8"),  # changes of measured links done
+    ("deliveries", "i8"),  # in the outbox
+    ("refusals", "i8"),  # of `done`
+    ("done", "i8"),
+    ("most_heard", "i8"),  # at any node at any time
+    ("found", "i8"),  # in `found`
+]
 
 
 class State(NamedTuple):
@@ -259,6 +264,8 @@ class State(NamedTuple):
     """RUN[1]"""
     nodes: NDArray[Any]
     """NODE[n]"""
+    macs: NDArray[Any]
+    """The MAC's COLUMNS[n]"""
     levels: NDArray[Any]
     """LEVEL[n, LEVELS]: the rings of the power received"""
     queues: NDArray[np.int64]
@@ -321,8 +328,18 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     engine.push(s.heap, s.run[0], time, kind, index)
 
 
-TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
-"""Why a frame is refused, or that it is not."""
+(
+    TAKEN,
+    QUEUE_FULL,
+    BUFFER_FULL,
+    FRAME_TOO_LONG,
+    PACKET_TOO_LONG,
+    NOT_BOOTED,
+    NO_ENERGY,
+    NO_ACKNOWLEDGEMENT,
+    CHANNEL_ACCESS_FAILURE,
+) = range(9)
+"""Why a frame is refused or has failed, or that it is not."""
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Draws random trees of sites, who is interested, and which broker fails, as an ini has them (`SN.sites`).
+"""Draws random trees of sites, who is interested, and which broker fails, as the agent's parameters have them.
 
 Everything is drawn from the run's seed, so that every variant of the protocol gets the same. Of n sites the brokers are
 the nodes 0 to 3 n - 1, three for each site. Then each site has a publisher, and then each has a subscriber.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from roambus.experiments.random_scenarios import random_tree
-from roambus.python_protocol.events import BROKERS_A_SITE
+from roambus.python_protocol.papers.replicated.sites import BROKERS_A_SITE
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 
@@ -31,9 +31,9 @@ class Failure:
 
 
 def random_sites(seed: int, sites: int) -> str:
-    """A value of `SN.sites`: each tree of `sites` sites with root 0 is as likely as any other."""
+    """A value of the parameter `sites`: each tree of `sites` sites with root 0 is as likely as any other."""
     parents = random_tree(sites, Random(f"sites/{seed}/{sites}"))
-    return ", ".join(_site(site, sites, parents.get(site)) for site in range(sites))
+    return ";".join(_site(site, sites, parents.get(site)) for site in range(sites))
 
 
 def interested_sites(seed: int, sites: int, share: float) -> list[int]:
@@ -75,11 +75,11 @@ def _failure(site: int, random: Random, place: int | None, kind: str, start: int
 
 
 def _site(site: int, sites: int, parent: int | None) -> str:
-    """A site as an ini has it: its name, that of its parent, its brokers, and its publisher and subscriber."""
+    """A site as the parameter has it: its name, that of its parent, its brokers, and its publisher and subscriber."""
     first = BROKERS_A_SITE * site
     clients = BROKERS_A_SITE * sites + site
-    above = "" if parent is None else f" < site{parent}"
-    return f"site{site}{above}: {first}..{first + BROKERS_A_SITE - 1} | {clients} {clients + sites}"
+    above = "" if parent is None else f"@site{parent}"
+    return f"site{site}{above}:{first}..{first + BROKERS_A_SITE - 1}/{clients}+{clients + sites}"
 
 
 TEMPLATE_FUNCTIONS = (

@@ -74,8 +74,8 @@ class Returning:
         return ", ".join(f"{one.leaves:.3f}s crash, {one.returns:.3f}s recover" for one in own)
 
     def sites(self) -> str:
-        """A value of `SN.sites`: three brokers in place of each, and the clients where they are at first."""
-        return ", ".join(map(self._site, range(len(self.parents) + 1)))
+        """The parameter `sites`: three brokers in place of each, and the clients where they are at first."""
+        return ";".join(map(self._site, range(len(self.parents) + 1)))
 
     def _changes(self) -> Iterator[tuple[float, str]]:
         for one in self.visits:
@@ -87,10 +87,10 @@ class Returning:
         return " | ".join(map(str, away)) or "merge"
 
     def _site(self, number: int) -> str:
-        above = f" < s{self.parents[number]}" if number in self.parents else ""
+        above = f"@s{self.parents[number]}" if number in self.parents else ""
         first = self.clients + 3 * number
-        here = " ".join(str(client) for client, home in enumerate(self.homes) if home == number)
-        return f"s{number}{above}: {first}..{first + 2} | {here}".rstrip(" |")
+        here = "+".join(str(client) for client, home in enumerate(self.homes) if home == number)
+        return f"s{number}{above}:{first}..{first + 2}/{here}".rstrip("/")
 
     def _broker(self, number: int) -> NodeId:
         return self.clients + number

@@ -14,6 +14,7 @@ those of the paper on replicated brokers, here and in all chapters.
 | `replica`    | the three copies of the state: steps, yielding, catching up                        | 6 to 6.7        |
 | `site_state` | routing and order: what a message changes, and makes the site send; its bytes      | 4, 5            |
 | `messages`   | what is sent, and what can be set                                                  | 4 to 6.9        |
+| `sites`      | who is broker or client of which site, and the tree of sites                       | 2               |
 
 In whatever order its clients ask for events, and whichever broker of each site crashes, freezes or recovers, one at a
 time: every subscriber gets every event that it wants, once, and in that order.

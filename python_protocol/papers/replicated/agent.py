@@ -1,6 +1,6 @@
 """A node of a site: one of its replicated brokers, or one of their clients (sections 2, 6.1 and 6.3).
 
-The scenario says which (`Sited`), and from then on the node is that process. What happens to the node as a whole is
+The parameter `sites` says which. What happens to the node as a whole is
 the agent's. After a crash a broker begins with nothing; a client has all it knows in stable storage.
 
 While a node is frozen, everything that is sent to it waits at its links, and comes in at one instant when the freeze
@@ -24,8 +24,7 @@ from roambus.python_protocol.events import (
     Received,
     Recovered,
     SendFailed,
-    Sited,
-    Sites,
+    Started,
     Subscribe,
     TimerFired,
     Unsubscribe,
@@ -43,6 +42,7 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
 from roambus.python_protocol.papers.replicated.replica import Replica
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.papers.replicated.succession import Succession
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -56,13 +56,13 @@ class Replicated(Agent):
 
     parameters: ReplicatedParameters
     messages = MessageSet(message for listener in _LISTENERS for message in listener.heard())
-    needs_sites = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: ReplicatedParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self.sites = Sites(())
+        self.sites = parse_sites(parameters.sites)
+        self.site = self.sites.site_of(node, roles)
         self.part: Process = Process()
-        """The broker or the client; until there are sites, nobody."""
+        """The broker or the client, once the node has booted."""
         self._has_crashed = False
         self._waiting: list[Event] | None = None
         """What has waited for a frozen node, and comes in now."""
@@ -71,15 +71,13 @@ class Replicated(Agent):
         """The tables of a broker."""
         return broker_listings(self.part, names) if isinstance(self.part, Broker) else {}
 
-    @on(Sited)
-    def become_part(self, event: Sited, _: SimTime) -> None:
+    @on(Started)
+    def become_part(self, _event: Started, _: SimTime) -> None:
         """Section 2: a node is a broker or a client of one site."""
-        self.sites = event.sites
-        site = self.sites[self.sites.of_node[self.node]]
-        if self.node in site.brokers:
+        if self.node in self.site.brokers:
             self.part = Broker(self.node, self.sites, self.parameters, self)
         else:
-            self.part = Client(self.node, site.brokers, self.parameters, self)
+            self.part = Client(self.node, self.site.brokers, self.parameters, self)
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:

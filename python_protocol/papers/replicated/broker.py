@@ -19,7 +19,7 @@ at one place, because any of the three sides can make a step safe, or end the le
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process, on, on_timer
-from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Subscribe, Unsubscribe
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
     AreYouAlive,
@@ -42,6 +42,7 @@ from roambus.python_protocol.papers.replicated.messages import (
 from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Patience, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.papers.replicated.site_state import place_of
+from roambus.python_protocol.papers.replicated.sites import Sites
 from roambus.python_protocol.papers.replicated.succession import AnswerTimer, Succession
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 

@@ -22,6 +22,7 @@ from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBy
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
+from roambus.python_protocol.papers.replicated.sites import EXAMPLE, parse_sites
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
 
@@ -241,6 +242,11 @@ NONE, FIFO, TOTAL = "none", "fifo", "total"
 class ReplicatedParameters(Parameters):
     """What can be set for brokers and clients."""
 
+    sites: str = parameter(
+        "",
+        source="the paper on replicated brokers, section 2",
+        doc=f"name:brokers/clients of each site, with name@parent below another, such as {EXAMPLE}",
+    )
     routing: str = parameter(
         FILTERING,
         choices=(FLOODING, FILTERING),
@@ -288,3 +294,9 @@ class ReplicatedParameters(Parameters):
         source='the paper on replicated brokers, section 8: "an infinite loop of message exchanging"',
         doc="waits grow with the delays that a node measures; false: each is time_out, which may be below the delay",
     )
+
+    def __post_init__(self) -> None:
+        """Sites that are given must make sense."""
+        super().__post_init__()
+        if self.sites:
+            parse_sites(self.sites)

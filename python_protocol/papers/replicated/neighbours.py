@@ -26,7 +26,6 @@ from enum import Enum
 
 from roambus.python_protocol.actions import ROUTE, node_list
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.events import SiteId, Sites
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
     AreYouAlive,
@@ -38,6 +37,7 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.replica import Released, Replica
 from roambus.python_protocol.papers.replicated.site_state import Output, Peer
+from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.parts.link import DelayEstimate
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 

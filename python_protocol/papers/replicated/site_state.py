@@ -26,7 +26,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
-from roambus.python_protocol.events import SiteId, Sites
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.fields import U16, LongTuple
 from roambus.python_protocol.messages.layout import field_type
@@ -49,6 +48,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Uns,
     Update,
 )
+from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Peer = NodeId

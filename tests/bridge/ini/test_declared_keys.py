@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
-from roambus.bridge.ini.lookup import KEYS, PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.ini.lookup import KEYS, PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.python_protocol.settings import Setting
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ CASTALIAS_MODULES = {
     "ResourceManager": "node/resourceManager/ResourceManager.ned",
     "LineMobilityManager": "node/mobilityManager/lineMobilityManager/LineMobilityManager.ned",
 }
-NEVER_ASKED_FOR = {"sites", "tree", "commands", "departure", "faults", "unicast", "absences"} | {
+NEVER_ASKED_FOR = {"tree", "commands", "departure", "faults", "unicast", "absences"} | {
     "fragments", "topics", "topicExponent", "burst", "rssiOffset", "rssiNoise",
 }  # fmt: skip
 """Keys of ours that only the host reads, so that no NED file has them."""
@@ -43,7 +43,7 @@ NEVER_ASKED_FOR = {"sites", "tree", "commands", "departure", "faults", "unicast"
 
 def modules() -> Iterator[tuple[str, tuple[Setting, ...]]]:
     """The keys by the module that they are of."""
-    for key in chain(*SHARED.values(), *PER_NODE.values()):
+    for key in chain(*SHARED.values(), *PER_NODE.values(), PER_MAC["TunableMAC"]):
         words = key.name.split(".")
         if len(words) > 1 and words[-1] not in NEVER_ASKED_FOR and words[-2] not in ("ideal", "MobilityManager"):
             yield words[-2], (key,)
@@ -71,9 +71,9 @@ def check(ned: Path, keys: tuple[Setting, ...]) -> None:
 
 
 def test_no_key_is_declared_twice() -> None:
-    """One manager of mobility may have a key that another has, too."""
-    for shared_by_all in PER_MANAGER.values():
-        paths = [key.name for key in chain(*SHARED.values(), *PER_NODE.values(), shared_by_all)]
+    """A manager of mobility, or a MAC, may have a key that another one has, too."""
+    for manager, mac in product(PER_MANAGER.values(), PER_MAC.values()):
+        paths = [key.name for key in chain(*SHARED.values(), *PER_NODE.values(), manager, mac)]
         assert len(paths) == len(set(paths))
 
 

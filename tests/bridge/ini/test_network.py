@@ -15,7 +15,7 @@ from roambus.bridge.scenario.definition import Command, Publication, Scenario, S
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, ParentChange, Partition
 from roambus.experiments.shipped import TEMPLATES
-from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
@@ -29,7 +29,6 @@ SN.node[*].Communication.MACProtocolName = "TunableMAC"
 SN.node[*].ApplicationName = "BridgeApplication"
 SN.node[0..3].Application.roles = "broker"
 """
-SITES = 'SN.sites = "a: 0..2 | 3 4"\n'
 LINE = BASE.count("\n") + 1
 
 
@@ -111,12 +110,6 @@ def test_a_tree_has_parents_from_the_start_and_changes() -> None:
         ParentChange(12 * SECOND, 2, 0),
         ParentChange(15 * SECOND, 4, None),
     )
-
-
-def test_sites_have_brokers_clients_and_parents() -> None:
-    """Nodes one by one or by ranges; the links follow from the sites."""
-    sites = read('SN.sites = "home: 2 0..1 | 4 3"\n', brokers="0..2").sites
-    assert sites == Sites((Site("home", None, (2, 0, 1), (4, 3)),))
 
 
 def test_faults_of_all_nodes_are_put_in_the_order_of_time() -> None:
@@ -207,19 +200,6 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
         ("SN.tree", '"1:0, 12s"', "'12s' does not say what happens then"),
         ("SN.tree", '"1:0, 12s 1:-, 11s 1:0"', "11s comes after 12s; put them in the order of time"),
         ("SN.tree", "1:0", "1:0 is not a string in double quotes"),
-        ("SN.sites", '"a: 0 1 2 | 4"', "node 3 is in no site"),
-        ("SN.sites", '"a: 0 1 2 | 3 4"', "node 3 is a client of a site, so it cannot have the role broker"),
-        ("SN.sites", '"a: 0 1 4 | 2 3"', "node 2 is a client of a site"),
-        ("SN.sites", '"a: 4 0 1"', "node 2 is in no site"),
-        ("SN.sites", '"a: 0 1 | 4"', "site a has 2 brokers; each has 3"),
-        ("SN.sites", '"a: 0..2 | 2 4"', "node 2 is named twice"),
-        ("SN.sites", '"a: 0..2 | 9"', "there is no node 9; they are 0 to 4"),
-        ("SN.sites", '"a: 0..2 | x"', "'x' is not a node; write groups as in a: 0..2 | 6"),
-        ("SN.sites", '"a 0..2"', "'a 0..2' is not a site; write them as in 'a: 0 1 2 | 6, b < a: 3 4 5 | 7'"),
-        ("SN.sites", '"a: 0..2, a: 3..5"', "there are two sites a"),
-        ("SN.sites", '"a: 0..2, b < c: 3..5"', "unknown site 'c': there is a, b"),
-        ("SN.sites", '"a: 0..2, b: 3..5"', "sites a and b have no parent; there is one root"),
-        ("SN.sites", '"a: 0..2, b < c: 3..5, c < b: 6..8"', "the parents make a circle: b < c < b"),
         ("SN.ideal.links", '"0-1 2"', "'2' is not a link such as 0-1"),
         ("SN.ideal.links", '"0-1 3-3"', "3-3 links node 3 to itself"),
         ("SN.ideal.links", '"0-1 3-7"', "there is no node 7; they are 0 to 4"),
@@ -284,7 +264,7 @@ def test_mistakes_are_named(key: str, value: str, problem: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("SN.ideal.partitions", "1s 0..3000000000 | 1"), ("SN.sites", "a: 0..3000000000 | 1"),
+    [("SN.ideal.partitions", "1s 0..3000000000 | 1"),
      ("SN.ideal.partitions", ", ".join(f"{n}s 0..9999" for n in range(101)))],
 )  # fmt: skip
 def test_ranges_without_end_take_no_memory(key: str, value: str) -> None:
@@ -306,10 +286,6 @@ def test_a_complete_network_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None
         ('SN.tree = "1:0"\nSN.ideal.links = "0-1"\n', "SN.ideal.links: the edges of SN.tree are the links"),
         ('SN.tree = "1:0"\nSN.ideal.range = 10\n', "SN.ideal.range: the edges of SN.tree are the links"),
         ('SN.tree = "1:0"\nSN.ideal.partitions = "3s 0"\n', "SN.ideal.partitions: with SN.tree write"),
-        (f'{SITES}SN.ideal.links = "0-1"\n', "SN.ideal.links: SN.sites says who is linked to whom"),
-        (f"{SITES}SN.ideal.complete = true\n", "SN.ideal.complete: other links are given too"),
-        (f"{SITES}SN.ideal.range = 10\n", "SN.ideal.range: SN.sites says who is linked to whom"),
-        (f'SN.tree = "1:0"\n{SITES}', "SN.sites: SN.tree gives a tree without sites"),
         ('SN.ideal.links = "0-1"\nSN.ideal.range = 10\n', "SN.ideal.range: the links are given"),
         (
             'SN.tree = "4:0"\nSN.node[4].Application.absences = "5s detach, 9s attach 4"\n',

@@ -11,7 +11,9 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
+from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.radio import MacSettings
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
@@ -64,6 +66,7 @@ def test_keys_left_out_mean_castalias_defaults() -> None:
     assert (scenario.channel.sigma_db, scenario.channel.only_static_nodes) == (4.0, True)
     assert (scenario.radio.data_rate_bps, scenario.radio.noise_bandwidth_hz) == (250_000, 194_000.0)
     assert (scenario.radio.rx_to_tx, scenario.radio.tx_levels_mw[0]) == (10_000, (0.0, 57.42))
+    assert isinstance(scenario.mac, MacSettings)
     assert (scenario.mac.backoff_type, scenario.mac.backoff_base) == (1, 16 * MILLISECOND)
     assert scenario.nodes == (NodeSettings(position=(0.0, 0.0)),) * 4
 
@@ -85,6 +88,7 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
     assert scenario.channel.sigma_db == 0
     assert scenario.radio.cca_threshold_dbm == -90
     mac = scenario.mac
+    assert isinstance(mac, MacSettings)
     assert (mac.buffer_size, mac.random_tx_offset, mac.network_overhead_bytes) == (8, 2 * MILLISECOND, 12)
     assert (scenario.nodes[3].baseline_power_mw, scenario.nodes[3].start_spread) == (0, 0)
     assert (scenario.agent, scenario.agent_parameters) == ("mft", {"sticky_parent": "false"})
@@ -108,7 +112,9 @@ def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:
     run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
     for variables, probability in ((run, 1), ({**run, "prob_tx": 0.5}, 0.5)):
         rendered = render(template, variables)
-        assert parse_scenario(rendered, template, template.parent).mac.prob_tx == probability
+        mac = parse_scenario(rendered, template, template.parent).mac
+        assert isinstance(mac, MacSettings)
+        assert mac.prob_tx == probability
     refused("SN.node[*].Communication.MAC.probTx = 1.5", rf"run.ini:{LINE}: .*probTx: 1.5 is .* from 0 to 1$")
 
 
@@ -314,3 +320,23 @@ def test_a_key_that_must_be_set_is_named_with_what_stands_for_it() -> None:
 def test_a_missing_radio_file_is_named() -> None:
     """The file lies beside the ini."""
     refused("", "run.ini:8: .*RadioParametersFile: there is no file CC1000.txt", BASE.replace("CC2420", "CC1000"))
+
+
+IEEE = BASE.replace('"TunableMAC"', '"802.15.4"')
+
+
+def test_the_ini_chooses_the_mac() -> None:
+    """IEEE 802.15.4 has the standard's defaults, and frames of at most 127 bytes."""
+    mac = scenario_of("SN.node[*].Communication.MAC.macMaxFrameRetries = 7\n", IEEE).mac
+    assert mac == Ieee802154Settings(max_frame_retries=7)
+    assert scenario_of("", IEEE).room_bytes == 127 - 11 - 10
+    assert scenario_of("", BASE.replace('"TunableMAC"', '"ALOHA"')).mac == AlohaSettings()
+
+
+def test_a_key_of_another_mac_is_refused_with_both_names() -> None:
+    """Neither MAC would use it."""
+    key = "SN.node[*].Communication.MAC."
+    refused(f"{key}backoffType = 2\n", "backoffType: this is a key of the MAC TunableMAC, .* is 802.15.4", IEEE)
+    refused(f"{key}macMinBE = 2\n", "macMinBE: this is a key of the MAC 802.15.4, .* of node 0 is TunableMAC")
+    refused(f"{key}macMinBE = -1\n", "macMinBE", IEEE)
+    refused(f"{key}macMinBE = 6\n", "macMinBE = 6 is above macMaxBE = 5", IEEE)

@@ -26,7 +26,7 @@ from tests.experiments.exploring.exploring import AGENTS
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 GRAPHS = "agent {}\ngraphs 3..9\nmay 2 subscriptions to f1\nmay 2 publications of e1\nmay 2 link changes\nmust {}\n"
-FAMILIES = ("trees 2..8", "graphs 2..8", "fields 5..20", "brokers 3..9", "sites 5..16")
+FAMILIES = ("trees 2..8", "graphs 2..8", "fields 5..20", "brokers 3..9")
 SHIPPED = sorted(path.stem for path in QUESTIONS.glob("hunt_*.txt"))
 
 

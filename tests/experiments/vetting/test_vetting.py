@@ -31,7 +31,7 @@ def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
     yield from _play(job, SCENES[0], agent_class)
     yield from list(memory.findings()) or differences_alone(job)
     yield from check_round_trips(agent_class)
-    yield from check_strangers(agent_class, _scenario(job, SCENES[0], agent_class))
+    yield from check_strangers(agent_class, _scenario(job, SCENES[0]))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any
 
@@ -16,11 +16,12 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.events import Crashed, Event, SiteId, Sites, make_sites
+from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated.broker import Broker
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
+from roambus.python_protocol.papers.replicated.sites import Site, SiteId, Sites
 from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
@@ -34,13 +35,29 @@ SILENCE = 20 * SECOND
 def sites_of(parents: Sequence[SiteId | None], clients: Sequence[int]) -> Sites:
     """Sites with these parents and numbers of clients; brokers are the nodes 0, 1, 2, ... in the order of sites."""
     first = 3 * len(parents)
-    lines = []
+    sites = []
     for site, parent in enumerate(parents):
         own = tuple(range(first, first + clients[site]))
         first += clients[site]
-        above = None if parent is None else f"site{parent}"
-        lines.append((f"site{site}", above, (3 * site, 3 * site + 1, 3 * site + 2), own))
-    return make_sites(lines)
+        sites.append(Site(f"site{site}", parent, (3 * site, 3 * site + 1, 3 * site + 2), own))
+    return Sites(tuple(sites))
+
+
+def links_of(sites: Sites) -> Iterator[tuple[NodeId, NodeId]]:
+    """The links that are used: within a site, between neighbouring sites, and from clients to their brokers."""
+    for site in sites:
+        yield from combinations(site.brokers, 2)
+        others = site.clients if site.parent is None else (*site.clients, *sites[site.parent].brokers)
+        yield from ((broker, other) for broker in site.brokers for other in others)
+
+
+def text_of(sites: Sites) -> str:
+    """The sites as the parameter has them."""
+    return ";".join(
+        f"{site.name}{'' if site.parent is None else f'@{sites[site.parent].name}'}:"
+        f"{'+'.join(map(str, site.brokers))}{'/' if site.clients else ''}{'+'.join(map(str, site.clients))}"
+        for site in sites
+    )
 
 
 def about(topic: int) -> Filter:
@@ -193,7 +210,7 @@ def run(  # noqa: PLR0917  # an argument for each thing that a run is made of
     end = max([*(command.at for command in commands), *(fault.at for fault in faults)], default=0) + quiet
     described = replace(
         _scenario(sites, commands, faults, dict(parameters or {}), end),
-        ideal=IdealLinks(delays=tuple(delays), changes=tuple(changes)),
+        ideal=IdealLinks(links=tuple(links_of(sites)), delays=tuple(delays), changes=tuple(changes)),
     )
     trace = TraceWriter()
     agents: dict[NodeId, Replicated] = {}
@@ -208,14 +225,13 @@ def _scenario(
 ) -> Scenario:
     nodes = {node: Role.BROKER for site in sites for node in site.brokers}
     nodes |= {node: Role.PUBLISHER | Role.SUBSCRIBER for site in sites for node in site.clients}
-    described = scenario(
+    return scenario(
         [nodes[node] for node in sorted(nodes)],
         Workload(commands=tuple(commands)),
         time_limit=end,
-        agent_parameters=parameters,
+        agent_parameters={**parameters, "sites": text_of(sites)},
         faults=tuple(sorted(faults, key=lambda fault: fault.at)),
     )
-    return replace(described, sites=sites)
 
 
 def _watched(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -16,9 +18,7 @@ from roambus.python_protocol.events import (
     Publish,
     Received,
     Recovered,
-    Site,
-    Sited,
-    Sites,
+    Started,
     Stopped,
     Subscribe,
     TimerFired,
@@ -45,14 +45,15 @@ from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.support.scenarios import scenario
 
-SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))
+SITES = "a:0..2/3+4"
 EVENT = m.Event(3, 1, hops=1, notification=Notification(NotificationId(3, 0), (("topic", 1),)))
 
 
 def agent(node: NodeId) -> Replicated:
     """In a site of brokers 0, 1, 2 and clients 3 and 4."""
-    made = Replicated(node, Role.BROKER if node < 3 else Role.SUBSCRIBER, ReplicatedParameters(), Random(0))
-    tell(made, Sited(SITE))
+    roles = Role.BROKER if node < 3 else Role.SUBSCRIBER
+    made = Replicated(node, roles, ReplicatedParameters(sites=SITES), Random(0))
+    tell(made, Started())
     return made
 
 
@@ -167,7 +168,17 @@ def test_parameters_that_make_no_sense_are_refused(name: str, value: str, proble
         parse_parameters(ReplicatedParameters, {name: value})
 
 
-def test_without_sites_the_user_is_told_to_write_them() -> None:
-    """The message comes before anything runs."""
-    with pytest.raises(UserError, match=r"^agent Replicated needs sites; write them in the ini, such as SN.sites = "):
-        make_agents(scenario([Role.SUBSCRIBER]), Replicated)
+@pytest.mark.parametrize(
+    ("sites", "problem"),
+    [
+        ("", "parameter sites: '' is not a site; write them as in a:0..2/6;b@a:3..5/7+8"),
+        ("a:0..2/4", "parameter sites: node 3 is in no site"),
+        ("a:0+1+3/2+4", "parameter sites: node 2 is a client of a site, so it cannot have the role broker"),
+        ("a:0..2;b@a:3..5", "parameter sites: node 3 is a broker of a site: its role must be broker"),
+    ],
+)
+def test_sites_that_do_not_fit_the_scenario_are_refused(sites: str, problem: str) -> None:
+    """The message names the parameter and the node, and comes before anything runs."""
+    roles = [Role.BROKER] * 3 + [Role.SUBSCRIBER] * 2
+    with pytest.raises(UserError, match=f"^agent Replicated: .*{re.escape(problem)}"):
+        make_agents(replace(scenario(roles), agent_parameters={"sites": sites}), Replicated)

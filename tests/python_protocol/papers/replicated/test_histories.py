@@ -20,6 +20,7 @@ from tests.python_protocol.papers.replicated.network import (
     check_deliveries,
     check_silence,
     check_tables,
+    links_of,
     published,
     run,
     sites_of,
@@ -136,7 +137,7 @@ def published_over(delay_ms: int, parameters: dict[str, str], frozen_at: int | N
         commands.append(Command(frozen_at, PUBLISHER, published(1)))
         leader = result_leader(delay_ms, parameters)
         faults = [Fault(frozen_at - SECOND // 2, leader, FaultKind.FREEZE)]
-    delays = [LinkDelay(a, b, delay_ms * MILLISECOND) for a, b in sites.links()]
+    delays = [LinkDelay(a, b, delay_ms * MILLISECOND) for a, b in links_of(sites)]
     return run(sites, commands, faults, parameters, delays, quiet=300 * SECOND)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
-from roambus.python_protocol.events import Site, Sited, Sites
+from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated import messages as m
@@ -25,14 +25,14 @@ from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.python_protocol.papers.replicated.test_agent import EVENT, received, tell
 
 HOME, NEIGHBOUR = (0, 1, 2), (5, 6, 7)
-SITES = Sites((Site("a", None, HOME, (3, 4)), Site("b", 0, NEIGHBOUR, (8,))))
+SITES = "a:0..2/3+4;b@a:5..7/8"
 SENT_ON = m.Event(3, 1, hops=2, notification=EVENT.notification)
 
 
 def broker(node: NodeId) -> Replicated:
     """One of the brokers 0, 1 and 2, whose neighbours are 5, 6 and 7."""
-    made = Replicated(node, Role.BROKER, ReplicatedParameters(), Random(0))
-    tell(made, Sited(SITES))
+    made = Replicated(node, Role.BROKER, ReplicatedParameters(sites=SITES), Random(0))
+    tell(made, Started())
     return made
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay
-from roambus.python_protocol.events import SiteId, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId
 from tests.python_protocol.papers.replicated.network import (
     Result,
@@ -24,6 +25,7 @@ from tests.python_protocol.papers.replicated.network import (
     check_silence,
     check_tables,
     check_total,
+    links_of,
     published,
     run,
     sites_of,
@@ -77,7 +79,7 @@ def plans(draw: st.DrawFn, *, unsubscribing: bool = False) -> Plan:
             wanted[client].remove(topic)
     faults = [fault for site in sites for fault in draw(site_faults(site.brokers))]
     random = draw(st.randoms(use_true_random=False))
-    delays = [LinkDelay(a, b, random.choice(DELAYS) * MILLISECOND) for a, b in sites.links()]
+    delays = [LinkDelay(a, b, random.choice(DELAYS) * MILLISECOND) for a, b in links_of(sites)]
     return Plan(sites, wanted, sorted(commands, key=lambda command: command.at), faults, delays)
 
 
