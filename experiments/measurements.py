@@ -1,13 +1,10 @@
 """Measurements of a sweep, as tables that figures, claims, reports and comparisons share.
 
-`Measurements` holds the tables that an aggregation wrote, all of a sweep or a part of it. It knows nothing of studies:
-whoever reads results of a study says what that study measures beside the metrics of every sweep. A point is an agent at
-one value of each axis, and its mean is over the seeds.
+`Measurements` holds the tables that an aggregation wrote, of a sweep or a part of it. It knows no studies. A point is
+an agent at one value of each axis, and its mean is over the seeds. Claims take one value a seed (`by_seed`), because
+runs of one seed share movement and radio, so that their difference varies less than either.
 
-Claims are computed from one value for each seed (`by_seed`), so that runs of equal seeds are compared with each other:
-these share movement and radio, and their difference varies less than either does. Texts for readers are made here, too,
-so that an agent, an axis and a number look the same in figures, tables and reports: a table has a row for each point,
-and a cell has the mean over the seeds with its 95 % interval.
+Texts for readers are made here, so that an agent, an axis and a number look the same everywhere.
 """
 
 from __future__ import annotations

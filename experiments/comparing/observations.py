@@ -1,12 +1,10 @@
 """Observations of single notifications, read from traces, for figures that show more than means.
 
-One figure shows how delays are distributed, as a share of all deliveries that were to be made, so that a curve ends at
-the delivery rate and no protocol looks fast because it drops what would be late. The other shows how many deliveries
-there are over time.
+One figure shows delays as a share of all deliveries that were to be made: a curve ends at the delivery rate, and no
+protocol looks fast because it drops what would be late. The other shows deliveries over time.
 
-`load` reads the runs of a sweep with all their metrics, whether they were aggregated before or not. Traces are found
-and examined; what earlier aggregations found of them comes from their store, and the rest is computed. If there are no
-traces, because they are large and were deleted, the tables of an aggregation are read.
+`load` reads the runs of a sweep with all their metrics, from the store or computed; without traces it reads the tables
+of an aggregation.
 """
 
 from __future__ import annotations

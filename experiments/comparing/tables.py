@@ -1,11 +1,9 @@
 """Tables of a comparison: the points of each agent, and paired tests between agents at each place of the sweep.
 
 Runs of one seed share movement and radio, so agents are tested seed by seed: a two-sided paired t-test over the seeds
-that both have. The p-values of a table are adjusted together by Holm's method, because a table of many places shows
-some small p by chance alone. A test needs three common seeds; with fewer the row says so, and is not adjusted.
-
-A table has every place of the sweep, also one where an agent has no run. An agent that lacks the parameter of an axis
-is compared with the others at each of its values, by its only runs.
+that both have, adjusted by Holm over the whole table. A test needs three common seeds. A table has every place of the
+sweep, also one where an agent has no run. An agent that lacks the parameter of an axis is compared at each of its
+values, by its only runs.
 """
 
 from __future__ import annotations

@@ -1,24 +1,12 @@
 """Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers.
 
-The page is a Jinja template in `page`, with its style and script put in. Figures are put in as SVG elements, so that
-the page can hide single lines of them; the page's policy lets run only its own script. A report says what was run, the
-commands that run it again, whether that is the whole study or a part, and which code made it, when, on which machine.
+The page is a Jinja template in `page`. Figures are SVG elements, so that the page can hide single lines; its policy
+lets only its own script run. Parts of the page name numbers of values, never names from results, which can come from a
+stranger.
 
-The reader can choose agents, verdicts and values of axes. Every value has a number, and a part of the page names the
-numbers that it belongs to: names from results, which can be a stranger's, are never looked for in the page, and never
-code.
-
-What a report calls the whole study is measured and not declared (`scope`): the results have all agents, values and
-seeds that the study asks for, and the same fixed settings. So results that were narrowed by hand, or are not all there,
-are called a part, and no command is named that would make something else. A report that says "the whole study" over a
-quick run would be believed.
-
-What else a report owes to who reads it:
-
-1. Verdicts are told apart by a mark and a word, and not by colour alone. Each figure has a text for who cannot see it.
-2. Where points have few seeds, the page says how few. Where they differ in number, it says how many have how many.
-3. Commands name every value, also those that are the sweep's own: the file of the sweep may have changed since.
-4. A filter takes nothing out of the page, so that a filtered view can be shared by its address and be widened again.
+A report calls results the whole study only if they have all its agents, values, seeds and fixed settings (`scope`).
+Verdicts have a mark and a word beside the colour, figures a text, and few seeds are pointed out. Commands name every
+value, because a sweep's file may have changed since.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.sweeps.named_settings import find_named
@@ -100,6 +101,18 @@ def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
     changed = dataclasses.replace(sweep, agents=tuple(chosen))
     validate(changed)
     return changed
+
+
+def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
+    """Say which of the chosen agents are the sweep's own with parameters, and not the agents of these names."""
+    for one in chosen.agents:
+        if one in sweep.agents and one.parameters:
+            settings = " ".join(map("=".join, one.parameters))
+            module = load_agent(one.agent)
+            yield (
+                f"{_OPTION} {one.label}: the sweep's own {one.label}, which is {one.agent} with {settings}; "
+                f"{module.__module__}:{module.__qualname__} is the agent with its defaults"
+            )
 
 
 def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:

@@ -43,6 +43,7 @@ from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked
+from roambus.experiments.sweeps.measure_files import remember
 from roambus.experiments.sweeps.narrowing import label_part
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
@@ -156,6 +157,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
         ):
             unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
             unfinished.finish()
+        remember(results, sweep.measure)
     with _removed_if_empty(results, is_first, created):
         yield
 

@@ -1,21 +1,12 @@
-"""A sweep: template, agents, axes and seeds. It is checked, narrowed, and expanded into single runs.
+"""A sweep: template, agents, axes and seeds, and its expansion into single runs.
 
-- Every agent runs at every value of every axis with every seed, so that all are compared in the same networks. Only
-  seeds can differ: a point can have more of them than the others, for a narrower interval (`more_seeds`).
-- A plain axis sets one variable of the template. A zipped axis sets several variables together under one name, such as
-  the number of brokers and the side of the field, which would make no sense crossed with each other.
-- An axis can also set a parameter of agents (`agent.buffer`: of all that have it; `epidemic.buffer`: of this one).
-  Where an agent lacks the parameter the axis has one value for it, `-`, so that no run of it is made twice.
-- A variable is set in one place only: fixed, or by one axis. Templates say which variables there are.
-- Agents, axes and values are parts of the names of folders, and may hold what any file system takes.
-- The command line narrows: `--set NAME=VALUE` replaces the values of an axis, or chooses among those that have names,
-  and `--agents "mft,aodv profile=tuned,./mine.py rate=2"` replaces the agents. Each of these is a name, module:Class or
-  file.py[:Class], with its parameters after blanks, as in transcripts. A name that the sweep has for one of its own
-  agents means that one, and parameters are then set beside those that it has there.
+- Every agent runs at every value of every axis with every seed, so all are compared in the same networks. A point can
+  have more seeds than others, for a narrower interval (`more_seeds`).
+- A plain axis sets one variable. A zipped axis sets several under one name, such as brokers and the side of the field.
+- An axis can set a parameter of agents. An agent that lacks it runs once, with `-` as the value.
+- Names of agents, axes and values are parts of folders' names.
 
-A sweep is a value: to narrow it makes another one, which is checked as a whole. So a study, a quick study and what an
-option asks for are sweeps like any other, and everything after this file knows only points. A mistake in a sweep costs
-seconds if it is found here, and hours if it is found in a run.
+A sweep is a value: changing it makes another one, which is checked as a whole.
 """
 
 from __future__ import annotations

@@ -68,10 +68,13 @@ class Choice(NamedTuple):
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
-        from roambus.experiments.sweeps.narrowing import override, with_agents, with_parameters
+        from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
-        chosen = chosen if self.agents is None else with_agents(chosen, self.agents)
+        if self.agents is not None:
+            own, chosen = chosen, with_agents(chosen, self.agents)
+            for line in same_labels(own, chosen):
+                remark(line)
         return with_parameters(chosen, pairs("--param", self.parameters))
 
     def named(self, name: str) -> Sweep:
@@ -190,7 +193,7 @@ def sweep(
 
     With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
     """
-    from roambus.spark.metrics.extra import NOTHING
+    from roambus.spark.metrics.extra import all_own_metrics
 
     chosen, folder = choice.named(sweep), out or Path("results", _stem(sweep))
     if slurm is not None:
@@ -201,7 +204,9 @@ def sweep(
     if wished is None:
         report_problems(make(chosen))
     else:
-        report_problems(run_until_known(chosen, folder, wished, (), NOTHING, make, spark or "local[*]"))
+        report_problems(
+            run_until_known(chosen, folder, wished, (), all_own_metrics(chosen.measure), make, spark or "local[*]")
+        )
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:

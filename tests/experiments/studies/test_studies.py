@@ -188,7 +188,7 @@ def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, 
     study, folder = results
     figure, dotted = all_figures(read_results(folder / "thesis", study).sweeps[0])
     assert isinstance(figure, Figure)
-    assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "mft")
+    assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
     assert isinstance(dotted, DotFigure)
     assert [(series.label, series.x, series.y) for series in dotted.series] == [("mft", (1.0, 1.0), (7.0, 7.0))]
     assert dotted.intervals == "2 single observations"

@@ -56,7 +56,7 @@ def test_the_table_has_a_row_an_agent_for_each_way_to_leave() -> None:
     """At absences of 8 s; empty where nothing was measured."""
     lines = [line for line in returning_tables(measured())[TABLE_FILE].splitlines() if line]
     assert lines[0] == "## Who leaves does not say so: absences of 8 s, stays of 10 s"
-    assert lines[3].startswith("| caching, large caches | 8.50 ± 6.35 |")
+    assert lines[3].startswith("| caching-large | 8.50 ± 6.35 |")
     assert lines[3].endswith("|  |  |")
     assert lines[5] == "## Who leaves says so: absences of 8 s, stays of 10 s"
     assert lines[9].startswith("| MFT-PubSub | 8.50 ± 6.35 |")
