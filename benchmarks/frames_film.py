@@ -34,7 +34,7 @@ from pyarrow import Table
 
 from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE, NODE, PEER, TIME_S
 from roambus.experiments.viewer.scene import moved_places
-from roambus.python_protocol.actions import MIGRATE, SEND
+from roambus.python_protocol.vocabulary import MIGRATE, SEND
 from roambus.spark.aggregation.aggregate import replace_file
 
 STEP_S = 0.25

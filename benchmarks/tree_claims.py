@@ -25,8 +25,7 @@ import pyarrow.parquet as pq
 from benchmarks.tree_shape import Parents, way_to_root
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
 from roambus.experiments.claims import Part, Side, make_part
-from roambus.python_protocol.actions import MIGRATE, ROLE, SEND
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import MIGRATE, ROLE, SEND, NodeId
 
 SLICE_S = 10.0
 FEWEST = 4

@@ -21,7 +21,7 @@ from pyarrow import Table
 
 from benchmarks.tree_shape import shape_of
 from roambus.bridge.trace.schema import DETAIL, EVENT, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
-from roambus.python_protocol.actions import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, REPLAY, ROLE, SEND, STORE
+from roambus.python_protocol.vocabulary import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, REPLAY, ROLE, SEND, STORE
 
 Figures = Mapping[str, float]
 """What was counted, by the name of its row, in the order of the rows."""

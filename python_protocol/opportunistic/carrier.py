@@ -11,14 +11,13 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import DROP, ROUTE, node_list
 from roambus.python_protocol.agent import Agent, Recent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"

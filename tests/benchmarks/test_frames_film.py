@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from benchmarks.frames_film import OTHERS, Run, by_type, commonest_types, main
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.actions import MIGRATE, MOVE, SEND
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import MIGRATE, MOVE, SECOND, SEND
 
 
 @pytest.fixture

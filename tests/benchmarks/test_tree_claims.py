@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.tree_claims import DEPTH, LARGEST, SLOPE, measure, parts, shape_of
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
-from roambus.python_protocol.actions import MIGRATE, ROLE, SEND
+from roambus.python_protocol.vocabulary import MIGRATE, ROLE, SEND
 
 LINE = {0: None, 1: 0, 2: 1, 3: 2, 4: 3}
 STAR = {0: None, **dict.fromkeys(range(1, 5), 0)}

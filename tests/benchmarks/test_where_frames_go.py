@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from benchmarks.where_frames_go import figures_of, main
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.actions import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, ROLE, SEND, STORE
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, ROLE, SECOND, SEND, STORE
 
 
 @pytest.fixture
