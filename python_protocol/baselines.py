@@ -29,16 +29,25 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Jitter, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Jitter, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    from_seconds,
+    node_list,
+)
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""
@@ -81,7 +90,7 @@ class Broadcasting(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: FloodParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self.forget()
 
     def forget(self) -> None:
@@ -114,16 +123,10 @@ class Broadcasting(Agent):
         self._deliver_if_wanted(notification, 0)
         self.send(BROADCAST, Flood(self.parameters.ttl, 0, notification))
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
@@ -131,7 +134,7 @@ class Broadcasting(Agent):
         self.forget()
 
     def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
-        if any(entry.matches(notification) for entry in self._filters):
+        if self.subscriptions.match(notification):
             self.deliver(notification, hops)
 
 

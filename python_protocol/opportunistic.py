@@ -29,14 +29,13 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.actions import DROP, ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16, Integer
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"
@@ -127,7 +126,7 @@ class Carrier(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: CarrierParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self._lose_memory()
 
     def _lose_memory(self) -> None:
@@ -147,16 +146,10 @@ class Carrier(Agent):
         """What was carried is lost."""
         self._lose_memory()
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
@@ -196,7 +189,7 @@ class Carrier(Agent):
     def _request(self, neighbour: NodeId, names: Iterable[Named]) -> None:
         """Asks for what this node has never had."""
         if wanted := tuple(one for one in names if one.id not in self._had):
-            self.send(neighbour, Request(wanted, tuple(self._filters)), self.random.randrange(SECOND // 20))
+            self.send(neighbour, Request(wanted, tuple(self.subscriptions)), self.random.randrange(SECOND // 20))
 
     def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
         for _, one in zip(range(self.parameters.batch), carried, strict=False):
@@ -207,7 +200,7 @@ class Carrier(Agent):
         notification = carried.notification
         if not self._had.add(notification.id):
             return
-        if any(one.matches(notification) for one in self._filters):
+        if self.subscriptions.match(notification):
             self.deliver(notification, hops)
         self._buffer[notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:

@@ -36,20 +36,7 @@ if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is si
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # isort: split
-from roambus.python_protocol.actions import (
-    DROP,
-    MIGRATE,
-    REPLAY,
-    ROUTE,
-    STORE,
-    Action,
-    CancelTimer,
-    Deliver,
-    Note,
-    Send,
-    SetTimer,
-    node_list,
-)
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
@@ -70,21 +57,26 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, Names, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import (
     BROADCAST,
+    DROP,
     MICROSECOND,
+    MIGRATE,
     MILLISECOND,
     NANOSECOND,
+    REPLAY,
+    ROUTE,
     SECOND,
+    STORE,
     NodeId,
     Role,
     SimTime,
     from_seconds,
+    node_list,
     to_seconds,
 )
 

@@ -25,12 +25,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import MIGRATE, Send
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Received,
@@ -41,12 +40,12 @@ from roambus.python_protocol.events import (
     Subscribe,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""
@@ -156,9 +155,10 @@ class BrokerAgent(Agent):
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
         """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
 
-        Without the link layer a full buffer of the MAC loses the frame: bare links are for back-ends that are reliable.
+        Without the link layer a full buffer of the MAC loses the frame: bare links are for reliable back-ends, and for
+        MACs that acknowledge.
         """
-        if not self.parameters.link_layer and event.reason == NO_LINK:
+        if not self.parameters.link_layer and event.is_break:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
     @on(Subscribe)

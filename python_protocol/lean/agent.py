@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.python_protocol.actions import ROUTE, Action, node_list
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import on, on_timer
 from roambus.python_protocol.baselines import Flood, RepairingGossip, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
@@ -55,7 +55,7 @@ from roambus.python_protocol.lean.messages import (
     Target,
 )
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
@@ -157,24 +157,14 @@ class LeanMft(RepairingGossip):
         if self._number:
             self._learn_own()
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, now: SimTime) -> None:
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
         """Tells everybody what is wanted from now on."""
-        super().subscribe(event, now)
-        self._change_interest()
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Tells everybody what is still wanted."""
-        super().unsubscribe(event, now)
-        self._change_interest()
-
-    def _change_interest(self) -> None:
+        super().change_subscriptions(event, now)
         self._number += 1
         self._learn_own()
 
     def _learn_own(self) -> None:
-        parts = in_parts(self.node, self._number, dict.fromkeys(self._filters), self._parts)
+        parts = in_parts(self.node, self._number, self.subscriptions, self._parts)
         self._parts = len(parts)
         for interest in parts:
             self._learn(interest)

@@ -29,8 +29,8 @@ from roambus.python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.replicated.broker import Broker, ClientSide, NeighbourSide
 from roambus.python_protocol.papers.replicated.client import Client
 from roambus.python_protocol.papers.replicated.messages import (

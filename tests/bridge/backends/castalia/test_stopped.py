@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while simulators run: `roambus serve` and `roambus sweep`, as real processes with the stand-in.
+"""Ctrl-C and SIGTERM while simulators run: `roambus run --endpoint` and `roambus sweep`, as real processes.
 
 Those of `roambus run` are among the blows of test_failures.py.
 """
@@ -60,7 +60,7 @@ def start(stage: Stage, *command: str) -> subprocess.Popen[str]:
 def serve(stage: Stage) -> tuple[subprocess.Popen[str], Path]:
     """A host that waits, and its run's folder."""
     options = ["--agent", "beacon", "--deadline", f"{DEADLINE_S:g}", "--out", str(stage.results)]
-    host = start(stage, *ROAMBUS, "serve", "thesis", *options)
+    host = start(stage, *ROAMBUS, "run", "thesis", "--endpoint", "local", *options)
     found: list[Path] = []
 
     def waits() -> bool:

@@ -8,13 +8,13 @@ from random import Random
 
 from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.plans import Fault, LinkChange
-from roambus.python_protocol.actions import CRASH, MIGRATE, Action, Note, Send
+from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.algorithm import Change, NeighbourAppeared, NeighbourGone, ParentChanged
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import CRASH, MIGRATE, NodeId, Role, SimTime
 from tests.support.runs import Edges, Row, distances, of, run
 
 FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"
