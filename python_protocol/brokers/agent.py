@@ -104,7 +104,7 @@ class BrokerAgent(Agent):
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
         """The node has booted, or is back: it looks for its place in the tree."""
-        self.overlay.tell(event, now)
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
         # After the tree, in which the broker may have got its parent already: the client's first SUB then goes there.
         if self.broker is not None:
@@ -120,7 +120,7 @@ class BrokerAgent(Agent):
     def receive(self, event: Received, now: SimTime) -> None:
         """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
         if type(event.message) is Heartbeat:
-            self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
+            self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
                 self._follow_changes(now)
             return
@@ -148,7 +148,7 @@ class BrokerAgent(Agent):
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
         """The scenario gives the node its place in the tree."""
-        self.overlay.tell(event, now)
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
 
     @on(SendFailed)
