@@ -20,7 +20,7 @@ The rules:
   in the list of the process that they are a part of, so that all actions stay in the order of the requests.
 
 `Agent` is the process of a whole node, and `Agent.handle` the boundary to whoever runs it. Nearly all events are
-frames, so `handle` finds their handlers itself, in one step less than `tell` takes.
+frames, so `handle` finds their handlers itself, in one step less than `dispatch` takes.
 
 At the end stand tools that most agents need: random delays, a bounded memory, and tables for a person to look at.
 """
@@ -57,7 +57,7 @@ _HANDLES, _TIMES = "__handles__", "__times__"
 """The attributes of a method that hold what `on` and `on_timer` were given."""
 
 
-_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
 """Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
 
 
@@ -163,7 +163,7 @@ class Process:
 
     # What it is told
 
-    def tell(self, event: Any, now: SimTime) -> None:
+    def dispatch(self, event: Any, now: SimTime) -> None:
         """Calls the handler of an event; nothing happens if there is none."""
         kind = type(event)
         if kind is Received:
@@ -266,14 +266,14 @@ class Agent(Process):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
-        if type(event) is Received:  # nearly all events: the same as `tell`, in one step
+        if type(event) is Received:  # nearly all events: the same as `dispatch`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
                     check_answer(handler, answer)
             elif (handler := self.handlers.get(Received)) and (answer := handler(self, event, now)) is not None:
                 check_answer(handler, answer)
         else:
-            self.tell(event, now)
+            self.dispatch(event, now)
         if not (collected := self._actions):
             return ()
         actions = collected.copy()  # the same as `take`

@@ -42,7 +42,6 @@ from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.aodv.transmission import Transmission, UnicastTimer
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Recovered,
@@ -318,10 +317,10 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for lack of a link (only ideal links report it) or of room."""
+        """Lose the link of a bare frame, as ideal links and MACs that acknowledge report it, or drop the frame."""
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
-        if event.reason == NO_LINK:
+        if event.is_break:
             self._lose_link(event.destination, [event.message], now)
         elif isinstance(event.message, DataPacket):
             self.frames.drop(event.message, event.reason)

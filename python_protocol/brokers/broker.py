@@ -48,7 +48,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
     link_layer: bool = parameter(
         True,
         source="the thesis, section 2.2: reliable FIFO channels, which a radio does not have",
-        doc="messages use the shared link layer; false: they are sent directly, over links that are reliable",
+        doc="use the shared link layer; false: send directly, over reliable links or a MAC that acknowledges",
     )
     publisher_buffer: int = parameter(
         64,

@@ -49,7 +49,7 @@ class Replicator(Carrier):
         """Request what has never been here."""
         self._meet(neighbour, now)
         if wanted := self._missing(hello.carried):
-            self.send(neighbour, Request(wanted, tuple(self._filters)), self.random.randrange(SECOND // 20))
+            self.send(neighbour, Request(wanted, tuple(self.subscriptions)), self.random.randrange(SECOND // 20))
 
     @on(Request)
     def answer(self, request: Request, neighbour: NodeId, _: SimTime) -> None:

@@ -216,7 +216,7 @@ class SkipRing(Agent):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event, then to what the parts of this node said to each other, and notes what has changed."""
-        self.tell(event, now)
+        self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
             member.note_changes()

@@ -35,7 +35,7 @@ class Electing(Agent):
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         if isinstance(event, Crashed):
             self._forget()
-        self._election.tell(event, now + self.clocks.get(self.node, 0))
+        self._election.dispatch(event, now + self.clocks.get(self.node, 0))
         actions, changes = self._election.take(), self._election.take_changes()
         return [*actions, *map(_note_change, changes), *self._note_leader(), *_note_heartbeats(actions)]
 
