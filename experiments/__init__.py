@@ -4,3 +4,6 @@
 them, `figures` draws them, `reporting` writes reports and `comparing` compares agents. `studies` has a folder for each
 study. `shipped` finds templates, sweeps and studies; `listing` and `inventory` describe them.
 """
+
+if __name__ != "roambus.experiments":
+    raise ImportError("experiments is a part of roambus: import roambus.experiments")

@@ -27,7 +27,7 @@ from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.movement_files import Extent, read_movement
 from roambus.bridge.record.replay import rerun
-from roambus.bridge.runs.layout import read_asked
+from roambus.bridge.runs.layout import find_traces, read_asked
 from roambus.bridge.trace.parquet import damage_of, read_trace
 from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
@@ -43,7 +43,7 @@ from roambus.experiments.templates.render import render, template_variables
 from roambus.experiments.viewer.document import page_of
 from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.traces import find_traces, missing
+from roambus.spark.aggregation.traces import missing
 from roambus.spark.engine.session import spark_session
 
 PATIENCE_S = 20

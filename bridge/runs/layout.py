@@ -7,7 +7,7 @@ DIR/aggregated/*.parquet                            what `roambus.spark.aggregat
 DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` draws and writes from the metrics
 
 `sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
-what a sweep writes, and nothing else. Results that an earlier version made lack the keys that it did not know.
+what a sweep writes, and nothing else.
 
 What is written into results may not be possible, because a disk is full or the folder is somebody else's, and a link in
 results of a stranger's would lead out of them: both end with one message, which names the place and what to do.
@@ -53,10 +53,39 @@ AGENTS_FOLDER = "agents"
 """The files of agents that were given as classes."""
 REPORT_FILE = "report.html"
 
+# Where runs lie
+
+
+def run_folder(point: str, seed: int) -> Path:
+    """The folder of a run below its results; `point` is such as "agent=mft/speed=2"."""
+    return Path(TRACES, point, f"{SEED}={seed}")
+
+
+def files_of_runs(results: Path, name: str) -> list[Path]:
+    """The files of that name of all runs, in the order of their paths."""
+    return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{name}"))
+
+
+def find_traces(results: Path) -> list[Path]:
+    """The trace files of all runs, in the order of their paths."""
+    return files_of_runs(results, TRACE_FILE)
+
+
+def run_name(file: Path) -> str:
+    """What tables call the run of a file in its folder: its folders from `agent=` on; raises ValueError."""
+    parts = file.parent.parts
+    return "/".join(parts[len(parts) - parts[::-1].index(TRACES) :])
+
+
+def levels_of(run: str) -> dict[str, str]:
+    """The names and values of a run's folders: agent, axes, seed."""
+    return dict(level.split("=", 1) for level in run.split("/"))
+
+
 # The request
 
 STUDY, SWEEP = "study", "sweep"
-"""The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
+"""The keys under which results name their study and their sweep."""
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
 MORE_SEEDS = "more_seeds"
 """The key under which some points have more seeds than the others: all below these numbers."""
@@ -100,7 +129,7 @@ def read_asked(results: Path) -> dict[str, Any]:
 
 
 def count_runs(asked: Mapping[str, Any]) -> int | None:
-    """The number of runs that the sweep requested; None if an earlier version did not write it down."""
+    """The number of runs that the sweep requested; None if the results do not say."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere = sum(math.prod(map(len, axes_of(asked, agent).values())) for agent in asked[AGENTS]) * len(asked[SEEDS])

@@ -27,6 +27,8 @@ from roambus.bridge.runs.layout import (
     METRICS_FOLDER,
     SEED,
     TRACES,
+    find_traces,
+    levels_of,
     read_asked,
     unlinked,
     writing,
@@ -39,7 +41,7 @@ from roambus.experiments.measurements import Measurements, agent_name, metrics_i
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
-from roambus.spark.aggregation.traces import REMEDY, Trace, find_traces, list_traces
+from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces
 from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run
@@ -155,8 +157,7 @@ def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
 
 
 def _place(trace: Trace) -> Place:
-    levels = (level.partition("=") for level in trace.run.split("/"))
-    return tuple((name, value) for name, _, value in levels if name != SEED)
+    return tuple((name, value) for name, value in levels_of(trace.run).items() if name != SEED)
 
 
 def _varying(places: Sequence[Place]) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from roambus.bridge.agents import name_of
 from roambus.bridge.backend import Delivery, Hello, NodeInfo
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.errors import UserError
@@ -27,12 +26,12 @@ from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timer, Timers
 from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
-from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
+from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -222,7 +221,7 @@ class Nodes:
                 self._executor.executing.get(type(action), refuse)(agent.node, action)
         except (ClockError, ChanceError) as error:
             place = place_of(error, agent, None, ())
-            raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
+            raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {error}") from error
         except Exception as error:  # whatever the author's code raises is a finding
             told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
             return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))

@@ -36,7 +36,7 @@ from roambus.bridge.agents import find_code
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import Anything, read_scenario
-from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
+from roambus.bridge.runs.layout import INI_FILE, LOG_FILE, find_traces, run_name
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.provenance.metadata import (
@@ -49,7 +49,6 @@ from roambus.experiments.provenance.metadata import (
 )
 from roambus.experiments.unpacked_crate import CODE_FOLDER, METADATA_FILE
 from roambus.experiments.verification import Verifier
-from roambus.spark.aggregation.traces import find_traces, run_name
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")

@@ -26,7 +26,7 @@ from roambus.bridge.runs.layout import (
     SEED,
     SWEEP,
     TITLES,
-    TRACES,
+    files_of_runs,
     writing,
 )
 from roambus.bridge.runs.log import maker_of
@@ -148,7 +148,7 @@ def reproduction(found: StudyResults) -> str:
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
     """Pairs of texts: code, dates and machines, as the logs of the runs tell; none if they tell nothing."""
-    logs = (log for sweep in found.sweeps if sweep.folder for log in (sweep.folder / TRACES).glob(f"**/{LOG_FILE}"))
+    logs = (log for sweep in found.sweeps if sweep.folder for log in files_of_runs(sweep.folder, LOG_FILE))
     makers = {maker for log in logs if (maker := maker_of(log))}
     if not makers:
         return []

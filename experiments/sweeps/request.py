@@ -35,8 +35,8 @@ from roambus.bridge.runs.layout import (
     SWEEP_FILE,
     TEMPLATE,
     TITLES,
-    TRACE_FILE,
     TRACES,
+    find_traces,
     read_asked,
 )
 from roambus.bridge.runs.run import errors_named
@@ -116,7 +116,7 @@ def _source_again(sweep: str, template: str) -> str:
 
 def _made_as(results: Path) -> Iterator[str]:
     """The options with which a run was made: with others, the runs that are there would be made again."""
-    for trace in (results / TRACES).glob(f"**/{TRACE_FILE}"):
+    for trace in find_traces(results):
         with suppress(UserError):
             if about := read_about(trace):
                 yield from ("--backend", about.backend)

@@ -24,7 +24,7 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
-from roambus.bridge.runs.layout import AGENT, LACKING, SEED, TRACES
+from roambus.bridge.runs.layout import AGENT, LACKING, run_folder
 from roambus.experiments.templates.render import UnknownVariableError, check_variables
 from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
@@ -105,7 +105,7 @@ class Point:
     @property
     def place(self) -> Path:
         """The run's folder below the results."""
-        return Path(TRACES, self.name, f"{SEED}={self.seed}")
+        return run_folder(self.name, self.seed)
 
     @property
     def name(self) -> str:

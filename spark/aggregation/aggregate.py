@@ -33,6 +33,7 @@ from roambus.bridge.runs.layout import (
     STORE_FOLDER,
     TRACE_FILE,
     TRACES,
+    find_traces,
     unlinked,
     writing,
 )
@@ -49,7 +50,7 @@ from roambus.spark.aggregation.computation import (
 )
 from roambus.spark.aggregation.intervals import ends
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
-from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
+from roambus.spark.aggregation.traces import Trace, list_traces, missing
 from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations

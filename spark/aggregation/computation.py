@@ -30,6 +30,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from roambus.bridge.code import is_installed, project_files
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
@@ -37,7 +38,7 @@ from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local, ship
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
-from roambus.spark.metrics.extra import Extra, Table, is_installed, project_files
+from roambus.spark.metrics.extra import Extra, Table, files_of
 from roambus.spark.metrics.run import NonsenseError, Run
 
 RUN, SENT, EXTRA, OBSERVATIONS, PROBLEM = "run", "sent", "extra", "observations", "problem"
@@ -181,8 +182,11 @@ def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
 def _by_value(extra: Extra) -> bytes:
     """What is measured beside the metrics of every run, with the code of those modules that nobody else can import."""
     pickler: Any = cloudpickle  # PySpark does not type its copy
+    files = {file for file in project_files(files_of(extra.modules())) if not is_installed(file)}
     own = [
-        sys.modules[name] for name in project_files(extra.modules()) if name in sys.modules and not is_installed(name)
+        module
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and Path(file).resolve() in files
     ]
     for module in own:
         pickler.register_pickle_by_value(module)

@@ -8,18 +8,14 @@ code changes: the function's file and all that it imports of its own project.
 
 from __future__ import annotations
 
-import ast
 import sys
-import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from roambus.bridge.agents import import_file, import_installed
+from roambus.bridge.code import code_hash, find_source, import_file, import_installed
 from roambus.bridge.entry_points import METRICS as GROUP
 from roambus.bridge.entry_points import named
 from roambus.bridge.errors import UserError
@@ -128,56 +124,11 @@ def all_own_metrics(references: Iterable[str]) -> Extra:
 
 
 def digest_of(modules: Iterable[str], more: str = "") -> str:
-    """A digest of these modules and of all that they import of their project, and of a text."""
-    digest = sha256(more.encode())
-    for name, file in sorted(project_files(modules).items()):
-        digest.update(name.encode() + b"\0" + sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
+    """A digest of these modules, of all that they import of their project and of roambus, and of a text."""
+    return sha256(more.encode() + code_hash(files_of(modules))).hexdigest()
 
 
-def project_files(modules: Iterable[str]) -> dict[str, Path]:
-    """The files of these modules, and of whatever they import that belongs to the same project, by their names."""
-    found: dict[str, Path] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
-        if name not in found and (file := _file_of(name)):
-            found[name] = file
-            waiting += [other for other in _imports(name, file) if _is_of_project(name, other)]
-    return found
-
-
-def _file_of(name: str) -> Path | None:
-    """The source of a module, which need not have been imported; None if there is none."""
-    module: ModuleType | None = sys.modules.get(name)
-    try:
-        origin = module.__file__ if module else getattr(find_spec(name), "origin", None)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
-
-
-def _imports(name: str, file: Path) -> Iterator[str]:
-    """The names of all modules that a module may import: of `from a import b` both a and a.b."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            origin = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
-            yield from (origin, *(f"{origin}.{alias.name}" for alias in node.names))
-
-
-def _is_of_project(name: str, other: str) -> bool:
-    """Whether a module belongs to the project of another: it is in the same package, or neither is installed."""
-    if name.partition(".")[0] == other.partition(".")[0]:
-        return True
-    return not any(map(is_installed, (name, other)))
-
-
-def is_installed(name: str) -> bool:
-    """Whether a module is ours, or where packages are installed."""
-    file = _file_of(name)
-    places = map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))
-    ours = name.partition(".")[0] == __name__.partition(".")[0]
-    return ours or file is None or any(file.is_relative_to(place) for place in places)
+def files_of(modules: Iterable[str]) -> list[Path]:
+    """The source files of these modules."""
+    files = (Path(str(getattr(sys.modules.get(name), "__file__", None) or find_source(name) or "")) for name in modules)
+    return sorted(file for file in files if file.suffix == ".py")

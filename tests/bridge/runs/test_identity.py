@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge import code
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backends.radio import backend as radio_backend
-from roambus.bridge.runs import identity
-from roambus.bridge.runs.identity import EVERY_RUN, ROOMS, code_hash, reachable
+from roambus.bridge.code import PARTS, code_hash, project_files
+from roambus.bridge.runs.identity import EVERY_RUN
 
 HOUSE = Path(__file__).parents[3]
 
@@ -87,16 +88,17 @@ def test_a_name_of_the_house_leads_to_its_module_alone(tmp_path: Path) -> None:
     """`from roambus import results` makes no part of a run, and no other part comes with it."""
     path = tmp_path / "mine.py"
     path.write_text("from roambus import results\n")
-    assert identity._code(path.read_bytes()).imports == frozenset()
+    assert project_files([path]) == {path.resolve()}
     path.write_text("from roambus.bridge.errors import UserError\nimport roambus.python_protocol.vocabulary\n")
-    names = {file.name for file in identity._code(path.read_bytes()).imports}
-    assert names == {"errors.py", "vocabulary.py"}
+    names = {file.name for file in project_files([path])}
+    assert names >= {"errors.py", "vocabulary.py"}
+    assert "agent.py" not in names
 
 
 def parts_of(agent: str) -> set[str]:
     """The files of ours that a run with that agent over the radio consists of, as paths in the house."""
     roots = {path.resolve() for path in (*EVERY_RUN, *agent_sources(load_agent(agent)), Path(radio_backend.__file__))}
-    return {str(path.relative_to(HOUSE)) for path in reachable(roots)}
+    return {str(path.relative_to(HOUSE)) for path in project_files(roots)}
 
 
 @pytest.mark.parametrize("agent", ["aodv", "mft", "beacon"])
@@ -135,7 +137,7 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
         ),
         ("bridge/scenario/radio.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
         ("bridge/scenario/radio.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
-        ("bridge/backends/radio/mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
+        ("bridge/backends/radio/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
         ("bridge/host/event_loop.py", "if action.after != 0:", "if action.after != 1:", True),
         ("bridge/transcript/journal.py", "def ", "def another", False),
     ],
@@ -144,10 +146,10 @@ def test_our_own_code_counts_by_the_same_rule(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str, *, changes: bool
 ) -> None:
     """Docstrings and meanings do not count; defaults, constants and handlers do."""
-    for room in ROOMS:
+    for room in PARTS:
         name = room.removeprefix("roambus.")
         shutil.copytree(HOUSE / name, tmp_path / name)
-        monkeypatch.setitem(ROOMS, room, tmp_path / name)
+        monkeypatch.setitem(PARTS, room, tmp_path / name)
     before = run_hash_in(tmp_path)
     text = (tmp_path / file).read_text()
     assert old in text
@@ -165,5 +167,30 @@ def run_hash_in(house: Path) -> bytes:
 
 def forget() -> None:
     """Has the files of the house be read anew."""
-    for function in (identity._code, identity._our_code, identity._hash_of_ours, identity._file_of):
+    for function in (code._code, code._our_code, code._imported_of_ours, code._file_of_ours):
         function.cache_clear()
+
+
+def test_a_helper_beside_an_agent_belongs_to_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the agent imports of its own project, by way of other helpers, too; installed packages do not count."""
+    monkeypatch.chdir(tmp_path)
+    agent, helper, further = (tmp_path / f"{name}.py" for name in ("mine", "helper_of_mine", "further_of_mine"))
+    agent.write_text("import numpy\nfrom helper_of_mine import times\n")
+    helper.write_text("import further_of_mine\ntimes = 3\n")
+    further.write_text("more = 1\n")
+    assert project_files([agent]) == {agent, helper, further}
+    before = code_hash([agent])
+    further.write_text("more = 2\n")
+    assert code_hash([agent]) != before
+
+
+def test_relative_imports_belong_to_the_code(tmp_path: Path) -> None:
+    """As in the modules of a package."""
+    for name, text in {
+        "__init__": "",
+        "one": "from . import two",
+        "two": "from .three import x",
+        "three": "x = 1",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    assert {file.stem for file in project_files([tmp_path / "one.py"])} == {"__init__", "one", "two", "three"}

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
+from roambus.bridge.runs.layout import find_traces
 from roambus.spark.aggregation.aggregate import aggregate, metrics_of
-from roambus.spark.aggregation.traces import examine, find_traces
+from roambus.spark.aggregation.traces import examine
 from tests.spark.synthetic import random_trace, write_trace
 
 RUNS = [f"agent=a/nodes=4/seed={seed}" for seed in range(3)]

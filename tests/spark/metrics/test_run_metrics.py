@@ -13,9 +13,10 @@ from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.limits import TRACE_LISTED
+from roambus.bridge.runs.layout import run_name
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
-from roambus.spark.aggregation.traces import list_traces, run_name
+from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics import run
 from roambus.spark.metrics.extra import NOTHING
