@@ -78,7 +78,9 @@ def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
     }
     for name, value in given.items():
         setting = declared.get(name)
-        if setting is not None and setting.default is not None and setting.default != value:
+        if setting is None or setting.default is None:
+            continue
+        if setting.read_given(setting.default) != setting.read_given(value):
             yield name, value
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -56,9 +57,8 @@ def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
     def get(run: Run) -> Result:
         if function not in run.known:
             run.known[function] = function(run)
-        found: Any = run.known[function]
-        result: Result = found.copy(deep=False) if isinstance(found, pd.DataFrame | pd.Series) else found
-        return result
+        found: Result = run.known[function]
+        return copy(found) if isinstance(found, pd.DataFrame | pd.Series) else found
 
     return get
 

@@ -59,5 +59,5 @@ def test_the_table_has_a_row_an_agent_for_each_way_to_leave() -> None:
     assert lines[3].startswith("| caching-large | 8.50 ± 6.35 |")
     assert lines[3].endswith("|  |  |")
     assert lines[5] == "## Who leaves says so: absences of 8 s, stays of 10 s"
-    assert lines[9].startswith("| MFT-PubSub | 8.50 ± 6.35 |")
+    assert lines[9].startswith("| mft | 8.50 ± 6.35 |")
     assert lines[9].endswith("| 1.000 ± 0.000 | 0.500 ± 0.000 |")
