@@ -11,14 +11,13 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import DROP, ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"
@@ -91,7 +90,7 @@ class Carrier(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: CarrierParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self._lose_memory()
 
     def _lose_memory(self) -> None:
@@ -111,16 +110,10 @@ class Carrier(Agent):
         """Lose the buffer."""
         self._lose_memory()
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Deliver matching notifications from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Take one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
@@ -174,7 +167,7 @@ class Carrier(Agent):
         notification = carried.notification
         if not self._had.add(notification.id):
             return
-        if any(one.matches(notification) for one in self._filters):
+        if self.subscriptions.match(notification):
             self.deliver(notification, hops)
         self._carry(carried)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.opportunistic.carrier import MAX_HOPS, Carried, Carrier, CarrierParameters, Named
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, SECOND, NodeId, SimTime
 
 MAX_COPIES = 255
 """The number has one byte."""
@@ -50,7 +49,7 @@ class Replicator(Carrier):
         """Request what has never been here."""
         self._meet(neighbour, now)
         if wanted := self._missing(hello.carried):
-            self.send(neighbour, Request(wanted, tuple(self._filters)), self.random.randrange(SECOND // 20))
+            self.send(neighbour, Request(wanted, tuple(self.subscriptions)), self.random.randrange(SECOND // 20))
 
     @on(Request)
     def answer(self, request: Request, neighbour: NodeId, _: SimTime) -> None:

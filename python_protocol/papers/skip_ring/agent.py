@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from random import Random
+from typing import ClassVar
 
 from roambus.python_protocol import events
 from roambus.python_protocol.actions import Action, Send
@@ -28,8 +29,10 @@ from roambus.python_protocol.events import (
     TimerKey,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.papers.skip_ring.messages import (
+    OVERLAY,
+    SERVE,
     GetConfiguration,
     SetData,
     SkipRingParameters,
@@ -54,6 +57,10 @@ class SkipRing(Agent):
     """A member of the ring of each topic that it subscribes to or publishes in."""
 
     parameters: SkipRingParameters
+    own_notes: ClassVar[Mapping[str, str]] = {
+        OVERLAY: "{node} notes overlay  {detail}",
+        SERVE: "{node} notes serve {subject}",
+    }
 
     def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
         """Raise ValueError if the supervisor's node does not have the role broker."""
@@ -199,7 +206,7 @@ class SkipRing(Agent):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """React to an event, then to messages between the node's parts, and note changes."""
-        self.tell(event, now)
+        self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
             member.note_changes()
