@@ -1,14 +1,11 @@
-"""The first approach.
+"""The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
 
-Publish/subscribe in which clients and brokers move (the thesis, chapter 3, algorithms 3.1 to 3.3).
+A subscriber that comes to a broker sends a MIG along the old next hops, which turns them (algorithm 3.2). A broker
+that migrates sends its local subscribers C_i to its new parent in a BMIG, takes the parent's table from the BTAB, and
+makes its neighbours migrate by FMIG (3.3). In handlers, z is the interface of arrival and y one of departure.
 
-A subscriber that comes to a broker sends a MIG along the old next hops, which turns them. A broker that migrates sends
-its local subscribers C_i to its new parent in a BMIG, takes the parent's table from the BTAB, and forces its
-neighbours to migrate by FMIG. In handlers, z is the interface of arrival and y one of departure.
-
-Each correction has a parameter; `docs/deviations.md` gives the reasons. Over the link layer, whose queue is short,
-queued notifications are replayed one by one. The *phantom* of section 3.5 remains: a subscription that ended in one
-partition returns from the other.
+Each correction has a parameter. Over the link layer queued notifications are replayed one by one. The *phantom* of
+section 3.5 remains: a subscription that ended in one partition returns from the other.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """All subscribers subscribe again at each migration: a baseline for the cost of migrations.
 
 The paper on the first approach names it as what it avoids (section 3.2). Messages are those of table 2.1 of the
-thesis. Deliveries are complete once a migration's SUBs have arrived, if the network is whole and nothing migrates
-meanwhile.
+thesis.
 
-- A client subscribes to everything again at each new broker, after the unsubscriptions that did not arrive.
-- A SUB turns all entries of its subscriber to where it came from, so the last flood wins.
-- A broker that migrates sends each subscription behind it to its new parent; the SUBs do not go below it.
-- The entries of the old parent are turned to the new one.
-- Nothing is stored; an undeliverable notification is dropped, and the trace says so.
+- A client subscribes to everything again at each new broker, after unsubscriptions that did not arrive.
+- A SUB turns all entries of its subscriber to where it came from: the last flood wins.
+- A broker that migrates sends each subscription behind it to its new parent, and turns the old parent's entries there.
+- Nothing is stored; the trace shows undeliverable notifications.
+
+Deliveries are complete once a migration's SUBs have arrived.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Simple Routing: publish/subscribe in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
 
-A subscription floods the tree once and leaves an entry (f, z) at each broker; notifications that match f go to z. So
-subscribe after the election has settled, or let the scenario give the tree. Where the algorithm leaves something open:
+A subscription floods the tree once and leaves an entry (f, z) at each broker; matching notifications go to z. So
+subscribe after the election, or let the scenario give the tree. Where the algorithm is open:
 
 - R_i is a multiset; UNS removes one entry (section 2.3.1).
-- A client that publishes what it subscribes to gets it: y != z (line 11) holds back only what came from a broker.
+- Clients get their own notifications: y != z (line 11) concerns brokers.
 - A neighbour whose link is lost gets nothing, and the trace says so.
-- A client at another broker subscribes again (first approach, section 3.2); its old entries stay and lead nowhere.
+- A client at another broker subscribes again (first approach, section 3.2); its old entries stay.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """A broker with a cache (sections 3 to 5). In handlers, z is the interface of arrival and y one of departure.
 
 - A REQUEST goes to neighbours whose subscriptions may have a message in common with it.
-- A RESPONSE that passes is cached where a client wants the message, and kept only for its own client.
-- Kept messages answer other requests too; `cache` says which make room.
+- A passing RESPONSE is cached where a client wants it, and kept only for its own client.
 - The old broker answers a returning client alone: "only one broker responds".
 - Messages that a lost link did not carry to a client in movement are kept.
 - A client may move on before its messages arrive. Requests are numbered: older ones are *outdated*, and messages
   follow the newest (`follow_client`).
-- Duplicates are dropped by request (`drop_by_request`), because a cache can hold a message for another reason.
+- Duplicates are dropped by request (`drop_by_request`): caches hold messages for other reasons, too.
 """
 
 from __future__ import annotations

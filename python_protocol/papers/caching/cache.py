@@ -1,12 +1,11 @@
 """The cache of a broker: k messages, of which some are kept for clients in movement (sections 3.2 and 4).
 
-Messages kept for a client are in the *emergency cache*, others in the ordinary one; both share the room. A policy
-(`POLICIES`) says which message leaves a full cache first.
+Kept messages are the *emergency cache*, others the ordinary one; both share the room. A policy (`POLICIES`) says which
+message leaves first.
 
-- A message is cached while a client here wants it (section 3.2), or while it is kept for one that is away (section 4).
-- The first ordinary message of the policy's order makes room. If all are kept, the first of them goes for a new one to
-  keep: refusing new ones would fill the cache for ever for a client that never returns.
-- A message for no absent client is not cached then.
+- A message is cached while a client here wants it (section 3.2), or kept while one is away (section 4).
+- The first ordinary message makes room. If all are kept, the first of them goes for a new one to keep: refusing new
+  ones would fill the cache for ever for a client that never returns.
 - Messages are handed over in each publisher's order, whatever the policy.
 """
 

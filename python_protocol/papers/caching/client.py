@@ -1,14 +1,13 @@
 """A client that detaches and returns, perhaps to another broker; and caching on a node (section 4).
 
 - It detaches by a REQUEST with its own id, and still delivers what arrives before the link goes.
-- It returns by SUB for each filter, then a REQUEST for the kept messages: so each link has the subscription before the
-  old broker gives up its own.
+- It returns by SUBs, then a REQUEST for kept messages, so that each link has the subscription before the old broker
+  gives up its own.
 - While away it keeps its publications; changes of filters count on return.
 - Without detaching it subscribes at another broker like a new client.
 
-It remembers its filters at each broker that it has left, because that broker keeps its subscription until its REQUEST
-arrives; a fast client can be back before, and then withdraws the rest. With `mobility_support` off it unsubscribes and
-subscribes again.
+It remembers its filters at each old broker, which keeps its subscription until the REQUEST arrives. With
+`mobility_support` off it unsubscribes and subscribes again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""The subscription table ST of a broker, coverage of filters, and the messages of caching (sections 3.1, 3.2 and 4).
+"""The subscription table ST of a broker, coverage of filters, and messages (sections 3.1, 3.2 and 4).
 
-A neighbour gets a subscription only if it knows of none that covers it. Constraints on one attribute are compared in
-pairs, so both answers err on the safe side: an unknown coverage forwards needlessly, an unknown disjointness asks
-needlessly. The filters told to each neighbour are stored: deriving them again could pick another of two equivalent
-filters, at the cost of an UNS and a SUB.
+A neighbour gets a subscription only if it knows of none that covers it. Constraints are compared in pairs, so both
+answers err on the safe side: an unknown coverage forwards needlessly, an unknown disjointness asks needlessly. The
+filters told to a neighbour are stored: deriving them again could pick another of two equivalent filters.
 
-SUB and UNS are those of Simple Routing. The route of a REQUEST grows by each broker that passes it on; that of a
-RESPONSE loses each node at which it arrives. The client comes last.
+SUB and UNS are those of Simple Routing. The route of a REQUEST grows by each broker; that of a RESPONSE loses each
+node at which it arrives. The client comes last.
 """
 
 from __future__ import annotations

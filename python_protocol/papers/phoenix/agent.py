@@ -1,12 +1,12 @@
-"""Phoenix on a node, and its clients: as algorithm 2.3 of the thesis expects them, and with numbered migrations.
+"""Phoenix on a node, and its clients: as published, and with numbered migrations.
 
 A subscriber that comes to a broker sends a MIG with the timestamp of the last notification of its old broker, or 0.
-With numbered migrations the MIG's number is that of the stay that it begins. The `Sorter` holds notifications back
-until it is their turn: within a stay by ticks, between stays by TURNs. A lost MIG makes no stay.
+With numbered migrations the MIG's number is that of the stay that it begins. The `Sorter` holds notifications until
+their turn: within a stay by ticks, between stays by TURNs.
 
-- `ts_last` names the last of the unbroken row, because notifications behind a gap may come again.
-- A subscriber without filters starts afresh: a TURN for an empty stay would only delay it.
-- Beyond `hold_limit` the missing ones count as lost, and the trace says so.
+- `ts_last` names the last of the unbroken row: notifications behind a gap may come again.
+- A subscriber without filters starts afresh.
+- Beyond `hold_limit` the missing ones count as lost.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A broker of Phoenix with numbered migrations, which lose, double and overtake nothing.
 
-As published (`broker`) MIGs overtake each other, SUBs arrive behind MIGs, and notifications are queued at one broker
-and sent by another; the tests have the smallest networks. Corrections:
+As published (`broker`) MIGs overtake each other, SUBs arrive behind MIGs, and notifications queued at one broker are
+sent by another.
 
 - A MIG begins a numbered *stay* and passes only where it is the newest; older ones are answered with it.
 - A PUB between brokers names its subscribers. `ts` is (stay, tick), the same at all brokers.
 - TURN carries a stay's last ts behind its replay, and names the next stay.
-- A subscriber is local until a MIG says otherwise. REP and TURN follow the newest MIG.
-- Subscribers number SUB and UNS; older commands for a filter are ignored (`Commands`).
+- A subscriber is local until a MIG says otherwise.
+- Subscribers number SUB and UNS; older commands are ignored (`Commands`).
 - Without an entry a MIG follows the last command, or goes everywhere.
 """
 

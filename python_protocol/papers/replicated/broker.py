@@ -2,13 +2,12 @@
 
 - *Clients* talk to all three brokers (sections 4 to 6.5). Each replies at once, and keeps the message until the leader
   has processed it.
-- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A broker that is wrongly taken for the leader names
-  the leader; a new leader announces itself.
+- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A broker wrongly taken for the leader names the
+  leader.
 - *The other two of the site* (sections 6.4 to 6.8) are heard by `succession`.
 
-All share the replica, this broker's copy of the site's state. A broker without a copy keeps messages until it has one:
-it could take an old message for a new one. `_settle` follows each event, because each side can make a step safe or end
-this broker's leadership.
+All share the replica, this broker's copy of the state. Without a copy a broker keeps messages, because it could take
+old ones for new. `_settle` follows each event: each side can make a step safe or end this leadership.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """The other nodes as a broker knows them: leaders of neighbouring sites, messages for them, and whether they answer.
 
 - A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker.
-- *The outbox* sends a leader's messages to the leaders of neighbouring sites (sections 4.1 and 6.9), and again to a
-  new or a recovered one.
+- *The outbox* sends a leader's messages to neighbouring leaders (sections 4.1 and 6.9), and again to new or recovered
+  ones.
 - *A watch* (section 6.4) is a time-out, a question, twice the time-out, a suspicion; time-outs double while nothing
   moves.
-- *Patience* is the first time-out. Below the delay it would find each new leader dead, for ever (section 8), so it
-  belongs to the node and follows measured delays (RFC 6298), at least `time_out`. A late answer counts at most twice
-  the wait. With `follow_delays` false it is `time_out`.
+- *Patience* is the first time-out. Below the delay it would find each new leader dead (section 8), so it belongs to
+  the node and follows measured delays (RFC 6298), at least `time_out`. A late answer counts at most twice the wait.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ another broker is informed, so they survive any one broker (the paper sends firs
 3 leads. A broker that yields takes no steps of earlier terms; one answer is enough, because two of three know each
 released step. Points compare the term first.
 
-A broker without a copy answers EMPTY (`tell_empty`); if none is left elsewhere, the asker leads. A frozen broker is
-waited for. A message that clients forgot and all brokers lost is replaced by UPDATE (`close_gaps`). Long copies go in
-pieces before the message that gives the copy.
+A broker without a copy answers EMPTY (`tell_empty`); if no other copy is left, the asker leads. Messages that clients
+forgot and all brokers lost are passed over by UPDATE (`close_gaps`).
 """
 
 from __future__ import annotations

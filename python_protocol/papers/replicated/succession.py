@@ -1,13 +1,13 @@
-"""The succession: how the brokers of a site notice that their leader has failed, and which of them leads next.
+"""The succession: how the brokers of a site notice that their leader has failed, and which leads next.
 
-The paper has a site survive one failure (sections 6.4 to 6.8), but does not say who takes over. Here the broker at
-place t mod 3 leads in term t, so that two that notice a failure agree without a vote.
+The paper (sections 6.4 to 6.8) does not say who takes over. Here the broker at place t mod 3 leads in term t, so that
+two that notice a failure agree without a vote.
 
 - A leader is watched only while it has something to do.
-- The finder of a dead leader tells the next in order. A failed connection is a crash (section 6.2); silence takes a
-  time-out, a question, and twice the time-out.
-- A broker that takes over asks first, and leads by the first answer (`replica` says why).
-- It tells its site, the neighbours' leaders and the reporters.
+- A failed connection is a crash (section 6.2); silence takes a time-out, a question, and twice the time-out. The next
+  in order is told.
+- It asks first, leads by the first answer (`replica` says why), and tells its site, the neighbours' leaders and the
+  reporters.
 - A broker without a copy cannot lead; it answers EMPTY (`tell_empty`).
 """
 

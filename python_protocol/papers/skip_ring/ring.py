@@ -3,10 +3,10 @@
 A node keeps its nearest neighbours `left` and `right`, and delegates all others; the ends of the list close it by
 `ring`. Introductions carry the assumed label, and wrong ones are corrected. Where the text is open:
 
-- A node without a left neighbour introduces itself to the right (`cyclic`), up to the end; and the other way round.
-- A `ring` is delegated too; of two ends the farther stays, and hears of the nearer.
+- A node without a left neighbour introduces itself to the right (`cyclic`), up to the end; and vice versa.
+- A `ring` is delegated too; the farther of two ends stays.
 - `probe_ends` opens a ring that winds twice about the circle.
-- No reference is dropped. Equal labels are ordered by node.
+- No reference is dropped.
 - With `check_labels` delegations are introductions too, and former shortcuts are introduced: false labels would
   circulate for ever (theorem 5 assumes they do not).
 """

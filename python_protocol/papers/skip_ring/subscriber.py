@@ -3,11 +3,9 @@
 Four actions ask the supervisor for a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a
 former neighbour nearer than the configured ones, (iv) at random without a left neighbour. Where the text is open:
 
-- (ii) has probability 1 / (2^k k^2) for k bits, (iv) 1/2; `sparse_requests` takes k + 1, or the lemma's bound of 1
-  fails.
-- By `ask_first` the supervisor asks a node that another has named; else a node that has left is recorded for ever.
+- (ii) has probability 1 / (2^k k^2) for k bits, (iv) 1/2; `sparse_requests` takes k + 1, else the lemma's bound fails.
+- By `ask_first` the supervisor asks a node that another names; else a node that has left is recorded for ever.
 - By `doubt_silence` a silent left neighbour counts as none for (iv).
-- Farther former neighbours go to BuildRing. An `Outsider` gives references to the supervisor.
 """
 
 from __future__ import annotations
