@@ -1,4 +1,4 @@
-"""How balanced the tree of a run is, second by second, for the table of `benchmarks.where_frames_go`.
+"""How balanced the tree of a run is, second by second.
 
 The thesis, section 4.6, has trees with most of the nodes on one branch from the leader, and asks for balanced ones.
 """

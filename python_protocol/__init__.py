@@ -20,3 +20,6 @@ here imports a simulator, Spark or files.
 | `opportunistic/` | epidemic routing, spray and wait, PRoPHET                       |
 | `papers/`        | the protocols of other papers                                   |
 """
+
+if __name__ != "roambus.python_protocol":
+    raise ImportError("python_protocol is a part of roambus: import roambus.python_protocol")

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.trials.processes import ROAMBUS, STAND_IN, describe, marked, wait_for
-from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, sweep_command
 from roambus.bridge.backends.castalia.simulators import SESSION
 from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
 from roambus.experiments.sweeps.attempts import PREFIX as WORKSPACE
 from tests.support.files import files_below
+from tests.support.simulated_runs import Stage, set_stage, sweep, sweep_command
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("stand_in")]
 
