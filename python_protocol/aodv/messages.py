@@ -35,7 +35,7 @@ class RouteRequest(
     """RREQ (section 5.1): searches a route from `originator` to `destination`, after `hop_count` hops."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
-    """G: whoever answers for the destination tells the destination, too."""
+    """G: a node that answers for the destination informs it."""
     destination_only: bool = bit(0x10, default=False, kw_only=True)
     """D: only the destination may answer."""
     unknown_sequence: bool = bit(0x08, default=False, kw_only=True)

@@ -183,7 +183,7 @@ class Reader:
         return message
 
     def finish(self) -> None:
-        """Raises DecodeError unless every byte was read."""
+        """Raise DecodeError unless every byte was read."""
         if self._offset != len(self._data):
             raise DecodeError(f"{len(self._data) - self._offset} bytes left over")
 
