@@ -270,7 +270,7 @@ class RepairParameters(GossipParameters):
 
 
 class Summary(Message, tag=0x03, notation="{held}"):
-    """What a node has of the newest notifications."""
+    """The newest notifications of a node."""
 
     held: tuple[Held, ...]
 
@@ -330,7 +330,7 @@ class RepairingGossip(Gossip):
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
-        """Who hears a copy need not send another one."""
+        """Cancel the repetition of a copy that was heard."""
         super().hear_again(flood)
         self.cancel_timer(RepairTimer(flood.notification.id))
 

@@ -44,7 +44,7 @@ _INTEGER, _REAL, _TEXT = 0, 1, 2
 
 
 class Operator(Enum):
-    """How a constraint compares an attribute with its operand."""
+    """The comparison of an attribute with an operand."""
 
     EQUAL = "="
     NOT_EQUAL = "!="
@@ -75,7 +75,7 @@ _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexist
 # each value has a `shape` beside its `write` and `read`, and these three must be changed together.
 
 VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
-"""What the bytes of a value look like."""
+"""The shape of a value."""
 
 
 @dataclass(frozen=True, slots=True)

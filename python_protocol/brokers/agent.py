@@ -40,7 +40,7 @@ from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, 
 from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
-"""What every protocol of the family sends beside its own."""
+"""Messages of every protocol of the family."""
 
 
 class BrokerAgent(Agent):

@@ -29,7 +29,7 @@ TREES = ("election", "given")
 
 
 class BrokerParameters(LinkParameters, ElectionParameters):
-    """What can be set for every protocol of the broker family."""
+    """Parameters of every protocol of the broker family."""
 
     tree: str = parameter(
         "election",
@@ -51,7 +51,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
 
 
 class StorageParameters(BrokerParameters):
-    """What can be set for the protocols whose brokers store notifications."""
+    """Parameters of protocols whose brokers store notifications."""
 
     storage_limit: int = parameter(
         16384,
@@ -73,7 +73,7 @@ Hops = U8
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):
-    """What SUB and UNS have in common."""
+    """Base of SUB and UNS."""
 
     subscriber: SubscriberId
     filter: Filter

@@ -101,7 +101,7 @@ class Journey:
     """The subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
-    """Who of those has said so itself."""
+    """Those of them that were heard to say so."""
     served: set[NodeId] = field(default_factory=set)
     """Subscribers for whom this node has ever sent it."""
     unheard: set[NodeId] = field(default_factory=set)
@@ -109,7 +109,7 @@ class Journey:
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
-    """How many PUBs of the last effort were heard or sent."""
+    """PUBs of the last effort heard or sent."""
 
     def is_at(self, subscriber: NodeId) -> None:
         """The subscriber has it."""

@@ -42,7 +42,7 @@ class Interest(NamedTuple):
 
 
 class Wants(Message, tag=0x51, name="SUB", notation="{interests}"):
-    """What some subscribers want."""
+    """Interests of some subscribers."""
 
     interests: tuple[Interest, ...]
 

@@ -267,7 +267,7 @@ class DirectLink:
     def receive(
         self, sender: NodeId, message: Message, now: SimTime
     ) -> tuple[list[Action], list[Message]]:  # as Link's
-        """What arrives is the message itself."""
+        """The message itself has arrived."""
         return [], [message]
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's

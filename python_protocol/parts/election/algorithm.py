@@ -78,10 +78,10 @@ class Overlay(Process):
         super().__init__(of)
         self.parent = None
         self.changes: list[Change] = []
-        """What has changed since `take_changes` was last called, in its order."""
+        """Changes since the last `take_changes`, in order."""
 
     def take_changes(self) -> list[Change]:
-        """What has changed since this was last called, in its order."""
+        """Return the changes since the last call, in order."""
         changes, self.changes = self.changes, []
         return changes
 
