@@ -257,6 +257,7 @@ NOTHING_BEGINS = (
     "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
     "(spark.executor.memory, 1g unless set)"
 )
+COMPILING = "no run has ended yet: executors compile the radio when they first use it, which takes a minute or two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,5 +318,4 @@ class Cluster:
                     yield number, error
                 elif not told and time.monotonic() - start > PATIENCE_S:
                     told = True
-                    if not job.has_begun():
-                        self.tell(NOTHING_BEGINS)
+                    self.tell(COMPILING if job.has_begun() else NOTHING_BEGINS)
