@@ -113,7 +113,7 @@ class Run:
     @property
     @once
     def publications(self) -> pd.DataFrame:
-        """A row for each notification published: `time_s`, `node` (its publisher), `notification_id`, `detail` (receivers)."""
+        """A row for each notification published: `time_s`, `node`, `notification_id`, `detail` (its receivers)."""
         rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
         return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
 
@@ -140,8 +140,9 @@ class Run:
     def pairs(self) -> pd.DataFrame:
         """A row for each notification and each node, other than its publisher, that wanted it.
 
-        `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it), `deliveries`, and
-        of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of fewest hops is first.
+        `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it), `deliveries`,
+        and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of fewest
+        hops is the first.
         """
         return self._pairs[0].copy(deep=False)
 
