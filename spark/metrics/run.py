@@ -141,8 +141,8 @@ class Run:
         """A row for each notification and each node, other than its publisher, that wanted it.
 
         `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it),
-        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of
-        fewest hops is the first.
+        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the
+        first is the one of fewest hops.
         """
         return self._pairs[0].copy(deep=False)
 
