@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import multiprocessing.resource_tracker
 import multiprocessing.spawn
 import os
 import shutil
@@ -117,6 +118,7 @@ def test_what_a_killed_sweep_left_goes_even_if_nothing_is_to_be_done(tmp_path: P
 def test_workers_that_cannot_start_end_the_sweep(tmp_path: Path) -> None:
     """No run is blamed for it, and none is begun for ever."""
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", "pass"), seeds=5), tmp_path / "out")
+    multiprocessing.resource_tracker.ensure_running()  # it is started by the same executable
     before = multiprocessing.spawn.get_executable()
     multiprocessing.set_executable(shutil.which("false") or "false")
     try:
