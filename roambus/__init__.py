@@ -30,6 +30,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if (Path(__file__).parent / "bridge").is_symlink():
+    # In a checkout the parts are loaded from their real folders: breakpoints, coverage and tracebacks name the files
+    # that the tree shows. The links are for type checkers.
+    __path__.insert(0, str(Path(__file__).resolve().parents[1]))
+
 if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # The command reads all of its modules first, which takes half a second. Ctrl-C then ends it at once and without a
     # word, as there is nothing to be cleaned up; Python would show in what line of an import. `main` takes over.
