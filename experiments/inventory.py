@@ -1,8 +1,8 @@
 """Agents, templates, sweeps, studies and metrics: those of roambus and those of installed packages.
 
 A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
-command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the
-same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
+command that uses it. It is shown as a text and as JSON, and the test of docs/reference/templates.md writes that page
+from the same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
 for each without importing what they stand for, which a shell that completes a name needs.
 
 The rules:

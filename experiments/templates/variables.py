@@ -10,10 +10,10 @@
 
 These, and those that the parts which it includes declare, are all that can be set then. A variable that the template
 only passes on to a key of the ini names the key, and has its type, unit, range, choices, default and meaning from there
-(docs/ini-keys.md); it may have a default and a meaning of its own. A variable has a default, or is `optional` and then
-not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the default unless it is
-said. A time is a number of seconds, or a text with its unit; the filter `time` writes either as an ini has it.
-Templates of users' own may leave the declaration out: then every name that they use can be set, to anything.
+(docs/reference/ini-keys.md); it may have a default and a meaning of its own. A variable has a default, or is `optional`
+and then not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the default
+unless it is said. A time is a number of seconds, or a text with its unit; the filter `time` writes either as an ini has
+it. Templates of users' own may leave the declaration out: then every name that they use can be set, to anything.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ others, and the scale g. The usual one, g'(m) times the standard error of m (the
 straight line, and covers lognormal delays less often. From six seeds on, Student's t has n - 2 degrees of freedom
 instead of n - 1, for the jackknife's error is less certain than the mean's (Hinkley, 1977, "Jackknife confidence limits
 using Student t approximations", Biometrika 64); that it is one degree less is measured. What else was tried, and how
-often each covers, is in docs/precision.md, by `benchmarks.precision_coverage`.
+often each covers, is in docs/guide/precision.md, by `benchmarks.precision_coverage`.
 
 Where a pseudo-value does not exist, because all other seeds are 0 or 1, the delta method does. Values outside of the
 scale have Student's interval. Values that are all the same were not seen to vary: both ends are the mean. One value

@@ -4,7 +4,7 @@ A metric is a function of a `Run` under `metric`, which says how it is called, d
 metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
 NaN where there is nothing to measure. Everything else is derived from that: the column's type, the axes of figures,
 the tables of the report, what a comparison and an export call the metric, and the units of data frames. Metrics of a
-study, and those of one's own, are written in the same way (docs/metrics.md), and these here are the examples.
+study, and those of one's own, are written in the same way (docs/reference/metrics.md), and these here are the examples.
 
 Tables are those of `roambus.spark.metrics.run`, which brings pandas with it. It is not imported before something is
 computed, so that a list of metrics is there at once.

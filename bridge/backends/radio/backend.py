@@ -11,9 +11,9 @@ This is on the way of every message, so it is written for speed: arrays are reac
 writes faster than through NumPy.
 
 Python's side of the back-end takes some 15 % of a run of the thesis' largest networks, twice what the compiled loop
-takes (docs/performance.md, "Where a run's time goes"). To read deliveries row by row where there are few was tried, and
-made no difference; to compile this module was not worth it, since what it calls are agents in plain Python
-(docs/performance.md).
+takes (docs/results/performance.md, "Where a run's time goes"). To read deliveries row by row where there are few was
+tried, and made no difference; to compile this module was not worth it, since what it calls are agents in plain Python
+(docs/results/performance.md).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ What every model of the radio needs, and what knows no model:
    cost several times as much.
 
 What was tried and is worse: a heap with four children a node is 5 % slower with 66 nodes and the same with 10,000
-(docs/performance.md).
+(docs/results/performance.md).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ How the sentences were read:
 3. *Whatever the size of the caches* compares the two ends of the axis in place of a slope: the sweep has two absences.
 4. *No delay due to processing* leaves a second, which is little beside the 15 s for which the client is away.
 
-Several of these do not hold, and docs/papers.md says why. The absorption time depends on the size of
+Several of these do not hold, and docs/results/papers.md says why. The absorption time depends on the size of
 the caches: a full one forgets a message once k others have come, no matter who is away for how long.
 """
 
@@ -99,8 +99,8 @@ def over_sizes(metric: str, side: Side) -> Parts:
 def highest_gain(axis: str, claimed: float) -> Parts:
     """The claim that the gain at the lowest value of the axis and the highest load is above a number.
 
-    The text names a number and no curve. The gain was measured to rise with the load (docs/papers.md), so this is the
-    place where the claim is the most likely to hold.
+    The text names a number and no curve. The gain was measured to rise with the load (docs/results/papers.md), so this
+    is the place where the claim is the most likely to hold.
     """
 
     def parts(measured: Measurements) -> Iterable[Part]:

@@ -4,7 +4,7 @@ Figure 4 shows means over seeds, and has a row over absences and one over rates;
 over the number of brokers, are ours. Figure 5 shows every single delivery of one run.
 
 1. The paper gives the axes of its figures, and no value of the parameters behind them. The sweeps say beside each value
-   which letter of the paper it is, and docs/papers.md which values were chosen.
+   which letter of the paper it is, and docs/results/papers.md which values were chosen.
 2. A curve is one load, the mean number of clients at a broker. The runs of a small load last longer, because less
    happens in them: their `duration` is tied to the load in the sweeps.
 3. Absorption and losses are drawn of the agent that drops duplicate responses, the gain of the one that does not, as

@@ -106,4 +106,4 @@ STUDY = Study(
         "cannot reach, caching what is in caches. Empty: nothing is noted.",
     ),
 )
-"""What `roambus reproduce returning` runs; docs/migrations.md has what came out."""
+"""What `roambus reproduce returning` runs; docs/results/migrations.md has what came out."""
