@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.runs.layout import find_traces, list_traces
+from roambus.bridge.runs.layout import find_traces
 from roambus.bridge.scenario.definition import Subscription, Workload
 from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.agent import Agent
@@ -16,6 +16,7 @@ from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.vocabulary import SECOND, Role
 from roambus.spark.aggregation.aggregate import metrics_of
+from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import catalogue as c
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row
