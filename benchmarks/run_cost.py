@@ -40,8 +40,7 @@ from roambus.bridge.trace.schema import EVENT
 from roambus.experiments.sweeps.runner import plan_runs, prepare
 from roambus.experiments.sweeps.sweep import Sweep, override
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.python_protocol.actions import SEND
-from roambus.python_protocol.vocabulary import SimTime, to_seconds
+from roambus.python_protocol.vocabulary import SEND, SimTime, to_seconds
 
 PUBLISHING_SHARE = 500 / 700
 FUNCTIONS_SHOWN = 15

@@ -37,7 +37,9 @@ _CODE = Path(__file__).resolve().parents[1]
 """The folder whose subfolders are the parts of the package, in a checkout and in a wheel."""
 PARTS = {f"{PACKAGE}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
 """The parts of roambus whose modules are followed, with their folders."""
-_FACE = Path(__file__).parents[1] / "__init__.py"
+PACKAGE_FOLDER = Path(str(sys.modules[PACKAGE].__file__)).parent
+"""The folder of the package; in a checkout it holds links to the parts."""
+_FACE = PACKAGE_FOLDER / "__init__.py"
 MEANINGS = {"doc", "source", "help", "meaning"}
 """The arguments of a declaration that say what it means."""
 DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
@@ -108,7 +110,12 @@ def _place(error: BaseException) -> str:
 
 
 def _is_users(frame: traceback.FrameSummary) -> bool:
-    return not Path(frame.filename).resolve().is_relative_to(_CODE)
+    return not is_own_file(Path(frame.filename))
+
+
+def is_own_file(file: Path) -> bool:
+    """Whether a file is one of roambus."""
+    return any(map(file.resolve().is_relative_to, (PACKAGE_FOLDER.resolve(), *PARTS.values())))
 
 
 # Files

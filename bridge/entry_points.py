@@ -19,8 +19,6 @@ DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
 
-_ROOT = Path(__file__).parents[1]
-
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group; read again where a folder of the search path has changed."""
@@ -45,8 +43,8 @@ def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]
 
 def _exists(module: str) -> bool:
     """Whether this copy of roambus has the module."""
-    path = _ROOT.joinpath(*module.split(".")[1:])
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+    paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
+    return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
 
 
 def find_module(name: str) -> ModuleSpec | None:

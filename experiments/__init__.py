@@ -8,3 +8,6 @@ the figures and the report of results, `comparing` compares agents, `export` wri
 `shipped` finds the templates, sweeps and studies that come with roambus, and `page_policy` names what our pages may
 run.
 """
+
+if __name__ != "roambus.experiments":
+    raise ImportError("experiments is a part of roambus: import roambus.experiments")

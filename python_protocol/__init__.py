@@ -19,3 +19,6 @@ An agent is a deterministic state machine without I/O: it is told events and ans
 | `baselines`   | flooding, gossip, and beacons                                                           |
 | `papers/`     | the protocols of other papers                                                           |
 """
+
+if __name__ != "roambus.python_protocol":
+    raise ImportError("python_protocol is a part of roambus: import roambus.python_protocol")

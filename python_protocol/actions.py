@@ -1,4 +1,4 @@
-"""The actions of an agent: a class for each kind, and the names of the rows that it notes in the trace.
+"""The actions of an agent: a class for each kind, and the checks of their values.
 
 An agent does nothing itself. It asks for actions, and the host of the run carries them out in their order. The rules:
 
@@ -9,27 +9,17 @@ An agent does nothing itself. It asks for actions, and the host of the run carri
   could not tell any more who made it. A constructor asks only whether a value is of the very type that it nearly always
   has. For all others it calls a check, which lets values pass that are right in spite of that, such as a member of an
   `IntEnum`, and otherwise says what belongs there, and in which unit.
-- *What the host has seen only the host writes.* Metrics are computed from the rows of the trace alone. An agent that
-  could write a row `deliver` could invent its delivery rate, so a `Note` may not have a name of `HOST_EVENTS`; all
-  other names are free. Nor can it deliver what is not published yet. What it delivers of the rest, and how far that has
-  come (`hops`), is its own word, and so are the rows that it notes.
-
-The names of the rows stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents
-run without what analyses the trace.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, HOST_EVENTS, NodeId, SimTime
 
 LAST_NODE = 65533
 """The number above it is nobody's in IEEE 802.15.4, and the one above that is BROADCAST."""
@@ -168,93 +158,6 @@ Action = Send | SetTimer | CancelTimer | Deliver | Note
 """Anything that `Agent.handle` can return."""
 
 
-# The names of a trace's rows, and how a row lists nodes
-
-PUBLISH = "publish"
-"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
-SUBSCRIBE = "subscribe"
-"""A subscriber's application subscribes: `detail` is the filter."""
-UNSUBSCRIBE = "unsubscribe"
-"""A subscriber's application unsubscribes: `detail` is the filter."""
-DETACH = "detach"
-"""A client's application leaves its broker on purpose: the agent has been told."""
-ATTACH = "attach"
-"""A client's application is back."""
-DELIVER = "deliver"
-"""The application gets `notification_id` after `hops` radio hops."""
-SEND = "send"
-"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
-RECEIVE = "receive"
-"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
-CRASH = "crash"
-"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
-FREEZE = "freeze"
-"""The node is stopped: it keeps its state, and does nothing until it recovers."""
-RECOVER = "recover"
-"""The node is up again after a crash or a freeze."""
-MOVE = "move"
-"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
-DIE = "die"
-"""The node's battery is empty: it sends and hears nothing any more."""
-ROLE = "role"
-"""Written for each node at its start: `detail` is its roles, blanks between them."""
-ENERGY = "energy"
-"""Written for each node at the end: `detail` is the energy used, in mJ."""
-RADIO = "radio"
-"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
-
-HOST_EVENTS = frozenset(
-    {
-        PUBLISH,
-        SUBSCRIBE,
-        UNSUBSCRIBE,
-        DETACH,
-        ATTACH,
-        DELIVER,
-        SEND,
-        RECEIVE,
-        CRASH,
-        FREEZE,
-        RECOVER,
-        MOVE,
-        DIE,
-        ROLE,
-        ENERGY,
-        RADIO,
-    }
-)
-"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
-
-ROUTE = "route"
-"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
-DROP = "drop"
-"""A packet or notification is given up, and `detail` says why."""
-MIGRATE = "migrate"
-"""The node has another parent, which is `peer`, or it has none any more."""
-STORE = "store"
-"""A broker stores a notification for subscriber `peer`."""
-REPLAY = "replay"
-"""A broker sends a stored notification towards subscriber `peer`."""
-CACHE = "cache"
-"""A broker caches a notification that it did not have."""
-FORGET = "forget"
-"""A notification leaves a broker's cache, and `detail` says why."""
-ANSWER = "answer"
-"""A notification reaches a node that requested old publications; `detail` is the number of the request."""
-OVERLAY = "overlay"
-"""The node's neighbours in an overlay network are others; `detail` is the `OverlayState` that it is in now."""
-SERVE = "serve"
-"""A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
-
-LIST_SEPARATOR = " "
-"""What stands between the node ids of a list in `detail`."""
-
-
-def node_list(nodes: Iterable[NodeId]) -> str:
-    """The nodes as a row's `detail` lists them."""
-    return LIST_SEPARATOR.join(map(str, nodes))
-
-
 # What refuses wrong values
 
 
@@ -340,61 +243,3 @@ def check_note_name(name: str) -> None:
 
 def _type(value: object) -> str:
     return type(value).__name__
-
-
-def check_answer(handler: Any, answer: Any) -> None:
-    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
-    for one in answer if isinstance(answer, list | tuple) else [answer]:
-        if isinstance(one, Action):
-            raise TypeError(
-                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
-                "a handler asks for actions by self.send, self.set_timer and so on"
-            )
-
-
-def check_handler(owner: str, name: str, handler: Any) -> None:
-    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
-    if inspect.isgeneratorfunction(handler):
-        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
-    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
-        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")
-
-
-class OverlayState(NamedTuple):
-    """Whom a node knows in an overlay network whose nodes stand on a circle, as an `overlay` row says it.
-
-    The detail has seven words, of which the last may hold blanks: `number`, `place`, three `neighbours`, the shortcuts
-    as PLACE:NODE with commas between them, and `topic`; "-" stands for what there is not.
-    """
-
-    number: int
-    """How many states the node has noted, this one included."""
-    place: str
-    """Bits b1 b2 ..., which stand for the place sum of bi / 2^i on the circle [0, 1); empty if the node has none."""
-    neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
-    """The one before it, the one behind it, and the one that closes the circle."""
-    shortcuts: tuple[tuple[str, NodeId | None], ...]
-    topic: str
-    """A node is on a circle of its own in each topic."""
-
-    def __str__(self) -> str:
-        nodes = [NOBODY if node is None else str(node) for node in self.neighbours]
-        shortcuts = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in self.shortcuts)
-        return " ".join([str(self.number), self.place or NOBODY, *nodes, shortcuts or NOBODY, self.topic])
-
-    @classmethod
-    def read(cls, detail: str) -> OverlayState:
-        """The state that a row tells; raises ValueError for a detail that is none."""
-        number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
-        pairs = [] if shortcuts == NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
-        return cls(
-            int(number),
-            "" if place.strip("01") else place,
-            (_node(before), _node(behind), _node(across)),
-            tuple((where, _node(node)) for where, _, node in pairs),
-            topic,
-        )
-
-
-def _node(word: str) -> NodeId | None:
-    return None if word == NOBODY else int(word)

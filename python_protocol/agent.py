@@ -20,7 +20,7 @@ The rules:
   in the list of the process that they are a part of, so that all actions stay in the order of the requests.
 
 `Agent` is the process of a whole node, and `Agent.handle` the boundary to whoever runs it. Nearly all events are
-frames, so `handle` finds their handlers itself, in one step less than `tell` takes.
+frames, so `handle` finds their handlers itself, in one step less than `dispatch` takes.
 
 At the end stand tools that most agents need: random delays, a bounded memory, and tables for a person to look at.
 """
@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -42,13 +42,11 @@ from roambus.python_protocol.actions import (
     Note,
     Send,
     SetTimer,
-    check_answer,
-    check_handler,
 )
-from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.events import Event, Received, Subscribe, TimerFired, TimerKey, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import Parameters
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -59,7 +57,7 @@ _HANDLES, _TIMES = "__handles__", "__times__"
 """The attributes of a method that hold what `on` and `on_timer` were given."""
 
 
-_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
 """Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
 
 
@@ -165,7 +163,7 @@ class Process:
 
     # What it is told
 
-    def tell(self, event: Any, now: SimTime) -> None:
+    def dispatch(self, event: Any, now: SimTime) -> None:
         """Calls the handler of an event; nothing happens if there is none."""
         kind = type(event)
         if kind is Received:
@@ -243,6 +241,8 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
     """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
+    own_notes: ClassVar[Mapping[str, str]] = {}
+    """Its own kinds of notes, each as transcripts write it: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark those that do."""
     needs_levels: bool = False
@@ -266,14 +266,14 @@ class Agent(Process):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
-        if type(event) is Received:  # nearly all events: the same as `tell`, in one step
+        if type(event) is Received:  # nearly all events: the same as `dispatch`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
                     check_answer(handler, answer)
             elif (handler := self.handlers.get(Received)) and (answer := handler(self, event, now)) is not None:
                 check_answer(handler, answer)
         else:
-            self.tell(event, now)
+            self.dispatch(event, now)
         if not (collected := self._actions):
             return ()
         actions = collected.copy()  # the same as `take`
@@ -324,6 +324,28 @@ class Recent:
         return True
 
 
+class Subscriptions:
+    """The filters of one node's application, each once; kept through a crash, as the application subscribes once."""
+
+    def __init__(self) -> None:
+        self._filters: dict[Filter, None] = {}
+
+    def __iter__(self) -> Iterator[Filter]:
+        """The filters, in the order in which they came."""
+        return iter(self._filters)
+
+    def change(self, event: Subscribe | Unsubscribe) -> None:
+        """Carries out the application's command."""
+        if isinstance(event, Subscribe):
+            self._filters[event.filter] = None
+        else:
+            self._filters.pop(event.filter, None)
+
+    def match(self, notification: Notification) -> bool:
+        """Whether any filter does."""
+        return any(one.matches(notification) for one in self._filters)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A table: the names of its columns, and a text for each column of each row."""
@@ -341,3 +363,24 @@ class Listing:
 def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
     """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
     return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
+
+
+# Mistakes in handlers
+
+
+def check_answer(handler: Any, answer: Any) -> None:
+    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
+    for one in answer if isinstance(answer, list | tuple) else [answer]:
+        if isinstance(one, Action):
+            raise TypeError(
+                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
+                "a handler asks for actions by self.send, self.set_timer and so on"
+            )
+
+
+def check_handler(owner: str, name: str, handler: Any) -> None:
+    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
+    if inspect.isgeneratorfunction(handler):
+        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
+    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
+        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")

@@ -29,16 +29,25 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Jitter, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Jitter, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    from_seconds,
+    node_list,
+)
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""
@@ -81,7 +90,7 @@ class Broadcasting(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: FloodParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self.forget()
 
     def forget(self) -> None:
@@ -114,16 +123,10 @@ class Broadcasting(Agent):
         self._deliver_if_wanted(notification, 0)
         self.send(BROADCAST, Flood(self.parameters.ttl, 0, notification))
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
@@ -131,7 +134,7 @@ class Broadcasting(Agent):
         self.forget()
 
     def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
-        if any(entry.matches(notification) for entry in self._filters):
+        if self.subscriptions.match(notification):
             self.deliver(notification, hops)
 
 
@@ -265,7 +268,7 @@ class RepairParameters(GossipParameters):
         at_least=0,
         doc="a node that lacks a notification sent within this time may still hear it",
     )
-    told_publishers: int = parameter(
+    summary_publishers: int = parameter(
         7,
         source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
@@ -287,7 +290,7 @@ class RepairTimer:
     notification: NotificationId
 
 
-_TELL = "tell"
+SUMMARY_TIMER = "summary"
 
 
 class RepairingGossip(Gossip):
@@ -310,7 +313,7 @@ class RepairingGossip(Gossip):
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
         """Begins to tell what is here."""
-        self.set_timer(_TELL, self.random.randrange(self._interval))
+        self.set_timer(SUMMARY_TIMER, self.random.randrange(self._interval))
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
@@ -331,7 +334,7 @@ class RepairingGossip(Gossip):
         identifier = copy.notification.id
         before = NotificationId(identifier.publisher, identifier.sequence - 1)
         if identifier.sequence and before not in self._copies and any(self._of(identifier.publisher)):
-            self._tell_soon()
+            self._summarise_soon()
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
@@ -340,7 +343,7 @@ class RepairingGossip(Gossip):
         self.cancel_timer(RepairTimer(flood.notification.id))
 
     def _of(self, publisher: NodeId) -> Iterator[Held]:
-        return (held for held in self._digest.tell() if held.publisher == publisher)
+        return (held for held in self._digest.summary() if held.publisher == publisher)
 
     def _keep(self, copy: Flood) -> None:
         identifier = copy.notification.id
@@ -349,16 +352,16 @@ class RepairingGossip(Gossip):
         for old in [one for one in self._copies if not holds(self._of(one.publisher), one)]:
             del self._copies[old], self._on_air[old]
 
-    @on_timer(_TELL)
-    def tell_summary(self, _: str, __: SimTime) -> None:
+    @on_timer(SUMMARY_TIMER)
+    def send_summary(self, _: str, __: SimTime) -> None:
         """Tells what is here, of some publishers after the others if there are many."""
-        self.send(BROADCAST, Summary(self.some_held(self.parameters.told_publishers)))
-        self.set_timer(_TELL, self._interval // 2 + self.random.randrange(self._interval // 2))
+        self.send(BROADCAST, Summary(self.some_held(self.parameters.summary_publishers)))
+        self.set_timer(SUMMARY_TIMER, self._interval // 2 + self.random.randrange(self._interval // 2))
         self._interval = min(2 * self._interval, self.parameters.longest_interval)
 
     def some_held(self, most: int) -> tuple[Held, ...]:
         """What is here of at most so many publishers; those who are told of take turns."""
-        held = self._digest.tell()
+        held = self._digest.summary()
         count = min(most, len(held))
         self._turn = (self._turn + count) % max(len(held), 1)
         return (held * 2)[self._turn : self._turn + count]
@@ -368,9 +371,9 @@ class RepairingGossip(Gossip):
         """Sends what its sender lacks, or tells soon what is lacked here."""
         for held in summary.held:  # whoever has nothing of a publisher says so: what is not named is not sent again
             self._digest.name(held)
-        own = self._digest.tell()
+        own = self._digest.summary()
         if any(exceeds(held, own) for held in summary.held):
-            self._tell_soon()
+            self._summarise_soon()
         named = {held.publisher for held in summary.held}
         for lacked in (one for mine in own if mine.publisher in named for one in beyond(mine, summary.held)):
             if now - self._on_air.get(lacked, now) > self.parameters.patience:
@@ -383,11 +386,11 @@ class RepairingGossip(Gossip):
             self._on_air[key.notification] = now
             self.send(BROADCAST, self._copies[key.notification])
 
-    def _tell_soon(self) -> None:
+    def _summarise_soon(self) -> None:
         """Begins a shortest interval (RFC 6206, section 4.2, step 6); within one nothing changes."""
         if self._interval > self.parameters.shortest_interval:
             self._interval = self.parameters.shortest_interval
-            self.set_timer(_TELL, self.parameters.patience + self._delay.delay())
+            self.set_timer(SUMMARY_TIMER, self.parameters.patience + self._delay.delay())
 
 
 # Beacon

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 TimerKey = Hashable
 """What names one of an agent's timers: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""
@@ -47,15 +47,24 @@ class TimerFired:
 
 NO_LINK = "no link"
 """Why a frame over ideal links failed: there is no link to its destination, or it broke with the frame under way."""
+NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE = "no acknowledgement", "channel access failure"
+"""Why a MAC that acknowledges gave a unicast up."""
+LINK_BREAKS = frozenset((NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE))
+"""The reasons by which a protocol without a link layer of its own learns that a link is broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendFailed:
-    """A frame of this node was not sent, because the MAC's buffer was full or an ideal link is not there."""
+    """A frame of this node was not sent or not acknowledged; `reason` says why."""
 
     destination: NodeId
     message: Message
     reason: str
+
+    @property
+    def is_break(self) -> bool:
+        """Whether it means that the link to a neighbour is broken."""
+        return self.reason in LINK_BREAKS and self.destination != BROADCAST
 
 
 @dataclass(frozen=True, slots=True)

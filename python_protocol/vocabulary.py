@@ -1,4 +1,4 @@
-"""Words that all chapters share: nodes, their roles, and time.
+"""Words that all modules share: nodes, their roles, time, and the rows of a trace.
 
 A *node* is a number, which also is its address on the network. It can take any combination of *roles* (the thesis,
 section 2.2), and has a process for each. A message tells which of them it speaks of by the type of its field, so that a
@@ -6,16 +6,20 @@ transcript can call each process by its own name.
 
 *Time* is an integer number of nanoseconds. Seconds exist only at the edges, which are files, the command line and
 figures. Inside, times are added and compared as integers, so that no time is ever rounded.
+
+*Rows of a trace* have the names at the end. An agent notes rows under any name but those of `HOST_EVENTS`, which only
+the host writes: metrics are computed from them, and an agent must not be able to invent its delivery rate.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from enum import Flag
 from typing import Annotated
 
-from roambus.python_protocol.messages.fields import Integer
+from roambus.python_protocol.messages.fields import BROADCAST_ADDRESS, Integer
 
 # Nodes and roles
 
@@ -32,7 +36,7 @@ BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node
 """The node of a broker, in a message that speaks of the broker."""
 
 
-BROADCAST: NodeId = 65535
+BROADCAST: NodeId = BROADCAST_ADDRESS
 """The destination that every node in range receives."""
 
 
@@ -121,3 +125,79 @@ def format_time(time: SimTime) -> str:
         if abs(time) >= _UNITS[unit]:
             return f"{Decimal(time) / _UNITS[unit]:f}{unit}"
     return f"{time}ns" if time else "0s"
+
+
+# Rows of a trace
+
+PUBLISH = "publish"
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+SUBSCRIBE = "subscribe"
+"""A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
+DETACH = "detach"
+"""A client's application leaves its broker on purpose: the agent has been told."""
+ATTACH = "attach"
+"""A client's application is back."""
+DELIVER = "deliver"
+"""The application gets `notification_id` after `hops` radio hops."""
+SEND = "send"
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+RECEIVE = "receive"
+"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
+CRASH = "crash"
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+FREEZE = "freeze"
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+RECOVER = "recover"
+"""The node is up again after a crash or a freeze."""
+MOVE = "move"
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+DIE = "die"
+"""The node's battery is empty: it sends and hears nothing any more."""
+ROLE = "role"
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
+ENERGY = "energy"
+"""Written for each node at the end: `detail` is the energy used, in mJ."""
+RADIO = "radio"
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+HOST_EVENTS = frozenset(
+    {
+        PUBLISH,
+        SUBSCRIBE,
+        UNSUBSCRIBE,
+        DETACH,
+        ATTACH,
+        DELIVER,
+        SEND,
+        RECEIVE,
+        CRASH,
+        FREEZE,
+        RECOVER,
+        MOVE,
+        DIE,
+        ROLE,
+        ENERGY,
+        RADIO,
+    }
+)
+"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
+
+ROUTE = "route"
+"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
+DROP = "drop"
+"""A packet or notification is given up, and `detail` says why."""
+MIGRATE = "migrate"
+"""The node has another parent, which is `peer`, or it has none any more."""
+STORE = "store"
+"""A broker stores a notification for subscriber `peer`."""
+REPLAY = "replay"
+"""A broker sends a stored notification towards subscriber `peer`."""
+LIST_SEPARATOR = " "
+"""What stands between the node ids of a list in `detail`."""
+
+
+def node_list(nodes: Iterable[NodeId]) -> str:
+    """The nodes as a row's `detail` lists them."""
+    return LIST_SEPARATOR.join(map(str, nodes))

@@ -25,19 +25,19 @@ from roambus.bridge.process import remove_abandoned, termination_interrupts
 from roambus.commands.output import Telling, with_options
 
 MODULES = {
-    **dict.fromkeys(("render", "rerun", "run", "serve"), "runs"),
+    **dict.fromkeys(("rerun", "run"), "runs"),
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("new", "trace"), "protocols"),
-    **dict.fromkeys(("build", "completion", "docs", "doctor", "list", "show"), "inventory"),
+    **dict.fromkeys(("docs", "doctor", "list", "show"), "inventory"),
 }
 """The modules in `roambus.commands` of the core's commands. Extensions bring theirs by entry points."""
 
 FUNCTIONS = {"list": "list_things"}
 """The commands whose functions cannot have their name."""
 
-NEEDS_LITTLE = {"completion", "docs", "list"}
+NEEDS_LITTLE = {"docs", "list"}
 LEAST_MEMORY = 300_000 << 10
 """Bytes of addresses with which the smallest run ends well, and with 10,000 KiB less does not."""
 
@@ -218,8 +218,14 @@ def commands() -> None:
       roambus vet rumour
       roambus explore scenario.txt
 
-    `roambus COMMAND --help` explains a command and shows an example. `roambus list` says what there is, and `roambus
-    docs` which pages there are: `roambus docs tutorial` begins with nothing and ends with a figure.
+    `roambus COMMAND --help` explains a command and shows an example. `roambus list` lists agents, templates, sweeps,
+    studies and metrics, and `roambus docs` the pages of the documentation; begin with `roambus docs tutorial`.
+
+    \b
+    For completion in your shell, add the line for it to its start file:
+      eval "$(_ROAMBUS_COMPLETE=bash_source roambus)"
+      eval "$(_ROAMBUS_COMPLETE=zsh_source roambus)"
+      _ROAMBUS_COMPLETE=fish_source roambus | source
     """  # noqa: D301  # click wants the character itself
     remove_abandoned()
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("python_protocol", "bridge", "omnet", "spark", "experiments", "roambus", "benchmarks")
+PARTS = ("python_protocol", "bridge", "omnet", "spark", "experiments", "roambus", "benchmarks", "docs")
 OF_THE_WHOLE = {"integration", "scenarios", "support"}
 
 

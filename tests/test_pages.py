@@ -27,7 +27,9 @@ from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol import actions, events
+from roambus.python_protocol import actions, events, vocabulary
+from roambus.python_protocol.papers.caching import cache
+from roambus.python_protocol.papers.skip_ring import messages
 from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
@@ -55,8 +57,16 @@ def test_columns_of_traces() -> None:
 def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a case
     """Each means what is said where it is defined, and agents may note all but those of the host."""
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
-    said = {name: meaning for name, meaning in constants(actions) if (name in actions.HOST_EVENTS) == by_host}
+    said = {name: meaning for name, meaning in constants(vocabulary) if (name in vocabulary.HOST_EVENTS) == by_host}
     assert documented == said
+
+
+def test_events_of_other_papers() -> None:
+    """Each means what is said where it is defined, and belongs to an agent that declares it."""
+    said = {**dict(constants(cache)), **dict(constants(messages))}
+    for name, row in by_name(TRACE, "What agents of other papers write", "Event").items():
+        assert row["Meaning"] == said[name]
+        assert name in load_agent(quoted(row["Agent"])[0]).own_notes
 
 
 def constants(module: ModuleType) -> Iterator[tuple[str, str]]:

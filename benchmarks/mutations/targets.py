@@ -75,7 +75,7 @@ PROTOCOLS = (
         (),
     ),
     Protocol("lean", ("python_protocol/lean",), (f"{_TESTS}/lean",), (_SCENARIOS,)),
-    Protocol("opportunistic", ("python_protocol/opportunistic.py",), (f"{_TESTS}/test_opportunistic.py",), ()),
+    Protocol("opportunistic", ("python_protocol/opportunistic",), (f"{_TESTS}/opportunistic",), ()),
     Protocol(
         "link",
         ("python_protocol/parts/link.py",),

@@ -84,10 +84,10 @@ def find_adapter() -> Path:
     """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built for it."""
     root, program = find_ns3(), find_modules().build / PROGRAM
     if not program.is_file():
-        raise UserError(f"{program} is not there: build it with roambus build ns3")
+        raise UserError(f"{program} is not there: build it with roambus doctor --build ns3")
     # The adapter would load the ns-3 that it was built with, as long as that is still in its place.
     if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(root)):
-        raise UserError(f"{wrong}: build it again with roambus build ns3")
+        raise UserError(f"{wrong}: build it again with roambus doctor --build ns3")
     return program
 
 

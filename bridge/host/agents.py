@@ -24,6 +24,7 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
+from roambus.bridge.code import PARTS, is_own_file
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
@@ -157,8 +158,7 @@ def _name(error: BaseException) -> str:
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"
 
 
-_PACKAGE = Path(__file__).parents[2]
-_AGENTS = _PACKAGE / "python_protocol"
+_AGENTS = PARTS["roambus.python_protocol"]
 _MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
 """What all our agents are driven by: errors in it are their callers'."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -199,7 +199,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
     def is_theirs(file: Path) -> bool:
         if file.name.startswith("<"):  # such as "<frozen importlib._bootstrap>"
             return False
-        if file.is_relative_to(_PACKAGE):
+        if is_own_file(file):
             return is_ours and file.is_relative_to(_AGENTS) and not any(map(file.is_relative_to, _MACHINERY))
         return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
 
@@ -209,7 +209,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
 def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
     """The methods that could have handled an event: `handle` itself if the agent has its own, or one under `@on`."""
     own = (vars(cls)["handle"] for cls in type(agent).__mro__ if cls is not Agent and "handle" in vars(cls))
-    yield from (one for one in own if not Path(inspect.unwrap(one).__code__.co_filename).is_relative_to(_PACKAGE))
+    yield from (one for one in own if not is_own_file(Path(inspect.unwrap(one).__code__.co_filename)))
     if isinstance(event, Received):
         yield agent.handlers.get(type(event.message)) or agent.handlers.get(Received)
     elif isinstance(event, TimerFired):

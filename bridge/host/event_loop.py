@@ -30,15 +30,6 @@ from roambus.bridge.scenario.tree import rewirings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
-    DELIVER,
-    DIE,
-    DROP,
-    ENERGY,
-    LIST_SEPARATOR,
-    MOVE,
-    RADIO,
-    RECEIVE,
-    SEND,
     Action,
     CancelTimer,
     Deliver,
@@ -52,7 +43,22 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DELIVER,
+    DIE,
+    DROP,
+    ENERGY,
+    LIST_SEPARATOR,
+    MICROSECOND,
+    MOVE,
+    RADIO,
+    RECEIVE,
+    SEND,
+    NodeId,
+    SimTime,
+    format_time,
+)
 
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""

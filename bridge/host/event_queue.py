@@ -25,7 +25,6 @@ from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.actions import ATTACH, DETACH, PUBLISH, ROLE, SUBSCRIBE, UNSUBSCRIBE, node_list
 from roambus.python_protocol.events import (
     Attach,
     Crashed,
@@ -42,7 +41,19 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_roles
+from roambus.python_protocol.vocabulary import (
+    ATTACH,
+    DETACH,
+    PUBLISH,
+    ROLE,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    NodeId,
+    Role,
+    SimTime,
+    format_roles,
+    node_list,
+)
 
 Due = tuple[SimTime, NodeId, int, Event]
 """When something is due, at which node, its number in the order of scheduling, and what it is."""

@@ -24,9 +24,8 @@ from roambus.bridge.backend import Delivery, Failure
 from roambus.bridge.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 _HEADER = Fragment(0, 0, 0, b"").encoded_size()
 _MOST = 255

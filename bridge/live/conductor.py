@@ -55,9 +55,20 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import LIVE_RUNS, TraceRow
-from roambus.python_protocol.actions import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import (
+    CRASH,
+    DELIVER,
+    FREEZE,
+    LIST_SEPARATOR,
+    MICROSECOND,
+    MILLISECOND,
+    PUBLISH,
+    RECOVER,
+    SECOND,
+    NodeId,
+    SimTime,
+)
 
 PREPARE_S = 60.0
 """How long a node may take to prepare a run: it imports the agent, and works out the movement of all nodes."""

@@ -142,7 +142,7 @@ def _keys(file: Path, given: Any) -> CurveKeys:
     """The table of keys, each in the 40 characters that ZeroMQ writes it with (Z85); raises UserError."""
     names = [one.name for one in fields(CurveKeys)]
     if not isinstance(given, dict) or given.keys() != set(names):
-        raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus live machines makes them")
+        raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus node --write makes them")
     for name in names:
         if not isinstance(given[name], str) or len(given[name]) != 40 or not given[name].isascii():
             raise UserError(f"{file}: keys.{name}: no key of 40 characters")

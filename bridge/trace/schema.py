@@ -26,22 +26,18 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pyarrow as pa
 
-from roambus.python_protocol.actions import (
-    ANSWER,
+from roambus.python_protocol.vocabulary import (
     ATTACH,
-    CACHE,
     CRASH,
     DELIVER,
     DETACH,
     DIE,
     DROP,
     ENERGY,
-    FORGET,
     FREEZE,
     LIST_SEPARATOR,
     MIGRATE,
     MOVE,
-    OVERLAY,
     PUBLISH,
     RADIO,
     RECEIVE,
@@ -50,19 +46,17 @@ from roambus.python_protocol.actions import (
     ROLE,
     ROUTE,
     SEND,
-    SERVE,
     STORE,
     SUBSCRIBE,
     UNSUBSCRIBE,
+    NodeId,
+    SimTime,
 )
-from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 __all__ = [
     "AIR",
-    "ANSWER",
     "ATTACH",
     "BYTES",
-    "CACHE",
     "CRASH",
     "DELIVER",
     "DETACH",
@@ -71,7 +65,6 @@ __all__ = [
     "DROP",
     "ENERGY",
     "EVENT",
-    "FORGET",
     "FREEZE",
     "HOPS",
     "LATEST_S",
@@ -84,7 +77,6 @@ __all__ = [
     "NODE",
     "NOTIFICATION_ID",
     "NO_TEMPLATE",
-    "OVERLAY",
     "PEER",
     "PUBLISH",
     "RADIO",
@@ -95,7 +87,6 @@ __all__ = [
     "ROUTE",
     "RUN_KEY",
     "SEND",
-    "SERVE",
     "STORE",
     "SUBSCRIBE",
     "TIME_S",

@@ -26,12 +26,12 @@ from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timer, Timers
 from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
-from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
+from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
 

@@ -153,7 +153,7 @@ def identifier(path: PurePosixPath) -> str:
 
 
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
-    """The crate as a whole; what people did not say of it is left out, and `verify --checklist` then asks for it."""
+    """The crate as a whole; what its author did not state is left out."""
     return {
         "@id": "./",
         "@type": "Dataset",

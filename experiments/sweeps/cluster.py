@@ -40,6 +40,7 @@ from pyspark.accumulators import Accumulator
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory
+from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import RunPlan, run_key
@@ -51,9 +52,6 @@ from roambus.spark.engine.shipment import Outcome, Outcomes, pack
 
 SHIPPED = "shipped"
 """The folder in the workspace that holds the user's files; executors can import from it."""
-
-_PACKAGE = Path(__file__).parents[2]
-"""The folder of our package."""
 
 
 def send(plan: RunPlan, workspace: Path) -> RunPlan:
@@ -77,7 +75,7 @@ def _send_agent(reference: str, shipped: Path) -> str:
     if target.endswith(".py"):
         return f"{_send_file(Path(target), shipped)}{colon}{name}"
     source = Path(inspect.getfile(sys.modules[load_agent(reference).__module__.partition(".")[0]]))
-    installed = [str(_PACKAGE), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))]
+    installed = [str(PACKAGE_FOLDER), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))]
     if any(source.is_relative_to(place) for place in installed):
         return reference
     if source.name != "__init__.py":
@@ -145,9 +143,9 @@ def _prepare_once(task: Task) -> None:
         with (task.workspace / "preparing").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             shared = task.workspace / "compiled"
-            _copy_compiled(shared, _PACKAGE)
+            _copy_compiled(shared, PACKAGE_FOLDER)
             prepare(task.plan, task.backend)
-            _copy_compiled(_PACKAGE, shared)
+            _copy_compiled(PACKAGE_FOLDER, shared)
         _prepared.add(task.backend.name)
 
 

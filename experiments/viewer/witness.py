@@ -43,13 +43,13 @@ from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
 from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
-from roambus.python_protocol.actions import RADIO, RECEIVE, SEND, Action
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import RADIO, RECEIVE, SEND, NodeId, SimTime
 
 QUEUES = "stored"
 """The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""

@@ -25,8 +25,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Listing, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
 from roambus.python_protocol.aodv.messages import (
@@ -43,7 +42,6 @@ from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.aodv.transmission import Transmission, UnicastTimer
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Recovered,
@@ -52,11 +50,11 @@ from roambus.python_protocol.events import (
     Subscribe,
     Unsubscribe,
 )
-from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, ROUTE, NodeId, Role, SimTime, node_list
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
@@ -71,7 +69,7 @@ class Aodv(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self._has_crashed = False
         self.forget()
 
@@ -319,10 +317,10 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for lack of a link (only ideal links report it) or of room."""
+        """Lose the link of a bare frame, as ideal links and MACs that acknowledge report it, or drop the frame."""
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
-        if event.reason == NO_LINK:
+        if event.is_break:
             self._lose_link(event.destination, [event.message], now)
         elif isinstance(event.message, DataPacket):
             self.frames.drop(event.message, event.reason)
@@ -445,16 +443,10 @@ class Aodv(Agent):
                 ttl = self.parameters.net_diameter
                 self.discovery.carry(DataPacket(0, ttl, self.node, subscriber, notification), now)
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The routing table, with the columns of section 2."""
@@ -462,6 +454,6 @@ class Aodv(Agent):
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
         # A packet whose acknowledgement was lost is routed again, and may arrive twice.
-        is_wanted = any(entry.matches(notification) for entry in self._filters)
+        is_wanted = self.subscriptions.match(notification)
         if is_wanted and self._delivered.add(notification.id):
             self.deliver(notification, hops)

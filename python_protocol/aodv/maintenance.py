@@ -84,7 +84,7 @@ class RouteErrors:
         concerned = [route for route in lost if route.precursors]
         if not concerned:
             return
-        self._tell(
+        self._send(
             {precursor for route in concerned for precursor in route.precursors},
             [Unreachable(route.destination, route.sequence) for route in concerned],
             now,
@@ -107,9 +107,9 @@ class RouteErrors:
             sequence = route.sequence
             told |= route.precursors
             route.precursors.clear()
-        self._tell(told, [Unreachable(destination, sequence)], now)
+        self._send(told, [Unreachable(destination, sequence)], now)
 
-    def _tell(
+    def _send(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
     ) -> None:
         """One neighbour is told by unicast; several by a broadcast, with a jitter: others may send one, too."""

@@ -65,7 +65,7 @@ class AodvParameters(LinkParameters):
     link_layer: bool = parameter(
         True,
         source="RFC 3561, section 6.10: link layer notification",
-        doc="data, RREP and unicast RERR go over the shared link layer; false: hello messages alone detect breaks",
+        doc="use the shared link layer for data, RREP and unicast RERR; false: the MAC's acknowledgements, or hellos",
     )
 
     # Section 10, under its names. The RFC gives times in ms, and TTLs in hops.

@@ -26,8 +26,7 @@ from enum import Enum
 from operator import attrgetter
 
 from roambus.python_protocol.agent import Listing, by_first_column
-from roambus.python_protocol.messages.fields import listed
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names, listed
 from roambus.python_protocol.parts.link import following, is_newer, newest
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 

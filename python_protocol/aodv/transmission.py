@@ -19,13 +19,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Jitter, Process
 from roambus.python_protocol.aodv.messages import DataPacket
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, SECOND, NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)

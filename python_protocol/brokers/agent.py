@@ -25,12 +25,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import MIGRATE, Send
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Received,
@@ -41,12 +40,12 @@ from roambus.python_protocol.events import (
     Subscribe,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""
@@ -105,7 +104,7 @@ class BrokerAgent(Agent):
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
         """The node has booted, or is back: it looks for its place in the tree."""
-        self.overlay.tell(event, now)
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
         # After the tree, in which the broker may have got its parent already: the client's first SUB then goes there.
         if self.broker is not None:
@@ -121,7 +120,7 @@ class BrokerAgent(Agent):
     def receive(self, event: Received, now: SimTime) -> None:
         """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
         if type(event.message) is Heartbeat:
-            self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
+            self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
                 self._follow_changes(now)
             return
@@ -149,16 +148,17 @@ class BrokerAgent(Agent):
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
         """The scenario gives the node its place in the tree."""
-        self.overlay.tell(event, now)
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
         """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
 
-        Without the link layer a full buffer of the MAC loses the frame: bare links are for back-ends that are reliable.
+        Without the link layer a full buffer of the MAC loses the frame: bare links are for reliable back-ends, and for
+        MACs that acknowledge.
         """
-        if not self.parameters.link_layer and event.reason == NO_LINK:
+        if not self.parameters.link_layer and event.is_break:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
     @on(Subscribe)

@@ -22,17 +22,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from roambus.python_protocol.actions import DROP, ROUTE, STORE, Note, node_list
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing, Process, by_first_column
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import NodeId, SubscriberId
+from roambus.python_protocol.vocabulary import DROP, ROUTE, STORE, NodeId, SubscriberId, node_list
 
 TREES = ("election", "given")
 
@@ -49,7 +48,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
     link_layer: bool = parameter(
         True,
         source="the thesis, section 2.2: reliable FIFO channels, which a radio does not have",
-        doc="messages use the shared link layer; false: they are sent directly, over links that are reliable",
+        doc="use the shared link layer; false: send directly, over reliable links or a MAC that acknowledges",
     )
     publisher_buffer: int = parameter(
         64,

@@ -21,12 +21,11 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, Sub, Uns
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import DROP, NodeId
 
 
 class Client(Process):

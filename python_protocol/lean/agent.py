@@ -28,9 +28,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.python_protocol.actions import ROUTE, Action, node_list
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import on, on_timer
-from roambus.python_protocol.baselines import Flood, RepairingGossip, Summary
+from roambus.python_protocol.baselines import SUMMARY_TIMER, Flood, RepairingGossip, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.lean.distances import (
@@ -55,7 +55,7 @@ from roambus.python_protocol.lean.messages import (
     Target,
 )
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, ROUTE, SECOND, NodeId, Role, SimTime, node_list
 
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
@@ -63,7 +63,6 @@ _ECHOES = 2
 """Acknowledgements of a notification that a node repeats at most."""
 _MEMORY = 64
 """Notifications of which only acknowledgements have been heard."""
-_TELL = "tell"
 _INTERESTS = "interests"
 
 
@@ -157,24 +156,14 @@ class LeanMft(RepairingGossip):
         if self._number:
             self._learn_own()
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, now: SimTime) -> None:
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
         """Tells everybody what is wanted from now on."""
-        super().subscribe(event, now)
-        self._change_interest()
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Tells everybody what is still wanted."""
-        super().unsubscribe(event, now)
-        self._change_interest()
-
-    def _change_interest(self) -> None:
+        super().change_subscriptions(event, now)
         self._number += 1
         self._learn_own()
 
     def _learn_own(self) -> None:
-        parts = in_parts(self.node, self._number, dict.fromkeys(self._filters), self._parts)
+        parts = in_parts(self.node, self._number, self.subscriptions, self._parts)
         self._parts = len(parts)
         for interest in parts:
             self._learn(interest)
@@ -186,19 +175,19 @@ class LeanMft(RepairingGossip):
             self._learn(interest)
 
     def _learn(self, interest: Interest) -> None:
-        was_telling = self._interests.is_telling
+        was_pending = self._interests.is_pending
         if self._interests.learn(interest):
             self._publish_late(interest)
-            self._tell_interests_soon(was_telling=was_telling)
+            self._send_interests_soon(was_pending=was_pending)
 
-    def _tell_interests_soon(self, *, was_telling: bool) -> None:
-        if self._interests.is_telling and not was_telling:
+    def _send_interests_soon(self, *, was_pending: bool) -> None:
+        if self._interests.is_pending and not was_pending:
             self.set_timer(_INTERESTS, self._delay.delay() // 2 + self.random.randrange(SECOND // 2))
 
     @on_timer(_INTERESTS)
-    def tell_interests(self, _: str, __: SimTime) -> None:
+    def send_interests(self, _: str, __: SimTime) -> None:
         """Tells on what is new."""
-        for told in self._interests.tell():
+        for told in self._interests.pending():
             self.send(BROADCAST, told)
 
     def _publish_late(self, interest: Interest) -> None:
@@ -212,8 +201,8 @@ class LeanMft(RepairingGossip):
 
     # Heartbeats
 
-    @on_timer(_TELL)
-    def tell_summary(self, _: str, now: SimTime) -> None:
+    @on_timer(SUMMARY_TIMER)
+    def send_summary(self, _: str, now: SimTime) -> None:
         """A heartbeat: what is wanted, how far subscribers are as long as that is needed, and what is here."""
         self._distances.forget_silent(now)
         needs_distances = self._directed is not None and now - self._directed < 2 * self.parameters.beat_interval
@@ -227,17 +216,17 @@ class LeanMft(RepairingGossip):
         held = self.some_held((MESSAGE_BYTES - BEAT_BYTES - len(row)) // HELD_BYTES)
         eighths = min(255, 8 * self._interval // SECOND)
         self.send(BROADCAST, Beat(eighths, self._interests.sum, self._interests.changes, first, row, held))
-        self.set_timer(_TELL, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
+        self.set_timer(SUMMARY_TIMER, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
         self._interval = max(shortest, min(2 * self._interval, self.parameters.longest_interval))
 
     @on(Beat)
     def take_beat(self, beat: Beat, sender: NodeId, now: SimTime) -> None:
         """Learns how far subscribers are, compares sums, and then digests as gossip with repair does."""
-        self._distances.take_told(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
-        if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_telling:
+        self._distances.learn(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
+        if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_pending:
             self._compare_again = now + self.parameters.subscription_delay
             self._interests.differ(self.node, beat.changes, self.random)
-            self._tell_interests_soon(was_telling=False)
+            self._send_interests_soon(was_pending=False)
         self.compare(Summary(beat.held), sender, now)
 
     # Notifications
@@ -331,7 +320,7 @@ class LeanMft(RepairingGossip):
         if pub.effort == LAST_EFFORT:
             self._consider_broadcast(pub, journey)
         else:
-            self._distances.take_told(sender, pub.targets)
+            self._distances.learn(sender, pub.targets)
             self._consider(pub, journey, now)
 
     def _acknowledge(self, pub: Pub, journey: Journey) -> None:

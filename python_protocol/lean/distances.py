@@ -30,7 +30,7 @@ LEVEL = 0.4
 UNKNOWN = 15
 """The level of those of whom nothing is known."""
 FARTHEST = UNKNOWN * LEVEL
-MOST_TOLD = 120
+LONGEST_ROW = 120
 """Nodes in one row: 60 bytes of the 102 that a frame of IEEE 802.15.4 leaves to a message."""
 
 _SENSITIVITY_DBM, _ACCURACY_DB = -95.0, 6.0
@@ -98,7 +98,7 @@ class Distances:
         moved = self._edge + step * (_WEAKER - (rssi_dbm < self._edge))
         self._edge = min(max(moved, _SENSITIVITY_DBM - _ACCURACY_DB), _SENSITIVITY_DBM + _ACCURACY_DB)
 
-    def take_told(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
+    def learn(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
         """A neighbour that was just heard has told levels, and perhaps its interval."""
         link = self._links[sender]
         link.levels.update(levels)
@@ -165,7 +165,7 @@ def pack_levels(levels: Mapping[NodeId, int], begin: NodeId = 0) -> tuple[NodeId
     """The first node from `begin` on, or else the first of all, and two levels in each byte from there on."""
     nodes = sorted(levels)
     first = next((node for node in nodes if node >= begin), nodes[0] if nodes else 0)
-    last = max((node for node in nodes if node < first + MOST_TOLD), default=first - 1)
+    last = max((node for node in nodes if node < first + LONGEST_ROW), default=first - 1)
     row = [levels.get(node, UNKNOWN) for node in range(first, last + 1)]
     pairs = zip_longest(row[::2], row[1::2], fillvalue=UNKNOWN)
     return first, bytes(high << 4 | low for high, low in pairs)

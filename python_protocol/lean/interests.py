@@ -70,7 +70,7 @@ class Interests:
         """Who has heard something `enough` times since it was to be told need not tell it."""
         self._enough = enough
         self._known: dict[_Key, Interest] = {}
-        self._to_tell: dict[_Key, int] = {}
+        self._pending: dict[_Key, int] = {}
         self.sum = 0
         """Equal for those who know the same; modulo 2^16, as `changes` is."""
         self.changes = 0
@@ -89,13 +89,13 @@ class Interests:
         key = interest.subscriber, interest.part
         known = self._known.get(key)
         if known is not None and interest.number <= known.number:
-            if interest.number == known.number and key in self._to_tell:
-                self._to_tell[key] += 1
+            if interest.number == known.number and key in self._pending:
+                self._pending[key] += 1
             return False
         self.sum = (self.sum + _digest(interest) - (_digest(known) if known else 0)) % 2**16
         self.changes = (self.changes + interest.number - (known.number if known else 0)) % 2**16
         self._known[key] = interest
-        self._to_tell[key] = 0
+        self._pending[key] = 0
         return True
 
     def differ(self, own: NodeId, changes: int, random: Random) -> None:
@@ -103,24 +103,24 @@ class Interests:
         tells_others = changes < self.changes or (changes == self.changes and random.random() < 1 / 3)
         others = random.sample(sorted(self._known), min(len(self._known), _SOME)) if tells_others else []
         for key in [*others, *(key for key in self._known if key[0] == own)]:
-            self._to_tell.setdefault(key, 0)
+            self._pending.setdefault(key, 0)
 
     @property
-    def is_telling(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether something waits to be told."""
-        return bool(self._to_tell)
+        return bool(self._pending)
 
-    def tell(self) -> Iterator[Wants]:
+    def pending(self) -> Iterator[Wants]:
         """What has not been heard often enough, in as few frames as it fits into."""
         group: list[Interest] = []
-        for interest in [self._known[key] for key, heard in self._to_tell.items() if heard < self._enough]:
+        for interest in [self._known[key] for key, heard in self._pending.items() if heard < self._enough]:
             if group and Wants((*group, interest)).encoded_size() > MESSAGE_BYTES:
                 yield Wants(tuple(group))
                 group = []
             group.append(interest)
         if group:
             yield Wants(tuple(group))
-        self._to_tell.clear()
+        self._pending.clear()
 
 
 def wants(filters: Iterable[Filter], notification: Notification) -> bool:

@@ -42,8 +42,52 @@ from roambus.python_protocol.messages.octets import (
 )
 
 T = TypeVar("T")
-Names = Any
-"""A `messages.names.Names`, which knows the messages and so cannot be named here."""
+BROADCAST_ADDRESS = 0xFFFF
+"""The destination that every node in range receives."""
+NOBODY = "-"
+"""In place of a value, such as a node, where there is none."""
+
+
+class Names:
+    """Names of nodes, filters and notifications in transcripts; subclasses replace what they know better."""
+
+    def node(self, node: int | None) -> str:
+        """A node as a sender or receiver."""
+        if node is None:
+            return NOBODY
+        return "*" if node == BROADCAST_ADDRESS else f"n{node}"
+
+    def broker(self, node: int | None) -> str:
+        """The broker on a node."""
+        return self.node(node)
+
+    def subscriber(self, node: int | None) -> str:
+        """The subscriber on a node."""
+        return self.node(node)
+
+    def interface(self, interface: int | None, broker: int) -> str:
+        """The z of a broker's routing table: another node, or the client on its own."""
+        return self.subscriber(interface) if interface == broker else self.node(interface)
+
+    def filter(self, one: Any) -> str:
+        """A filter, here by its text in braces."""
+        return f"{{{one}}}"
+
+    def notification(self, one: Any) -> str:
+        """A notification, here by its identifier."""
+        return self.notification_id(str(one.id))
+
+    def notification_id(self, identifier: str) -> str:
+        """A notification of which only the identifier is known."""
+        return identifier
+
+    def filters(self, several: Iterable[Any]) -> str:
+        """As a list: "[f1 f2]"."""
+        return listed(map(self.filter, several))
+
+    def notifications(self, several: Iterable[Any]) -> str:
+        """As a list: "[e1 e2]"."""
+        return listed(map(self.notification, several))
 
 
 class FieldError(TypeError):
@@ -235,10 +279,6 @@ def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type che
 
 BIT = "bit"
 """Where the metadata of a field keep the mask of its bit."""
-
-
-NOBODY = "-"
-"""In place of a value, such as a node, where there is none."""
 
 
 # What may be shared: on the embedded back-ends all receivers of a frame get one object, which nobody may change. The

@@ -44,13 +44,14 @@ from roambus.python_protocol.messages.fields import (
     FieldType,
     Integer,
     ItsOwn,
+    Names,
     Several,
     collection_problem,
     described,
     names_of_fields,
     what_can_be_changed,
 )
-from roambus.python_protocol.messages.names import OTHERS, Names, Notation
+from roambus.python_protocol.messages.notation import OTHERS, Notation
 from roambus.python_protocol.messages.octets import (
     BYTE,
     Blob,

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.fields import U16, FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.names import OTHERS
+from roambus.python_protocol.messages.notation import OTHERS
 from roambus.python_protocol.messages.octets import DecodeError, Inner, Reader, Shape, Writer, misfit, shape_of
 
 

@@ -40,9 +40,8 @@ from collections.abc import Iterable, Mapping
 from roambus.python_protocol.agent import Listing, by_first_column, on
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
 from roambus.python_protocol.events import Received
-from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.mft.forwarding import Forwarding
 from roambus.python_protocol.mft.messages import (
     Bmig,

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from roambus.python_protocol.actions import REPLAY
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.brokers.broker import Broker, Pub, Storage
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import Rep, RoutingTable
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import REPLAY, NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for whom something goes to each interface; under None those to whom no way is known."""

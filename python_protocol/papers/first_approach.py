@@ -53,7 +53,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import REPLAY
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
@@ -69,11 +68,10 @@ from roambus.python_protocol.brokers.broker import (
 )
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import LongTuple
+from roambus.python_protocol.messages.fields import LongTuple, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.vocabulary import BROADCAST, REPLAY, BrokerId, NodeId, SimTime, SubscriberId
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):

@@ -26,8 +26,8 @@ from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub
 from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

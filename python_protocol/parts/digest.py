@@ -74,7 +74,7 @@ class Digest:
         self._held.setdefault(held.publisher, Held(held.publisher, held.newest, 0))
         self._keep_limit()
 
-    def tell(self) -> tuple[Held, ...]:
+    def summary(self) -> tuple[Held, ...]:
         """What goes into a frame; what was heard last stands at the end."""
         return tuple(self._held.values())
 

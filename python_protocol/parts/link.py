@@ -30,12 +30,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 
-from roambus.python_protocol.actions import DROP, Action, CancelTimer, Note, Send, SetTimer
-from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.messages.fields import U8, U16, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, MILLISECOND, SECOND, NodeId, SimTime
 
 
 class LinkParameters(Parameters):

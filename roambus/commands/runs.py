@@ -1,4 +1,4 @@
-"""Commands on one run: `roambus run`, `render`, `serve`, `rerun` and `replay`.
+"""Commands on one run: `roambus run` and `rerun`.
 
 A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
 the same template, with other values or agents, fit into the same results.
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     BACKEND,
     CHECK,
-    FOLDER,
     LEVEL,
     OTHER_AGENT,
     OUT,
@@ -78,51 +78,77 @@ def recorder(is_kept: bool) -> Recorder | None:
 
 @click.command()
 @SINGLE
+@LEVEL
+@BACKEND
+@SIMULATOR
 @click.option(
-    "--out",
-    type=FOLDER,
-    help="Writes run.ini and its radio parameters file to this folder, instead of printing the ini.",
+    "--endpoint",
+    metavar="local|tcp://ADDRESS:PORT",
+    help="Waits at this address for a Castalia that you start: at a private socket, or with CURVE keys over TCP.",
 )
-def render(single: Single, out: Path | None) -> None:
-    """Renders TEMPLATE into a plain OMNeT++ ini.
+@click.option(
+    "--wait",
+    type=Seconds(1, LONGEST_WAIT_S),
+    default=3600,
+    show_default=True,
+    help="With --endpoint: the seconds to wait for a simulator.",
+)
+@RECORD
+@CHECK
+@click.option("--render", is_flag=True, help="Makes no run: prints the ini, or with --out writes it with its files.")
+@OUT
+def run(
+    single: Single,
+    level: str,
+    backend: str,
+    simulator: Simulator,
+    endpoint: str | None,
+    wait: float,
+    record: bool,
+    check: bool,
+    render: bool,
+    out: Path,
+) -> None:
+    """Runs TEMPLATE once, and prints where its results are.
 
-    A run depends only on the ini and the agent. TEMPLATE is the name of a template of roambus (roambus list templates),
-    or a file of your own.
+    The results are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template of
+    roambus (roambus list templates), or a file of your own. It sets the number of nodes, their movement, and their
+    publications and subscriptions; --set changes its variables. The agent is the protocol that all nodes run. A run
+    depends only on the rendered ini and the agent.
 
-    Example: roambus render thesis --set brokers=8 --set speed=4
-    """
+    With --endpoint you start the simulator: in a terminal, in a debugger, or on another machine. The command says what
+    to start, and waits. roambus docs castalia says what another machine needs.
+
+    \b
+    Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
+    The ini alone: roambus run thesis --set brokers=8 --set speed=4 --render
+    """  # noqa: D301  # click wants the character itself
+    if render:
+        _render(single, out)
+    elif endpoint is None:
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
+    else:
+        from roambus.bridge.backends.castalia.backend import ServeFactory
+
+        address = None if endpoint == "local" else endpoint
+        factory = ServeFactory(*simulator, address, wait_s=wait, announce=_announce)
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory)
+
+
+def _render(single: Single, out: Path) -> None:
+    """Print the ini, or write it to the folder if one was given."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand
 
-    sweep = sweep_of_one("render", single)
+    sweep = sweep_of_one("run", single)
     (point,) = expand(sweep)
-    if out is None:
+    if click.get_current_context().get_parameter_source("out") is ParameterSource.DEFAULT:
         ini = render_point(sweep.template, point)
         answer(ini.removesuffix("\n"), ini=ini)
     else:
         write_inputs(plan_run(sweep.template, point, out), out)
         answer(folder=out)
-
-
-@click.command()
-@SINGLE
-@LEVEL
-@BACKEND
-@SIMULATOR
-@RECORD
-@CHECK
-@OUT
-def run(single: Single, level: str, backend: str, simulator: Simulator, record: bool, check: bool, out: Path) -> None:
-    """Runs TEMPLATE once, and prints where its results are.
-
-    The results are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template of
-    roambus (roambus list templates), or a file of your own. It sets the number of nodes, their movement, and their
-    publications and subscriptions; --set changes its variables. The agent is the protocol that all nodes run.
-
-    Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
-    """
-    _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
@@ -143,48 +169,6 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")
     answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)
-
-
-@click.command()
-@SINGLE
-@LEVEL
-@click.option(
-    "--endpoint",
-    metavar="tcp://ADDRESS:PORT",
-    help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
-)
-@click.option(
-    "--wait",
-    type=Seconds(1, LONGEST_WAIT_S),
-    default=3600,
-    show_default=True,
-    help="The seconds to wait for a simulator.",
-)
-@SIMULATOR
-@RECORD
-@CHECK
-@OUT
-def serve(
-    single: Single,
-    level: str,
-    endpoint: str | None,
-    wait: float,
-    simulator: Simulator,
-    record: bool,
-    check: bool,
-    out: Path,
-) -> None:
-    """Runs TEMPLATE once, with a simulator that you start.
-
-    Start it in a terminal, in a debugger, or on another machine: the command says what to start, and waits. roambus
-    docs castalia says what another machine needs.
-
-    Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
-    """
-    from roambus.bridge.backends.castalia.backend import ServeFactory
-
-    factory = ServeFactory(*simulator, endpoint, wait_s=wait, announce=_announce)
-    _run_once(sweep_of_one("serve", single), level, record, check, out, factory)
 
 
 def _announce(folder: Path) -> None:

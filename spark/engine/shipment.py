@@ -30,6 +30,7 @@ import pyarrow as pa
 from pyspark import SparkFiles, cloudpickle
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
+from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
 
 CACHE = Path("roambus", "packages")
@@ -37,8 +38,6 @@ KEPT_S = 30 * 24 * 3600
 """How long a package that nobody uses is kept."""
 
 DISTRIBUTION = "roambus"
-_PACKAGE = Path(__file__).parents[2]
-"""The folder of our package."""
 _LEFT_OUT = ("__pycache__", "omnet")
 """Executors compile for themselves, and find the modules for Castalia by their own environment."""
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
@@ -55,9 +54,9 @@ def pack(folder: Path) -> Path:
 
 
 def _contents() -> Iterator[tuple[str, bytes]]:
-    for path in _files(_PACKAGE):
-        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
-    yield f"{_PACKAGE.name}/{COMMIT_FILE}", commit_of_code().encode()
+    for path in _files(PACKAGE_FOLDER):
+        yield str(path.relative_to(PACKAGE_FOLDER.parent)), path.read_bytes()
+    yield f"{PACKAGE_FOLDER.name}/{COMMIT_FILE}", commit_of_code().encode()
     for name in ("METADATA", "entry_points.txt"):
         yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
 

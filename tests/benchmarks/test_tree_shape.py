@@ -7,8 +7,7 @@ import pytest
 from benchmarks.tree_shape import SETTLED_S, largest_tree, shape_of
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.actions import MIGRATE, PUBLISH, ROLE, SEND
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import MIGRATE, PUBLISH, ROLE, SECOND, SEND
 
 LEADER = 0
 

@@ -30,7 +30,7 @@ def news(number: int) -> Flood:
 
 
 def tell(agent: RepairingGossip) -> list[Action]:
-    return list(agent.handle(TimerFired("tell"), SECOND))
+    return list(agent.handle(TimerFired("summary"), SECOND))
 
 
 def test_summaries_become_rare_while_nobody_differs() -> None:
@@ -75,7 +75,7 @@ def test_who_lacks_something_itself_tells_soon() -> None:
         hear(agent, news(2))
         tell(agent)
         tell(agent)
-        timers = [one for one in hear(agent, message) if isinstance(one, SetTimer) and one.key == "tell"]
+        timers = [one for one in hear(agent, message) if isinstance(one, SetTimer) and one.key == "summary"]
         assert len(timers) == 1
         assert timers[0].after < SECOND
 

@@ -54,6 +54,7 @@ from roambus.bridge.errors import BackendError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
 from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 FRAMES = 256
@@ -69,8 +70,8 @@ REASONS = {
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
     state.NO_ENERGY: "node has no energy left",
-    state.NO_ACKNOWLEDGEMENT: "no acknowledgement",
-    state.CHANNEL_ACCESS_FAILURE: "channel access failure",
+    state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
+    state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
 }
 """The reason that a Failure gives."""
 

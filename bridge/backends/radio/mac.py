@@ -3,7 +3,7 @@
 A MAC is a module of this package; `macs` lists them. The kernel calls three compiled functions of it, at which the rest
 of the MAC hangs: `accept` takes a frame from the network layer, `receive` gets one from a node's radio, and
 `timer_fired` continues after a wait. `Mac` has their signatures, with the set-up that Python does before the run.
-docs/reference/own-mac.md builds the smallest one.
+docs/reference/radio.md builds the smallest one.
 
 A MAC has one timer a node. It runs by the node's clock. The event queue forgets nothing: a timer set to a later
 time leaves its event in place, and renews it when that comes; one set to an earlier time leaves a stale event behind.

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.trace import schema
+from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
 from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
 from roambus.spark.metrics.extra import Extra, table
 from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
@@ -71,8 +72,7 @@ def _absorbed(run: Run) -> pd.DataFrame:
     which makes the mean too small.
     """
     published, cached, forgotten = (
-        run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S]
-        for event in (schema.PUBLISH, schema.CACHE, schema.FORGET)
+        run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S] for event in (schema.PUBLISH, CACHE, FORGET)
     )
     columns = {
         "published_s": published.min(),
@@ -96,7 +96,7 @@ def gain_percent(run: Run) -> float:
     """Responses beyond the first with the same message for the same request."""
     # The paper has one response per request with the dropping of duplicates, and its gain is what there is more
     # without. Here a request can bring several messages: the gain is of responses over different messages.
-    answers = run.rows(schema.ANSWER)
+    answers = run.rows(ANSWER)
     messages = len(answers.drop_duplicates([schema.NODE, schema.DETAIL, schema.NOTIFICATION_ID]))
     return 100 * (over(len(answers), messages) - 1)
 
@@ -104,13 +104,13 @@ def gain_percent(run: Run) -> float:
 @metric("responses per request")
 def responses_per_request(run: Run) -> float:
     """Responses that reach the requesting client, over the requests that bring any."""
-    return over(len(run.rows(schema.ANSWER)), requests_answered(run))
+    return over(len(run.rows(ANSWER)), requests_answered(run))
 
 
 @metric("requests answered")
 def requests_answered(run: Run) -> float:
     """Requests for old messages that bring any."""
-    return len(run.rows(schema.ANSWER).drop_duplicates([schema.NODE, schema.DETAIL])) or math.nan
+    return len(run.rows(ANSWER).drop_duplicates([schema.NODE, schema.DETAIL])) or math.nan
 
 
 # What is missed in absences

@@ -17,7 +17,7 @@ import pandas as pd
 from roambus.bridge.trace import schema
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
-from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData
+from roambus.python_protocol.papers.skip_ring.messages import OVERLAY, SERVE, GetConfiguration, SetData
 from roambus.spark.metrics.catalogue import Scale, metric, over
 from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run, once
@@ -179,7 +179,7 @@ class _Operations(NamedTuple):
 @once
 def _operations(run: Run) -> _Operations | None:
     """Those after the first publication, if there are any that the supervisor serves."""
-    joins, leaves, serves = (_later(run, event) for event in (schema.SUBSCRIBE, schema.UNSUBSCRIBE, schema.SERVE))
+    joins, leaves, serves = (_later(run, event) for event in (schema.SUBSCRIBE, schema.UNSUBSCRIBE, SERVE))
     # Two requests of one subscriber can come at one instant: each answer is to count once.
     at = [schema.NODE, schema.TIME_S]
     served = serves[[*at, schema.MESSAGE_TYPE]].drop_duplicates()
@@ -236,7 +236,7 @@ def overlay_rows(run: Run) -> pd.DataFrame:
 
     A node can have several at one instant; it numbers them, from 1 each time it joins.
     """
-    rows = run.rows(schema.OVERLAY)
+    rows = run.rows(OVERLAY)
     parts = rows[schema.DETAIL].str.split(" ", n=6, expand=True).reindex(columns=range(len(STATE) + 1))
     columns = {"number": parts[0].astype(int), **{name: parts[place + 1] for place, name in enumerate(STATE)}}
     states = pd.DataFrame({schema.NODE: rows[schema.NODE], schema.TIME_S: rows[schema.TIME_S], **columns})

@@ -24,14 +24,22 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
 
-from roambus.python_protocol.actions import CACHE, DROP, FORGET, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing
 from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import NOBODY, listed
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names, listed
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import DROP, STORE, NodeId
+
+# Rows of the trace
+
+CACHE = "cache"
+"""A broker caches a notification that it did not have."""
+FORGET = "forget"
+"""A notification leaves a broker's cache, and `detail` says why."""
+ANSWER = "answer"
+"""A notification reaches a node that requested old publications; `detail` is the number of the request."""
 
 
 class Fifo:

@@ -17,9 +17,9 @@ again when it is back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
-from roambus.python_protocol.actions import ANSWER, DROP
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Pub
@@ -27,11 +27,11 @@ from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.papers.caching.broker import Broker
-from roambus.python_protocol.papers.caching.cache import CachingParameters
+from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET, CachingParameters
 from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response
 from roambus.python_protocol.papers.simple import Client as SimpleClient
 from roambus.python_protocol.papers.simple import Sub, Uns
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(SimpleClient):
@@ -187,6 +187,11 @@ class Caching(BrokerAgent):
     client_type = Client
     client: Client
     migration_messages = (Sub, Uns, Request, Response)
+    own_notes: ClassVar[Mapping[str, str]] = {
+        CACHE: "{node} caches {subject}",
+        FORGET: "{node} forgets {subject} ({detail})",
+        ANSWER: "",
+    }
 
     @on(Detach)
     def detach(self, _: Detach, now: SimTime) -> None:

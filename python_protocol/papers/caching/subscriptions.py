@@ -25,9 +25,8 @@ from typing import Annotated, Any
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.brokers.broker import Hops
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Several, listed
+from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Several, listed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 _Compare = Callable[[Any, Any], bool]

@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
@@ -45,7 +44,7 @@ from roambus.python_protocol.papers.phoenix.broker import (
     Turn,
 )
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(FaithfulClient):

@@ -22,16 +22,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import DROP, REPLAY, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.broker import Hops, RoutingTable, StorageParameters, Sub, Uns
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import U16, U32, LongTuple, listed
+from roambus.python_protocol.messages.fields import U16, U32, LongTuple, Names, listed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.vocabulary import DROP, REPLAY, STORE, BrokerId, NodeId, SimTime, SubscriberId
 
 Stay = U16
 """The number of a migration, and of the stay that it begins (see `numbered`); without numbers it is always 0."""

@@ -29,8 +29,8 @@ from roambus.python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.replicated.broker import Broker, ClientSide, NeighbourSide
 from roambus.python_protocol.papers.replicated.client import Client
 from roambus.python_protocol.papers.replicated.messages import (
@@ -87,7 +87,7 @@ class Replicated(Agent):
         among what is alike.
         """
         if self._waiting is None:
-            self.part.tell(event, now)
+            self.part.dispatch(event, now)
         else:
             self._waiting.append(event)
 
@@ -113,14 +113,14 @@ class Replicated(Agent):
         self._has_crashed = False
         if isinstance(self.part, Broker):
             self.part = Broker(self.node, self.sites, self.parameters, self)
-        self.part.tell(event, now)
+        self.part.dispatch(event, now)
 
     @on_timer(WAKE)
     def wake_up(self, _key: str, now: SimTime) -> None:
         """Section 6.3: all that has waited has come; new leaders are looked at first, then control, then events."""
         waited, self._waiting = sorted(self._waiting or (), key=_rank), None
         for event in waited:
-            self.part.tell(event, now)
+            self.part.dispatch(event, now)
 
 
 def _rank(event: Event) -> int:

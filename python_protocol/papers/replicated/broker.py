@@ -75,12 +75,12 @@ class Broker(Process):
         # A broker without a copy says nothing but these two.
         if not isinstance(event.message, Empty | CatchUp):
             self.succession.without_copy.discard(event.sender)
-        self._side(event.sender).tell(event, now)
+        self._side(event.sender).dispatch(event, now)
         # The copy has come with this message. What was kept is looked at as if it had come after it, in its order.
         if self._kept and not self.replica.is_joining:
             kept, self._kept = self._kept, []
             for one in kept:
-                self._side(one.sender).tell(one, now)
+                self._side(one.sender).dispatch(one, now)
         self._settle(now)
 
     @on(SendFailed)
@@ -89,7 +89,7 @@ class Broker(Process):
 
         Only the failure of another broker of this site can change who leads, and needs what follows from that.
         """
-        self._side(event.destination).tell(event, now)
+        self._side(event.destination).dispatch(event, now)
         if event.destination in self.brokers:
             self._settle(now)
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, NamedTuple
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes
+from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
 from roambus.python_protocol.papers.replicated.sites import EXAMPLE, parse_sites
 from roambus.python_protocol.settings import Parameters, parameter

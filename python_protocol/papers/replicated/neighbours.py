@@ -24,7 +24,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 
-from roambus.python_protocol.actions import ROUTE, node_list
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
@@ -39,7 +38,7 @@ from roambus.python_protocol.papers.replicated.replica import Released, Replica
 from roambus.python_protocol.papers.replicated.site_state import Output, Peer
 from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.parts.link import DelayEstimate
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime, node_list
 
 _AT_MOST = 2
 """Waits as which a measured delay counts."""

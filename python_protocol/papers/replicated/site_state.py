@@ -27,10 +27,9 @@ from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.fields import U16, LongTuple
+from roambus.python_protocol.messages.fields import U16, LongTuple, Names
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.papers.replicated.messages import (
     FLOODING,

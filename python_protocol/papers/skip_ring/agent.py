@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from random import Random
+from typing import ClassVar
 
 from roambus.python_protocol import events
 from roambus.python_protocol.actions import Action, Send
@@ -38,8 +39,10 @@ from roambus.python_protocol.events import (
     TimerKey,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.papers.skip_ring.messages import (
+    OVERLAY,
+    SERVE,
     GetConfiguration,
     SetData,
     SkipRingParameters,
@@ -64,6 +67,10 @@ class SkipRing(Agent):
     """Any node: it takes part in the ring of each topic that it subscribes to, or publishes in."""
 
     parameters: SkipRingParameters
+    own_notes: ClassVar[Mapping[str, str]] = {
+        OVERLAY: "{node} notes overlay  {detail}",
+        SERVE: "{node} notes serve {subject}",
+    }
 
     def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
         """The node that is the supervisor has the role broker; raises ValueError if it has not."""
@@ -209,7 +216,7 @@ class SkipRing(Agent):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event, then to what the parts of this node said to each other, and notes what has changed."""
-        self.tell(event, now)
+        self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
             member.note_changes()

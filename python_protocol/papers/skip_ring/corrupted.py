@@ -5,10 +5,6 @@ generator draws, and each channel gets false messages: those that the nodes send
 excludes is left out: references to nodes that do not exist, and publications that nobody has published. `KINDS` has
 the kinds of corruption, and how each is made.
 
-`BuildRingAlone` is the extended BuildRing without a supervisor, which the lemma of section 2.2 says is
-self-stabilising by itself. Each node has its label for good, and does nothing else; the parameter `start` says what
-the nodes store at first, which can be anything.
-
 `skip_ring` is the skip ring of n nodes as section 2.1 defines it, for comparison with what the protocol makes. It takes
 nothing from the protocol, labels neither, so that both can hardly be wrong in the same way. K_i are the nodes whose
 labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the greatest i, are ring
@@ -22,21 +18,17 @@ as many more, among which two nodes often have the same.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
-from typing import NamedTuple
 
-from roambus.python_protocol.agent import Agent, Listing, on, on_timer
-from roambus.python_protocol.events import Started, TimerKey
+from roambus.python_protocol.agent import on
+from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT, SkipRing
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, is_label, label_of
+from roambus.python_protocol.papers.skip_ring.agent import SkipRing
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of
 from roambus.python_protocol.papers.skip_ring.messages import (
     HASH_BYTES,
     CheckAndPublish,
@@ -53,12 +45,10 @@ from roambus.python_protocol.papers.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from roambus.python_protocol.papers.skip_ring.ring import BuildRing
 from roambus.python_protocol.settings import parameter, unknown
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 _TOPIC = 1
-_ENTRY = re.compile(r"([01]+):(\d+|-),(\d+|-),(\d+|-)")
 ISLANDS = 4
 """How many rings of their own there are in a corrupted state of that kind."""
 MESSAGES = 5
@@ -292,95 +282,3 @@ def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
         ring={0: ordered[last], last: ordered[0]}.get(index) if last else None,
         shortcuts=frozenset(shortcuts),
     )
-
-
-class Stored(NamedTuple):
-    """What a node stores at first: its own label, and the nodes in its three places, whose labels it knows."""
-
-    label: Label
-    left: NodeId | None
-    right: NodeId | None
-    ring: NodeId | None
-
-
-class AloneParameters(SkipRingParameters):
-    """Where the nodes begin."""
-
-    start: str = parameter(
-        "0:-,1,1+1:0,-,0",
-        source="the scenario's",
-        doc="of each node label:left,right,ring, + between them; the last three are numbers of nodes, or -",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        parse_start(self.start)
-
-
-class BuildRingAlone(Agent):
-    """A node that must find its place in the sorted ring of all."""
-
-    parameters: AloneParameters
-
-    def __init__(self, node: NodeId, roles: Role, parameters: AloneParameters, random: Random) -> None:
-        """Raises ValueError if the start does not say anything of this node.
-
-        A node stores of its neighbours the labels that they have for good: so no label is false unless a test makes it
-        so.
-        """
-        super().__init__(node, roles, parameters, random)
-        stored = parse_start(parameters.start)
-        if node >= len(stored):
-            raise ValueError(f"parameter start: it has {len(stored)} nodes, and none with the number {node}")
-        self.own = Reference(node, stored[node].label)
-        self.ring = BuildRing(node, _TOPIC, parameters, of=self)
-        self.ring.label = self.own.label
-        self.ring.left, self.ring.right, self.ring.ring = (
-            None if other is None else Reference(other, stored[other].label) for other in stored[node][1:]
-        )
-
-    @on(Started)
-    def start(self, event: Started, now: SimTime) -> None:
-        """Begins the rounds, at a time of its own."""
-        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
-
-    @on_timer(TIMEOUT)
-    def timeout(self, key: TimerKey, now: SimTime) -> None:
-        """Carries out Timeout; the next is a round away."""
-        self.set_timer(TIMEOUT, self.parameters.round)
-        self.ring.timeout(self.own)
-
-    @on(Introduce)
-    def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that has introduced itself."""
-        self.ring.introduced(self.own, message)
-
-    @on(Linearize)
-    def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that another has delegated."""
-        self.ring.delegated(self.own, message)
-
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The label, which stays, and the edges, which are all that changes."""
-        return {"ring": Listing(("Label", "Left", "Right", "Ring"), ((self.own.label, *self.ring.describe(names)),))}
-
-
-def parse_start(text: str) -> list[Stored]:
-    """What each node stores; raises ValueError that names what cannot be read."""
-    # References to nodes that do not exist are excluded by the model (section 1.1), and equal labels by the lemma.
-    entries = text.split("+")
-    stored = [_parse(entry) for entry in entries]
-    for entry, one in zip(entries, stored, strict=True):
-        for other in one[1:]:
-            if other is not None and other >= len(stored):
-                raise ValueError(f"parameter start: {entry!r} names node {other}, and there are {len(stored)}")
-    if len({one.label for one in stored}) < len(stored):
-        raise ValueError(f"parameter start: {text!r} has one label twice")
-    return stored
-
-
-def _parse(entry: str) -> Stored:
-    found = _ENTRY.fullmatch(entry)
-    if found is None or not is_label(found[1]):
-        raise ValueError(f"parameter start: {entry!r} is not of the form label:left,right,ring, such as 01:0,-,2")
-    return Stored(found[1], *(None if one == NOBODY else int(one) for one in found.groups()[1:]))

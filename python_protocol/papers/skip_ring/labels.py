@@ -14,8 +14,7 @@ import re
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.messages.fields import By
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import By, Names
 from roambus.python_protocol.messages.octets import BitText, DecodeError, MisfitError, Reader, Writer
 from roambus.python_protocol.vocabulary import NodeId
 

@@ -11,13 +11,27 @@ from struct import Struct
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
-from roambus.python_protocol.messages.fields import U16, By
+from roambus.python_protocol.messages.fields import U16, By, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import Fixed
 from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
+
+# Rows of the trace
+
+OVERLAY = "overlay"
+"""The node's neighbours in the ring are others.
+
+`detail` has seven words, of which the last may hold blanks: how many such rows the node has written, this one included;
+its label, whose bits b1 b2 ... stand for the place sum of bi / 2^i on the circle [0, 1); the node before it, the node
+behind it, and the one that closes the circle; its shortcuts as LABEL:NODE with commas between them; the topic. "-"
+stands for what there is not.
+"""
+SERVE = "serve"
+"""The supervisor answers `message_type`, a request of `peer`, by all that it sends at this time."""
+
+# Fields
 
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
 """The topic of a ring: the operand of the filter `topic = x`."""

@@ -28,7 +28,7 @@ from random import Random
 
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.papers.skip_ring.labels import Bits, show_bits
 from roambus.python_protocol.papers.skip_ring.messages import (

@@ -42,8 +42,7 @@ Of the shortcuts:
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, shortcut_labels
 from roambus.python_protocol.papers.skip_ring.messages import (
     Check,

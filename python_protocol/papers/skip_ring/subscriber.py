@@ -33,13 +33,12 @@ from __future__ import annotations
 
 from random import Random
 
-from roambus.python_protocol.actions import OVERLAY, OverlayState
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import CIRCLE, Label, Reference, position
 from roambus.python_protocol.papers.skip_ring.messages import (
+    OVERLAY,
     CheckAndPublish,
     CheckTrie,
     GetConfiguration,
@@ -271,8 +270,9 @@ class Subscriber(Process):
         self._noted = state
         self._notes += 1
         left, right, closing = (one and one.node for one in (ring.left, ring.right, ring.ring))
-        overlay = OverlayState(self._notes, ring.label or "", (left, right, closing), shortcuts, str(self.topic))
-        self.note(OVERLAY, detail=str(overlay))
+        nodes = [NOBODY if node is None else str(node) for node in (left, right, closing)]
+        far = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in shortcuts) or NOBODY
+        self.note(OVERLAY, detail=" ".join([str(self._notes), ring.label or NOBODY, *nodes, far, str(self.topic)]))
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
         """Topic, label, left, right, ring and shortcuts."""

@@ -19,12 +19,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import SERVE
 from roambus.python_protocol.agent import Listing, Process, on
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, number_of
-from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
+from roambus.python_protocol.papers.skip_ring.messages import (
+    SERVE,
+    GetConfiguration,
+    SetData,
+    Subscribe,
+    Topic,
+    Unsubscribe,
+)
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

@@ -16,9 +16,8 @@ from math import ceil
 from random import Random
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe
+from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import DelayEstimate
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime

@@ -1,15 +1,14 @@
-"""`roambus live` runs agents on real sockets: on one machine, or on many that a file lists.
+"""The commands `roambus live` and `roambus node`: agents on real sockets, on one machine or on many.
 
-Its options are those of `roambus run`, and what it leaves is what a run leaves, so that everything that reads results
-reads these. It is no back-end of `run`: nobody else's clock drives the agents, a run takes as long as it lasts, and
-cannot be made again.
+Options and results are those of `roambus run`. Live is no back-end of `run`: no simulated clock drives the agents, and
+a run cannot be repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,46 +21,6 @@ if TYPE_CHECKING:
 
 KINDS = ("ideal", "radio", "all")
 
-
-class Live(click.Group):
-    """A group whose first word can also be a template: then it is a run on this machine."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Puts the name of that command before a template."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = ["here", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=Live, subcommand_metavar="TEMPLATE|machines|node|conduct [OPTIONS] ...")
-def live() -> None:
-    """Runs TEMPLATE live: a process for each node, which send UDP datagrams, in real time.
-
-    The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
-    repeated.
-
-    \b
-    On one machine, where links follow the template's movement:
-      roambus live thesis --agent mft --set config=C2 --set time_limit=10 --out results/live
-    On many machines, each of which has roambus:
-      roambus live machines nodes.toml 10.0.0.1 10.0.0.2 10.0.0.3
-      roambus live node --id 0 nodes.toml                      on the first, and so on
-      roambus live conduct nodes.toml field --agent beacon --set nodes=3
-
-    Example: roambus live thesis --agent mft --set config=C2 --set time_limit=10
-    """  # noqa: D301  # click wants the character itself
-
-
-def _links(default: str) -> Callable[[Any], Any]:
-    return click.option(
-        "--links",
-        type=click.Choice(KINDS),
-        default=default,
-        show_default=True,
-        help="The links: ideal, with the quality of the embedded radio, or from every node to every other.",
-    )
-
-
 REALTIME = click.option(
     "--realtime",
     is_flag=True,
@@ -69,44 +28,57 @@ REALTIME = click.option(
 )
 
 
-@live.command(hidden=True)
+@click.command()
 @SINGLE
 @LEVEL
-@_links("ideal")
+@click.option("--nodes", type=FILE, help="Runs on the nodes of this file, which roambus node wrote, instead.")
+@click.option(
+    "--links",
+    type=click.Choice(KINDS),
+    help="The links: ideal, with the quality of the embedded radio, or from every node to every other.  "
+    "[default: ideal; with --nodes, all]",
+)
 @REALTIME
 @OUT
-def here(single: Single, level: str, links: str, realtime: bool, out: Path) -> None:
-    """Runs TEMPLATE on this machine: a process for each node, on the loopback address.
+def live(single: Single, level: str, nodes: Path | None, links: str | None, realtime: bool, out: Path) -> None:
+    """Runs TEMPLATE live: a process for each node, which send UDP datagrams, in real time.
 
-    A node accepts datagrams as the template's links allow: by its tree or graph, or by the movement of its nodes, over
-    ideal links or with the quality that the embedded radio computes for each link at each moment. A node whose process
-    is killed is started again.
+    The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
+    repeated. Without --nodes all nodes run on this machine, on the loopback address; a node whose process is killed is
+    started again. A node accepts datagrams as the template's links allow: by its tree or graph, or by the movement of
+    its nodes.
+
+    \b
+    On many machines, each of which has the same version of roambus and of the agent:
+      roambus node nodes.toml --write 10.0.0.1,10.0.0.2,10.0.0.3
+      roambus node nodes.toml --id 0                 on the first, and so on
+      roambus live field --nodes nodes.toml --agent beacon --set nodes=3
 
     Example: roambus live thesis --agent mft --set config=C2 --set time_limit=10
-    """
-    from roambus.bridge.live.local import drive_here
+    """  # noqa: D301  # click wants the character itself
+    if nodes is None:
+        from roambus.bridge.live.local import drive_here
 
-    _run(single, level, links, out, lambda advance: drive_here(links, realtime, advance))
+        kind = links or "ideal"
+        _run(single, level, kind, out, lambda advance: drive_here(kind, realtime, advance))
+        return
+    from roambus.bridge.live.machines import drive_there, read_machines
+
+    if realtime:
+        raise click.UsageError("--realtime goes with roambus node, where nodes run on other machines")
+    listed, kind = read_machines(nodes), links or "all"
+    _run(single, level, kind, out, lambda advance: drive_there(listed, kind, advance))
 
 
-@live.command()
+@click.command()
 @click.argument("file", type=FILE)
-@click.argument("addresses", nargs=-1, required=True)
-def machines(file: Path, addresses: Sequence[str]) -> None:
-    """Writes FILE, which lists nodes by their ADDRESSES and holds the keys for conducting them.
-
-    Node 0 has the first address. Copy the file to every machine, and to nobody else: anybody who has it can conduct the
-    nodes.
-    """
-    from roambus.bridge.live.machines import write_machines
-
-    write_machines(file, addresses)
-    answer(file, machines=file)
-
-
-@live.command()
-@click.argument("file", type=FILE)
-@click.option("--id", "number", type=click.IntRange(0), required=True, help="The number of this node in FILE.")
+@click.option("--id", "number", type=click.IntRange(0), help="The number of this machine's node in FILE.")
+@click.option(
+    "--write",
+    "addresses",
+    metavar="ADDRESS,...",
+    help="Writes FILE, with a node at each address, instead of running one; node 0 has the first.",
+)
 @click.option(
     "--keep",
     type=FOLDER,
@@ -115,32 +87,24 @@ def machines(file: Path, addresses: Sequence[str]) -> None:
     help="The folder that keeps the events of this node until they are collected.",
 )
 @REALTIME
-def node(file: Path, number: int, keep: Path, realtime: bool) -> None:
+def node(file: Path, number: int | None, addresses: str | None, keep: Path, realtime: bool) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
-    If the conductor is gone, the node stops sending and keeps its trace.
+    FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
+    and copy it to every machine, and nowhere else: the file is enough to conduct the nodes. If the conductor is gone, a
+    node stops sending and keeps its trace.
+
+    Example: roambus node nodes.toml --id 0
     """
-    from roambus.bridge.live.machines import read_machines, serve_node
+    from roambus.bridge.live.machines import read_machines, serve_node, write_machines
 
-    listed = read_machines(file)
-    serve_node(listed, number, keep, realtime, remark)
-
-
-@live.command()
-@click.argument("file", type=FILE)
-@SINGLE
-@LEVEL
-@_links("all")
-@OUT
-def conduct(file: Path, single: Single, level: str, links: str, out: Path) -> None:
-    """Runs TEMPLATE on the nodes of FILE, from this machine, which need not be one of them.
-
-    Every node must have the same version of roambus and of the agent.
-    """
-    from roambus.bridge.live.machines import drive_there, read_machines
-
-    listed = read_machines(file)
-    _run(single, level, links, out, lambda advance: drive_there(listed, links, advance))
+    if (number is None) == (addresses is None):
+        raise click.UsageError("give --id to run a node, or --write to list the nodes")
+    if addresses is not None:
+        write_machines(file, addresses.split(","))
+        answer(file, machines=file)
+    elif number is not None:
+        serve_node(read_machines(file), number, keep, realtime, remark)
 
 
 def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:

@@ -1,4 +1,4 @@
-"""Damaged files, bad values and want of room end in one message; `benchmarks.trials` tries thousands."""
+"""Damaged files end in one message; `benchmarks.trials files` tries thousands."""
 
 from __future__ import annotations
 
@@ -15,23 +15,14 @@ from roambus.bridge.errors import UserError
 
 @pytest.mark.usefixtures("session")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "subjects", "trials"),
-    [
-        ("files", ["trace", "record", "ini", "sweep.json", "sweep file", "template", "setdest", "scenario"], 2),
-        ("values", ["one run", "sweeps", "results", "others"], 3),
-        ("room", ["run", "render"], 1),
-    ],
-)
-def test_whatever_is_damaged_is_read_or_refused(
-    kind: str, subjects: list[str], trials: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also values that no option takes, and a process that can write no file: nothing is not as promised."""
-    assert main([kind, "--trials", str(trials), "--seed", "7", "--subject", *subjects]) == 0
+def test_whatever_is_damaged_is_read_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is read wrongly or ends in a traceback."""
+    subjects = ["trace", "record", "ini", "sweep.json", "sweep file", "template", "setdest", "scenario"]
+    assert main(["files", "--trials", "2", "--seed", "7", "--subject", *subjects]) == 0
     rows = [[cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines() if "|" in line]
     assert {row[1] for row in rows[2:]} == set(subjects)
     tried = {subject: sum(int(row[3]) for row in rows[2:] if row[1] == subject) for subject in subjects}
-    assert min(tried.values()) >= trials
+    assert min(tried.values()) >= 2
 
 
 def test_damage_is_the_same_for_the_same_seed() -> None:

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials.agents import write
-from benchmarks.trials.misbehaving.catalogue import Misbehaving
-from benchmarks.trials.misbehaving.messages import MESSAGES
-from benchmarks.trials.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
-from benchmarks.trials.misbehaving.values import VALUES
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.runs.run import execute, execute_in_child
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
 from tests.support.backends import everybody_hears_everybody
+from tests.support.misbehaving.catalogue import Misbehaving, write
+from tests.support.misbehaving.messages import MESSAGES
+from tests.support.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
+from tests.support.misbehaving.values import VALUES
 
 
 def told(agent: Misbehaving, folder: Path, *, apart: bool) -> str:

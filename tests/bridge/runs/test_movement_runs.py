@@ -157,7 +157,7 @@ def test_a_node_that_is_not_in_the_file_is_refused(write: Write) -> None:
 
 
 def test_a_template_alone_is_rendered_without_its_files(write: Write, tmp_path: Path) -> None:
-    """`roambus render` needs nothing but the template."""
+    """`roambus run --render` needs nothing but the template."""
     write()
     shutil.rmtree(tmp_path / "ways")
     (point,) = expand(sweep_of(tmp_path / "walk.ini.j2"))

@@ -10,8 +10,7 @@ import pytest
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_batches, read_footer, read_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA, TraceRow
-from roambus.python_protocol.actions import DELIVER, SEND
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import DELIVER, SECOND, SEND
 
 
 def sample() -> TraceWriter:

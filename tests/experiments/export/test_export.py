@@ -1,4 +1,4 @@
-"""What other programs are given: OMNeT++'s own tool reads every value, JSON lines are the trace again."""
+"""What other programs are given: OMNeT++'s own tool reads every value."""
 
 from __future__ import annotations
 

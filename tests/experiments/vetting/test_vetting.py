@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials.agents import write
-from benchmarks.trials.misbehaving.catalogue import Misbehaving
-from benchmarks.trials.misbehaving.chance import CHANCE
 from roambus.bridge.agents import load_agent
 from roambus.experiments.vetting.examination import SCENES, Job, _play, _scenario, differences_alone, play_alone
 from roambus.experiments.vetting.findings import Finding, SharedMemory, suspects
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
 from tests.support.commands import call, shown_commands
 from tests.support.documents import listings, page
+from tests.support.misbehaving.catalogue import Misbehaving, write
+from tests.support.misbehaving.chance import CHANCE
 
 PAGE = page("vetting")
 PROCESSES = "repeatable: "

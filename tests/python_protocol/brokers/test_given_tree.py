@@ -11,13 +11,13 @@ PARENT, OTHER, BROKER, CLIENT = range(4)
 def tree() -> GivenTree:
     """Below a parent, with a broker and a client as children."""
     made = GivenTree()
-    made.tell(Rewired(PARENT, (BROKER, CLIENT), frozenset({BROKER})), 0)
+    made.dispatch(Rewired(PARENT, (BROKER, CLIENT), frozenset({BROKER})), 0)
     made.take_changes()
     return made
 
 
 def changes(made: GivenTree, parent: int | None, *children: int) -> list[Change]:
-    made.tell(Rewired(parent, children, frozenset({PARENT, OTHER, BROKER})), 0)
+    made.dispatch(Rewired(parent, children, frozenset({PARENT, OTHER, BROKER})), 0)
     assert made.take() == []
     return made.take_changes()
 
@@ -75,7 +75,7 @@ def test_it_sends_nothing_and_waits_for_nothing() -> None:
     made = tree()
     heartbeat = Heartbeat(Leadership(0, OTHER), 1, 0, None, is_broker=True)
     for event in (Started(), Recovered(), Received(OTHER, heartbeat, 0.0, 50.0), TimerFired(ElectionTimer("lead"))):
-        made.tell(event, 0)
+        made.dispatch(event, 0)
     made.adopt(OTHER, 0)
     assert (made.take(), made.take_changes()) == ([], [])
     assert (made.parent, made.children) == (PARENT, {BROKER: True, CLIENT: False})

@@ -175,7 +175,7 @@ def test_distances_are_told_while_notifications_for_few_are_on_the_air() -> None
     for now in (2 * SECOND, 4 * SECOND, 30 * SECOND):
         if now == 4 * SECOND:
             hear(agent, pub(3), now=now)
-        (beat,) = fire(agent, "tell", now)
+        (beat,) = fire(agent, "summary", now)
         assert isinstance(beat, Beat)
         rows.append(beat.levels)
     assert rows == [b"", bytes([6 << 4 | 15]), b""]

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.python_protocol.actions import MIGRATE, ROUTE, STORE, Action, Deliver, Note, Send
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.events import (
     Crashed,
@@ -29,7 +29,7 @@ from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role
+from roambus.python_protocol.vocabulary import MIGRATE, ROUTE, SECOND, STORE, NodeId, Role
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 

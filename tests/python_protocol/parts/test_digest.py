@@ -20,7 +20,7 @@ def digest_of(added: list[NotificationId], limit: int = ROOM) -> tuple[Held, ...
     digest = Digest(limit)
     for one in added:
         digest.add(one)
-    return digest.tell()
+    return digest.summary()
 
 
 def lacks(digest: tuple[Held, ...], identifier: NotificationId) -> bool:

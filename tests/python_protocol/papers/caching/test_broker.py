@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.actions import CACHE, DROP, FORGET, REPLAY, ROUTE, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.papers.caching.broker import DUPLICATE, NO_WAY, Broker
-from roambus.python_protocol.papers.caching.cache import CachingParameters
+from roambus.python_protocol.papers.caching.cache import CACHE, FORGET, CachingParameters
 from roambus.python_protocol.papers.caching.subscriptions import Request, Response
 from roambus.python_protocol.papers.simple import Sub, Uns
+from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.actions import CACHE, DROP, FORGET, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.papers.caching.cache import EMERGENCY_FULL, EVICTED, POLICIES, UNWANTED, Cache
+from roambus.python_protocol.papers.caching.cache import (
+    CACHE,
+    EMERGENCY_FULL,
+    EVICTED,
+    FORGET,
+    POLICIES,
+    UNWANTED,
+    Cache,
+)
+from roambus.python_protocol.vocabulary import DROP, STORE
 from tests.python_protocol.brokers.network import event
 
 S1, S2 = 101, 102

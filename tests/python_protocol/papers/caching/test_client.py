@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import ANSWER, DROP, Action, Deliver, Note, Send
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.papers.caching.cache import CachingParameters
+from roambus.python_protocol.papers.caching.cache import ANSWER, CachingParameters
 from roambus.python_protocol.papers.caching.client import Client
 from roambus.python_protocol.papers.caching.subscriptions import Request, Response
 from roambus.python_protocol.papers.simple import Sub, Uns
+from roambus.python_protocol.vocabulary import DROP
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

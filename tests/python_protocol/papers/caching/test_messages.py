@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.caching import Caching
 from roambus.python_protocol.papers.caching.subscriptions import Request, Response
 from roambus.python_protocol.vocabulary import NodeId

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.actions import DROP, REPLAY, ROUTE, STORE
 from roambus.python_protocol.brokers.broker import Entry, Filters, Pub, Sub, Uns
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.first_approach import (
@@ -22,7 +21,7 @@ from roambus.python_protocol.papers.first_approach import (
     Rep,
     Row,
 )
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE, NodeId
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.first_approach import Bmig, Btab, FirstApproach, Fmig, Mig, Rep, Row
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("x > 2.5 and name prefix 'ab'")

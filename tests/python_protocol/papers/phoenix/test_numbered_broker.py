@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import DROP, REPLAY
 from roambus.python_protocol.brokers.broker import Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
+from roambus.python_protocol.vocabulary import DROP, REPLAY
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

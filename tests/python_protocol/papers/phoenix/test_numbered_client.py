@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import DROP, Action, Deliver, Note, Send
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.papers.phoenix.agent import NumberedClient
 from roambus.python_protocol.papers.phoenix.broker import (
     NEVER,
@@ -15,6 +15,7 @@ from roambus.python_protocol.papers.phoenix.broker import (
     Stamp,
     Turn,
 )
+from roambus.python_protocol.vocabulary import DROP
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

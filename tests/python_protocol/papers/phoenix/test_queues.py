@@ -1,8 +1,8 @@
 """The queues of a broker of Phoenix, bounded together."""
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.papers.phoenix.broker import Queues, Rep, Stamp
+from roambus.python_protocol.vocabulary import DROP
 
 ANN, BOB = 3, 4
 

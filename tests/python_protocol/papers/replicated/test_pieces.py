@@ -63,7 +63,7 @@ def test_a_copy_with_a_piece_missing_is_asked_for_again() -> None:
     replica = Replica(SENDER, (0, SENDER, OTHER), PLACE, ReplicatedParameters())
     replica.join()
     replica.take()
-    replica.tell(Received(0, State(POINT, b""), 0.0, 0.0), 0)
+    replica.dispatch(Received(0, State(POINT, b""), 0.0, 0.0), 0)
     assert replica.take() == [Send(0, CatchUp())]
     assert replica.is_joining
 

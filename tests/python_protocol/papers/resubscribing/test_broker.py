@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.brokers.broker import BrokerParameters, Entry, Pub, Sub, Uns
 from roambus.python_protocol.papers.resubscribing import Broker
+from roambus.python_protocol.vocabulary import DROP
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import DROP, ROUTE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.papers.simple import Broker, Entry, Sub, Uns
+from roambus.python_protocol.vocabulary import DROP, ROUTE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

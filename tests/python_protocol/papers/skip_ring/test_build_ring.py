@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from re import escape
 
 import pytest
 from click.testing import CliRunner
@@ -11,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.lone_rings import main
-from roambus.python_protocol.papers.skip_ring.corrupted import AloneParameters, BuildRingAlone, Stored
-from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import MILLISECOND, Role
-from tests.support.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
+from roambus.python_protocol.vocabulary import MILLISECOND
+from tests.support.rings import Network, Start, Stored, draw_delay, draw_start, with_false_labels, wound
 
 SIX = ["001", "01", "011", "1", "101", "11"]
 
@@ -77,24 +74,3 @@ def test_the_search_counts_the_starts_without_a_ring() -> None:
     assert (passed.exit_code, passed.output[:33]) == (0, "no sorted ring: 0 of 5 starts; th")
     failed = CliRunner().invoke(main, ["--runs", "2", "--wound", "--no-probes"])
     assert failed.exit_code == 1
-
-
-@pytest.mark.parametrize(
-    ("start", "problem"),
-    [
-        ("02:-,-,-", "'02:-,-,-' is not of the form label:left,right,ring, such as 01:0,-,2"),
-        ("01:-,-", "'01:-,-' is not of the form"),
-        ("0:-,1,-+1:2,-,-", "'1:2,-,-' names node 2, and there are 2"),
-        ("0:-,1,-+0:0,-,-", "'0:-,1,-+0:0,-,-' has one label twice"),
-    ],
-)
-def test_a_start_that_makes_no_sense_is_refused(start: str, problem: str) -> None:
-    """The error says which node is meant, and what a node is written like."""
-    with pytest.raises(ValueError, match=f"^parameter start: {escape(problem)}"):
-        parse_parameters(AloneParameters, {"start": start})
-
-
-def test_a_node_that_the_start_does_not_have_is_refused() -> None:
-    """The error has its number."""
-    with pytest.raises(ValueError, match="parameter start: it has 2 nodes, and none with the number 2"):
-        BuildRingAlone(2, Role.NONE, AloneParameters(), Random(0))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.papers.skip_ring import SkipRing
 from roambus.python_protocol.papers.skip_ring import messages as ring

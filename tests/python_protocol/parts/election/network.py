@@ -8,13 +8,13 @@ from random import Random
 
 from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.plans import Fault, LinkChange
-from roambus.python_protocol.actions import CRASH, MIGRATE, Action, Note, Send
+from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.algorithm import Change, NeighbourAppeared, NeighbourGone, ParentChanged
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import CRASH, MIGRATE, NodeId, Role, SimTime
 from tests.support.runs import Edges, Row, distances, of, run
 
 FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"
@@ -35,7 +35,7 @@ class Electing(Agent):
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         if isinstance(event, Crashed):
             self._forget()
-        self._election.tell(event, now + self.clocks.get(self.node, 0))
+        self._election.dispatch(event, now + self.clocks.get(self.node, 0))
         actions, changes = self._election.take(), self._election.take_changes()
         return [*actions, *map(_note_change, changes), *self._note_leader(), *_note_heartbeats(actions)]
 

@@ -30,17 +30,17 @@ def outcome(made: Election) -> Outcome:
 
 
 def start(made: Election, now: SimTime) -> Outcome:
-    made.tell(Started(), now)
+    made.dispatch(Started(), now)
     return outcome(made)
 
 
 def hear(made: Election, sender: NodeId, message: Heartbeat, rssi_dbm: float, now: SimTime) -> Outcome:
-    made.tell(Received(sender, message, rssi_dbm, 50.0), now)
+    made.dispatch(Received(sender, message, rssi_dbm, 50.0), now)
     return outcome(made)
 
 
 def fire(made: Election, key: ElectionTimer, now: SimTime) -> Outcome:
-    made.tell(TimerFired(key), now)
+    made.dispatch(TimerFired(key), now)
     return outcome(made)
 
 

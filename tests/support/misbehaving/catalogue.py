@@ -1,9 +1,10 @@
-"""How an agent that misbehaves is written down: its source, and what whoever runs it is told."""
+"""Sources of misbehaving agents, each with the error that a run or `roambus vet` must report."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent, indent
 
 HEAD = """\
@@ -40,6 +41,13 @@ class Misbehaving:
     def is_told_by(self, text: str) -> bool:
         """Whether the text says what is promised, and names the line."""
         return re.search(self.says, text, re.DOTALL) is not None and self.place in text
+
+
+def write(agent: Misbehaving, folder: Path, out: Path) -> Path:
+    """Writes the agent's file; `{out}` in its source becomes the results folder."""
+    file = folder / agent.file
+    file.write_text(agent.source.replace("{out}", str(out)), encoding="utf-8")
+    return file
 
 
 def ticking(name: str, body: str, says: str, before: str = "") -> Misbehaving:

@@ -1,15 +1,7 @@
-"""Runs with a simulator that are hit at random moments: a process killed or frozen, the socket closed, Ctrl-C.
+"""Runs with a simulator that are hit at some moment: a process killed or frozen, the socket closed, Ctrl-C.
 
-python -m benchmarks.trials bridge --trials 200
-python -m benchmarks.trials bridge --trials 20 --subject stand-in --harm "host frozen"
-python -m benchmarks.trials bridge --trials 20 --harm "at once"
-
-Each trial is a real `roambus run --backend castalia` in processes of its own, hit once at a moment between its start
-and its end. Host and simulator must both end in time, the one that is left with the right exit code and message, and no
-process, socket or unfinished result may be left. A sweep over some of the same runs must complete afterwards.
-
-With "at once", which is tried if it is named, nothing is hit: so many runs are started together, and must leave the
-traces that they leave alone. "castalia" and "ns3" are tried where the environment says where they are.
+Each is a real `roambus run` in processes of its own. Host and simulator must both end in time, the survivor with the
+right exit code and message, and no process, socket or unfinished result may be left.
 """
 
 from __future__ import annotations
@@ -18,29 +10,22 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from random import Random
 
-from benchmarks.trials.harness import PROMISED, Asked, Chapter, Outcome
+from benchmarks.trials.harness import PROMISED, Outcome
 from benchmarks.trials.kills import is_before_main
-from benchmarks.trials.processes import castalia, cut_connections, describe, wait_for
-from benchmarks.trials.simulated_runs import (
+from benchmarks.trials.processes import cut_connections, describe, wait_for
+from roambus.bridge.backends.castalia.simulators import START_DEADLINES
+from roambus.bridge.errors import BackendError, InterruptionError
+from roambus.bridge.runs.layout import FAILED_FILE
+from tests.support.simulated_runs import (
     LONGEST_RUN_S,
     Stage,
     Trial,
-    run_alone,
-    run_at_once,
-    set_stage,
-    sweep,
-    undisturbed_s,
     unfinished,
 )
-from roambus.bridge.backends.castalia.simulators import START_DEADLINES
-from roambus.bridge.backends.ns3 import NS3_ROOT
-from roambus.bridge.errors import BackendError, InterruptionError
-from roambus.bridge.runs.layout import FAILED_FILE
 
 WENT_ON = "went on whole"
 """The blow hit nothing that the run still needed; its results are whole."""
@@ -274,43 +259,3 @@ def _still_there(trial: Trial, kind: Kind) -> list[str]:
 def _said(trial: Trial) -> str:
     outputs = (("host", trial.errors()), ("simulator", trial.log()))
     return "\n".join(f"the {who} said: ...{text[-LAST_CHARACTERS:].strip()}" for who, text in outputs)
-
-
-def trials(kinds: Sequence[Kind], number: int, stage: Stage, random: Random, subject: str) -> Iterator[Outcome]:
-    """So many of each kind, in turns, each run with another seed, hit at another moment; then a sweep."""
-    whole = min(undisturbed_s(stage, seed) for seed in range(2))
-    for seed in range(number * len(kinds)):
-        yield conduct(kinds[seed % len(kinds)], stage, seed + 2, random.uniform(0, whole), subject)
-    yield Outcome(subject, "a sweep afterwards", complaints=sweep(stage, min(SWEPT, number * len(kinds))))
-
-
-def _run_chapter(asked: Asked) -> Iterator[Outcome]:
-    deadline_s, transport = asked.settings["deadline"], asked.settings["transport"]
-    asked.notes.append(f"deadline {deadline_s:g} s; the end may take 1 deadline (host frozen: 2; simulator frozen")
-    asked.notes.append(f"before its hello: {START_DEADLINES}) and {ALLOWANCE_S:g} s")
-    kinds = [kind for kind in KINDS if kind.name in asked.harms]
-    for simulator in asked.subjects:
-        there = {"castalia": castalia() is not None, "ns3": bool(os.environ.get(NS3_ROOT))}
-        if not there.get(simulator, True) and len(asked.subjects) > 1:
-            continue
-        stage = set_stage(asked.folder / simulator, simulator, deadline_s, SECONDS, transport)
-        if kinds:
-            yield from trials(kinds, asked.trials, stage, asked.random(simulator), simulator)
-        if AT_ONCE in asked.harms:
-            together = set_stage(asked.folder / AT_ONCE / simulator, simulator, deadline_s, SECONDS, transport)
-            start = time.monotonic()
-            alone, complaints = run_alone(together, asked.trials)
-            between = time.monotonic()
-            yield Outcome(simulator, "one after the other", complaints=complaints, took_s=between - start)
-            complaints = run_at_once(together, alone, asked.trials)
-            yield Outcome(simulator, AT_ONCE, complaints=complaints, took_s=time.monotonic() - between)
-
-
-CHAPTER = Chapter(
-    _run_chapter,
-    subjects=("stand-in", "castalia", "ns3"),
-    harms=(*(kind.name for kind in KINDS), AT_ONCE),
-    trials=200,
-    on_request=(AT_ONCE,),
-    settings={"deadline": 2.0, "transport": "zeromq"},
-)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
-from benchmarks.trials.misbehaving.catalogue import HEAD, Misbehaving
+from tests.support.misbehaving.catalogue import HEAD, Misbehaving
 
 
-def telling(  # noqa: PLR0913  # the parts of such an agent
+def telling(  # the parts of such an agent
     name: str,
     message: str,
     made: str,

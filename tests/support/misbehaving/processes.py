@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.trials.misbehaving.catalogue import Misbehaving, ticking, whole
+from tests.support.misbehaving.catalogue import Misbehaving, ticking, whole
 
 _ENDED = "agent .* ended the process of its run, {how}"
 

@@ -1,6 +1,6 @@
 """Runs commands in this process, and notes all that it opens, imports, compiles, executes and starts.
 
-As a program: python -m benchmarks.trials.watched REPORT.json < COMMANDS.json, in the commands' working folder.
+As a program: python -m tests.support.watched REPORT.json < COMMANDS.json, in the commands' working folder.
 COMMANDS.json is a list of lists of words, each what follows `roambus` in a command line. REPORT.json has for each its
 exit code, what it printed, and its events.
 """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.trials.misbehaving.catalogue import Misbehaving, ticking, whole
-from benchmarks.trials.misbehaving.messages import telling
-from benchmarks.trials.misbehaving.values import PING
+from tests.support.misbehaving.catalogue import Misbehaving, ticking, whole
+from tests.support.misbehaving.messages import telling
+from tests.support.misbehaving.values import PING
 
 _REPEATABLE = "repeatable: .*another process makes another trace"
 _SHARED = "shared memory: .*has changed during a run"

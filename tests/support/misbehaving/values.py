@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.trials.misbehaving.catalogue import Misbehaving, handling, ticking, whole
-from roambus.python_protocol.actions import HOST_EVENTS
+from roambus.python_protocol.vocabulary import HOST_EVENTS
+from tests.support.misbehaving.catalogue import Misbehaving, handling, ticking, whole
 
 PING = """\
 class Ping(Message, tag=1):

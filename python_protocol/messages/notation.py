@@ -8,66 +8,18 @@ t={timestamp}". The type of a field tells how its value is shown (`messages.fiel
 - A word that ends with a question mark is also left out when its values are zero, empty or None: "stay={stay}?".
 - The word "..." stands for all fields that the others do not name, each as in a message without a notation: a new field
   needs no new notation then.
-
-Nodes, filters and notifications are written by *names*. `Names` itself knows none and writes identifiers; a transcript
-has a subclass with the names of its network. A node can have several names, one for each process on it (the thesis,
-section 2.2), so the type of a field says which process it speaks of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from string import Formatter
 from typing import Any, NamedTuple, Self
 
-from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import NOBODY, FieldType, listed
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId
+from roambus.python_protocol.messages.fields import NOBODY, FieldType, Names
 
 OTHERS = "..."
 """The word for all fields that are not named; alone it is the notation of a message that declares none."""
-
-
-class Names:
-    """Names of nodes, filters and notifications; subclasses replace what they know better."""
-
-    def node(self, node: NodeId | None) -> str:
-        """A node as a sender or receiver."""
-        if node is None:
-            return NOBODY
-        return "*" if node == BROADCAST else f"n{node}"
-
-    def broker(self, node: NodeId | None) -> str:
-        """The broker on a node."""
-        return self.node(node)
-
-    def subscriber(self, node: NodeId | None) -> str:
-        """The subscriber on a node."""
-        return self.node(node)
-
-    def interface(self, interface: NodeId | None, broker: NodeId) -> str:
-        """The z of a broker's routing table: another node, or the client on its own."""
-        return self.subscriber(interface) if interface == broker else self.node(interface)
-
-    def filter(self, one: Filter) -> str:
-        """A filter, here by its text in braces."""
-        return f"{{{one}}}"
-
-    def notification(self, one: Notification) -> str:
-        """A notification, here by its identifier."""
-        return self.notification_id(str(one.id))
-
-    def notification_id(self, identifier: str) -> str:
-        """A notification of which only the identifier is known."""
-        return identifier
-
-    def filters(self, several: Iterable[Filter]) -> str:
-        """As a list: "[f1 f2]"."""
-        return listed(map(self.filter, several))
-
-    def notifications(self, several: Iterable[Notification]) -> str:
-        """As a list: "[e1 e2]"."""
-        return listed(map(self.notification, several))
 
 
 class Notation:
