@@ -19,16 +19,16 @@ import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of
+from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
-from roambus.bridge.ini.lookup import Beyond
+from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
+from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -101,14 +101,74 @@ def plan_runs(
     `watched` passes the points on, and may show how far it is. Without a `backend` the runs must be such as the
     embedded radio can make.
     """
-    plans, beyond = [], beyond_of(backend)
+    plans, usage = [], _Usage(sweep.template, backend)
     for point in watched(expand(sweep)):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            _check(sweep.template, plan, beyond)
+            _check(sweep.template, plan, backend)
+            usage.look(point, plan.ini)
         plans.append(plan)
+    usage.check()
     return plans
+
+
+class _Usage:
+    """Finds settings that no run of a sweep uses, which are refused: their user would wait for an effect in vain.
+
+    A setting is used if the ini changes with it, and the back-end reads a key that does.
+    """
+
+    def __init__(self, template: Path, backend: BackendFactory | None) -> None:
+        self._template = template
+        self._backend = backend
+        self._used: set[str] = set()
+        self._unused: dict[str, str] = {}
+        """Why the other settings are not."""
+
+    def look(self, point: Point, ini: str) -> None:
+        """Note which settings of a run are used."""
+        usual = defaults(self._template)
+        for name, value in point.variables.items():
+            if name in self._used:
+                continue
+            why = "" if _is_alike(value, usual.get(name)) else self._why_unused(point, name, ini)
+            if why:
+                self._unused[name] = f"{name}={value}: {why}"
+            else:
+                self._used.add(name)
+
+    def _why_unused(self, point: Point, name: str, ini: str) -> str:
+        """Why it is not used; empty if it is."""
+        others = {other: value for other, value in point.variables.items() if other != name}
+        try:
+            without = render_point(self._template, replace(point, variables=others))
+        except UserError:  # the template needs it
+            return ""
+        if without == ini:
+            return f"with these other settings, {self._template.name} makes the same ini without it"
+        keys = sorted({key for key, _ in _entries(ini, self._template) ^ _entries(without, self._template)})
+        if self._backend and keys and all(key.startswith(unused_keys(self._backend)) for key in keys):
+            return f"it only sets {keys[0]}, which the back-end {self._backend.name} does not read"
+        return ""
+
+    def check(self) -> None:
+        """Raise UserError for a setting that no run has used."""
+        for name, why in self._unused.items():
+            if name not in self._used:
+                raise UserError(why)
+
+
+def _is_alike(value: Scalar, default: Scalar | None) -> bool:
+    """Whether a value is the default, however it is written."""
+    try:
+        return default is not None and float(value) == float(default)
+    except ValueError:
+        return value == default
+
+
+def _entries(ini: str, template: Path) -> set[tuple[str, str]]:
+    return {(entry.key, entry.value) for entry in parse_ini(ini, template).entries}
 
 
 def render_point(template: Path, point: Point) -> str:
@@ -151,12 +211,15 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> None:
+def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> None:
     """Reads a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent.
 
     Without them every run of the sweep would be the same, and nothing else would tell.
     """
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files), beyond)
+    rendered = _rendered(template)
+    scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
+    if backend is not None:
+        check_files(plan.ini, rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
     if scenario.agent != plan.agent:
