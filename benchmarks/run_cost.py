@@ -37,8 +37,9 @@ from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import EVENT
+from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs, prepare
-from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.vocabulary import SEND, SimTime, to_seconds
 

@@ -1,19 +1,8 @@
-"""Agents, templates, sweeps, studies and metrics: those of roambus and those of installed packages.
+"""Agents, templates, sweeps, studies and metrics of roambus and of installed packages, with all that can be set.
 
-A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
-command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the
-same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
-for each without importing what they stand for, which a shell that completes a name needs.
-
-The rules:
-
-- A row of a table is a mapping of texts, whatever it is about. So text, JSON and the page need to know no kind, and a
-  new kind of thing is a function here and its names in `listing`.
-- What is shown is what is declared: parameters and variables are `Setting` objects, with their default, bounds and
-  meaning, and nothing about them is written a second time here.
-- A thing that is broken does not hide the others. An agent that cannot be imported is shown with the reason; a template
-  or a sweep that comes with roambus cannot be broken unless the installation is, and that is an error.
-- A name is looked for among all kinds, because `thesis` is a template, a sweep and a study: all three are shown.
+A thing is found by its name, among all kinds: `thesis` is a template, a sweep and a study. It is shown as text and as
+JSON, from its own declarations (`Setting`). A row of a table is a mapping of texts, so the output needs to know no
+kind. A broken agent is shown with the reason. `listing` has names and summaries without importing anything.
 """
 
 from __future__ import annotations
@@ -37,8 +26,9 @@ from roambus.experiments.listing import (
 )
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
 from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, count_points
-from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import Message

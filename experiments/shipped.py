@@ -1,11 +1,8 @@
 """Finds studies by their entry points, and the templates and sweeps of studies by their folders; resolves names.
 
-A study is an entry point of the group `roambus.studies`, which names the module and its `Study`: `mine.study:STUDY`.
-Its sweeps and templates lie in the folder of that module. Those that belong to no study lie in `templates`.
-
-Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
-name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
-gives a name that nothing of the wanted kind has is told the near names of every kind, and the command that takes each.
+A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`. Its sweeps and templates lie in
+the folder of that module; those of no study lie in `templates`. A command takes a name or the path of a file. An
+unknown name is an error with the near names of every kind, and the command that takes each.
 """
 
 from __future__ import annotations

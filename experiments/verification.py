@@ -1,14 +1,9 @@
 """Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
 
-Everything that a run depends on lies in its folder. The ini names its agent and its seed; the trace holds the run's
-key, which says over which back-end and at which level it was made, and whether agent and roambus are still of the
-version that has made it. The rules:
-
-- A run is made again in a folder of its own: nothing in the results changes.
-- A trace that comes out otherwise is a problem. A run of another version cannot be verified, which is said, and says
-  nothing of the run.
-- An agent that is not installed is run only if the user trusts it, and its code is named before it runs.
-- The sample is always the same for the same results, so that who reads a report can repeat it.
+The run's folder holds everything: the ini names agent and seed, and the trace holds the run's key, which tells
+back-end, level and versions. A run is made again in another folder. A trace that comes out otherwise is a problem; a
+run of another version cannot be verified. An agent that is not installed runs only if the user trusts it, after its
+code is named. The sample is the same for the same results.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ the command that makes each folder again.
 
 Numbers and verdicts come from the results. Explanations come from `reproduction_notes.txt`; each is printed only while
 the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
-more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures, and the
-numbers that they show stand below it, to unfold.
+more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures; their
+numbers stand in a CSV file beside it.
 
 1. The text around the numbers is a template, `reproduction.md.j2`, which asks a `Gallery` for each picture where it is
    to stand. So the order of the document is in the template, and what is drawn is here.
@@ -25,9 +25,10 @@ numbers that they show stand below it, to unfold.
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,13 @@ import pandas as pd
 
 from docs.writers.explanations import check_suppositions
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP
+from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES
 from roambus.experiments.claims import Claim, check
 from roambus.experiments.figures.drawing import draw_panels
-from roambus.experiments.figures.figure import Plan, agent_lines, cut, figure_table, look_up
+from roambus.experiments.figures.figure import Plan, agent_lines, cut, look_up
 from roambus.experiments.measurements import (
     Measurements,
-    markdown_table,
+    format_mean,
     read_measurements,
     rows_at,
     sent_table,
@@ -61,7 +62,8 @@ from roambus.experiments.studies.thesis.claims import (
     check_further_claims,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
-from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
@@ -129,8 +131,9 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
     energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
     runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
-    told = list(dict.fromkeys(agent for one in sweeps for agent in one.told))
-    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: told}
+    oracle = list(dict.fromkeys(agent for one in sweeps for agent in one.oracle_agents))
+    titles = {label: title for one in sweeps for label, title in one.sweep.get(TITLES, {}).items()}
+    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: oracle, TITLES: titles}
     known = (*sweeps[0].metrics, *COSTS)
     return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
 
@@ -212,21 +215,32 @@ class Gallery:
         place = {SPEED: cut(measured, SPEED, THESIS_SPEED)}
         runs, points = (rows_at(rows, place) for rows in (measured.runs, measured.points))
         table = sent_table(Measurements(runs, points, measured.sweep))
-        return markdown_table(table.headings, table.rows)
+        return self._keep("packets-by-type", "Packets by type", table.headings, table.rows)
 
     def explained(self, sweep: str) -> str:
         """The means of a small sweep's points, of the metrics that explanations are about."""
         table = table_of(self._sweeps[sweep], _EXPLAINED)
-        return markdown_table(table.headings, table.rows)
+        return self._keep(sweep, sweep, table.headings, table.rows)
 
     def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
-        """The picture in Markdown, and its numbers to unfold."""
+        """The picture in Markdown, with a link to its numbers."""
         drawn = [figure for plan in plans if (figure := look_up(measured, plan)).series]
         draw_panels(drawn, self._folder / f"{picture}.png")
-        numbers = "\n".join(f"{figure.title}\n\n{figure_table(figure)}" for figure in drawn)
+        rows = [
+            (figure.title, series.label, f"{figure.x_title} {x}", format_mean(mean, low, high))
+            for figure in drawn
+            for series in figure.series
+            for x, mean, low, high in zip(series.x, series.mean, series.low, series.high, strict=True)
+        ]
+        numbers = self._keep(picture, "Numbers", ("figure", "line", "x", "mean"), rows)
         alternative = "; ".join(figure.title for figure in drawn)
-        unfolded = f'<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
-        return f"![{alternative}]({self._folder.name}/{picture}.png)\n\n{unfolded}"
+        return f"![{alternative}]({self._folder.name}/{picture}.png)\n\n{numbers}"
+
+    def _keep(self, name: str, label: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+        """Write a table beside the pictures; return a link to it in Markdown."""
+        with (self._folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([head, *rows])
+        return f"[{label}]({self._folder.name}/{name}.csv)"
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"

@@ -1,11 +1,8 @@
 """A study: one or more sweeps, and what is measured, drawn and claimed of each.
 
-`roambus reproduce` runs a study; the study describes the figures, claims and the report of its results. An installed
-package declares a study by an entry point of the group `roambus.studies`, whose module combines sweeps (TOML files with
-their templates, beside it), metrics and claims into a `Study`. The module is imported when the study is used. A study
-without a package is found by the path of its file.
-
-Results are read together with the study and the sweep that their `sweep.json` names.
+`roambus reproduce` runs a study; figures, claims and the report of its results follow from it. The module `study` in
+the study's folder combines sweeps, metrics and claims, and defines STUDY. A study of the user's own is the path of a
+file. Results name the study and the sweep that they are of in `sweep.json`.
 """
 
 from __future__ import annotations
@@ -25,6 +22,7 @@ from roambus.experiments.claims import Claim, ClaimTest, check
 from roambus.experiments.figures.figure import DotPlan, MapFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such
+from roambus.experiments.sweeps.measure_files import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics
@@ -192,11 +190,11 @@ def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
     """What is measured of a sweep's results beside the metrics of every sweep; raises UserError.
 
-    It is what their study measures, what `measure` names, and what the sweep names, as far as that is installed: code
-    that results name is not run unasked.
+    It is what their study measures, what `measure` names, and what the sweep names: installed packages, and files that
+    a sweep of the user's own named. Other code that results name is not run unasked.
     """
-    installed = [one for one in measured_by(folder) if not one.endswith(".py")]
-    return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *installed]))
+    chosen = [one for one in measured_by(folder) if is_chosen(folder, one)]
+    return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *chosen]))
 
 
 def measured_by(folder: Path) -> list[str]:

@@ -1,15 +1,11 @@
-"""Plans the runs of a sweep, skips those that are complete, has the rest made, and reports those that fail.
+"""Plans the runs of a sweep, skips complete ones, has the rest made, and reports failures.
 
-- Every run is rendered before the first one starts, so that a mistake in a template costs nothing. The first seed of
-  each point is also read as the host reads it, and its agents are made; other seeds are only rendered.
-- A run's key says what it depends on. What is complete under its key is never made again, and so a sweep that was
-  interrupted goes on where it was. A failed run is only repeated on request: most would fail again.
-- A crew makes the runs: processes of this machine, or executors of a cluster. The runner plans and counts.
-- Where results lie on an object store a crew works in a mirror, and each run is published as soon as it is complete.
+Every run is rendered before the first one starts, so a mistake in a template costs nothing. The first seed of each
+point is also read as the host reads it. A run's key says what it depends on; a run that is complete under its key is
+never made again, and a failed one on request only. A crew makes the runs: processes, or executors of a cluster.
 
-A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. The script calls the very command
-that wrote it, with the part that a task makes. A task that is killed, preempted or out of time leaves complete runs
-alone; submitted again, it makes what is missing.
+A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. Its script calls the command that
+wrote it; submitted again, it makes what is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +15,8 @@ import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -28,7 +25,6 @@ from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
-from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -38,6 +34,7 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.stores import Store
 from roambus.experiments.sweeps.attempts import tidy, workspace
+from roambus.experiments.sweeps.effects import SEED_LINE, check_different, check_parameters, check_used
 from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
@@ -101,74 +98,18 @@ def plan_runs(
     `watched` passes the points on, and may show how far it is. Without a `backend` the runs must be such as the
     embedded radio can make.
     """
-    plans, usage = [], _Usage(sweep.template, backend)
-    for point in watched(expand(sweep)):
+    points = expand(sweep)
+    firsts = [point for point in points if point.seed == sweep.seeds[0]]
+    planned = []
+    for point in watched(points):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            _check(sweep.template, plan, backend)
-            usage.look(point, plan.ini)
-        plans.append(plan)
-    usage.check()
-    return plans
-
-
-class _Usage:
-    """Finds settings that no run of a sweep uses, which are refused: their user would wait for an effect in vain.
-
-    A setting is used if the ini changes with it, and the back-end reads a key that does.
-    """
-
-    def __init__(self, template: Path, backend: BackendFactory | None) -> None:
-        self._template = template
-        self._backend = backend
-        self._used: set[str] = set()
-        self._unused: dict[str, str] = {}
-        """Why the other settings are not."""
-
-    def look(self, point: Point, ini: str) -> None:
-        """Note which settings of a run are used."""
-        usual = defaults(self._template)
-        for name, value in point.variables.items():
-            if name in self._used:
-                continue
-            why = "" if _is_alike(value, usual.get(name)) else self._why_unused(point, name, ini)
-            if why:
-                self._unused[name] = f"{name}={value}: {why}"
-            else:
-                self._used.add(name)
-
-    def _why_unused(self, point: Point, name: str, ini: str) -> str:
-        """Why it is not used; empty if it is."""
-        others = {other: value for other, value in point.variables.items() if other != name}
-        try:
-            without = render_point(self._template, replace(point, variables=others))
-        except UserError:  # the template needs it
-            return ""
-        if without == ini:
-            return f"with these other settings, {self._template.name} makes the same ini without it"
-        keys = sorted({key for key, _ in _entries(ini, self._template) ^ _entries(without, self._template)})
-        if self._backend and keys and all(key.startswith(unused_keys(self._backend)) for key in keys):
-            return f"it only sets {keys[0]}, which the back-end {self._backend.name} does not read"
-        return ""
-
-    def check(self) -> None:
-        """Raise UserError for a setting that no run has used."""
-        for name, why in self._unused.items():
-            if name not in self._used:
-                raise UserError(why)
-
-
-def _is_alike(value: Scalar, default: Scalar | None) -> bool:
-    """Whether a value is the default, however it is written."""
-    try:
-        return default is not None and float(value) == float(default)
-    except ValueError:
-        return value == default
-
-
-def _entries(ini: str, template: Path) -> set[tuple[str, str]]:
-    return {(entry.key, entry.value) for entry in parse_ini(ini, template).entries}
+            check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
+        planned.append((point, plan))
+    check_different(sweep, planned)
+    check_used(sweep, firsts, partial(render_point, sweep.template), backend)
+    return [plan for _, plan in planned]
 
 
 def render_point(template: Path, point: Point) -> str:
@@ -211,20 +152,18 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> None:
-    """Reads a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent.
-
-    Without them every run of the sweep would be the same, and nothing else would tell.
-    """
+def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
+    """Read a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent."""
     rendered = _rendered(template)
     scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
     if backend is not None:
         check_files(plan.ini, rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
-        raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
+        raise UserError(f"{template}: the run's seed is missing: {SEED_LINE}")
     if scenario.agent != plan.agent:
         raise UserError(f"{template}: the run's agent is missing: write ...agent = {{{{ agent | quoted }}}}")
     make_agents(scenario, load_agent(plan.agent))
+    return scenario
 
 
 def _rendered(template: Path) -> Path:

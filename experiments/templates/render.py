@@ -1,17 +1,11 @@
-"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
+"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
 
-Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
-declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
-filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
-the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
-users' own can call those of all studies.
+The command sets `seed`, `agent` and `agent_parameters`; all other variables are declared at the template's head
+(`variables`). Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
+`file_name` and `time`.
 
-1. A template is data of somebody's, so that it is rendered in a sandbox with bounds (`bounds`), and nothing is imported
-   from the folder in which it lies.
-2. A variable that nobody set is an error and no empty text, because an ini with a gap in it can be a valid one.
-3. Whatever goes wrong is told with the template's file and line, because what it computes is its author's.
-4. What can be set is found without rendering: by the declarations at the head of the template and of all parts that it
-   includes, or, where a template of the user's declares nothing, by the names that it uses.
+Templates can come from anybody, so Jinja's sandbox renders them and nothing is imported from their folder. An unset
+variable is an error, because an ini with a gap can be valid. Every error names the template's file and line.
 """
 
 from __future__ import annotations
@@ -33,7 +27,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, study_modules
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -49,12 +43,17 @@ def find_template(name: str) -> Path:
 
 
 def find_beside(template: Path, name: str) -> Path:
-    """The file that a rendered template names: beside the template, or with roambus' own; raises UserError."""
-    for folder in (template.parent, TEMPLATES):
+    """The file that a template names or includes: beside it, or with roambus' own; raises UserError."""
+    for folder in _folders(template.parent):
         with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
             if Path(name).name == name and (folder / name).is_file():
                 return folder / name
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
+
+
+def _folders(own: Path) -> list[Path]:
+    """Where the files lie that a template in this folder names: there, or in the folders of shipped templates."""
+    return [own, TEMPLATES, *shipped_studies().values()]
 
 
 def template_variables(template: Path) -> dict[str, Setting | None]:
@@ -167,7 +166,7 @@ def _place(template: Path, error: Exception) -> str:
 def _environment(folder: Path) -> SandboxedEnvironment:
     """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
     environment = SandboxedEnvironment(
-        loader=FileSystemLoader([folder, TEMPLATES]),
+        loader=FileSystemLoader(_folders(folder)),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         finalize=_finalize,

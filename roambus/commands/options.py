@@ -119,7 +119,8 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
-    from roambus.experiments.sweeps.sweep_file import is_template, named_settings, read_sweep
+    from roambus.experiments.sweeps.named_settings import is_template, named_settings
+    from roambus.experiments.sweeps.sweep_file import read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)

@@ -1,11 +1,8 @@
 """From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
 
-Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. All others are computed
-with Spark, batch by batch, and added to the store at once, so that an aggregation that is killed goes on where it was.
-Each table is written as CSV and as Parquet, each file in one step.
-
-A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
-interval (`roambus.spark.aggregation.intervals`) are over the seeds that have a value.
+Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. The others are computed
+batch by batch and added to the store at once, so a killed aggregation goes on where it was. Each table is written as
+CSV and as Parquet, each file in one step.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Makes our package importable on an executor of a Spark cluster, where roambus need not be installed.
+"""Makes our package importable on executors of a Spark cluster, where roambus need not be installed.
 
-The package goes as a zip with the Spark session, named after its contents. On each machine it is unpacked once, in the
-user's cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later
-executor or sweep compiles the same code again. Each version of the code has a folder of its own; one that nobody has
-used for long is removed.
+The package goes as a zip with the Spark session, named after its contents. Each machine unpacks it once in the user's
+cache, where Numba keeps compiled code beside the sources; a version that has long been unused is removed.
 
-What executors call is sent by value: when it runs there, nothing of roambus can be imported yet. So `worker` and
-`measurer`, and what they call, use nothing of roambus.
+`worker` and `measurer` are sent by value, and use nothing of roambus: nothing can be imported yet when they run.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""The metrics of every run, each declared and computed in one place: a function of a run's tables.
+"""The metrics of every run, each declared and computed in one place.
 
 A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
-metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
-NaN where there is nothing to measure. Everything else is derived from that: the column's type, the axes of figures,
-the tables of the report, what a comparison and an export call the metric, and the units of data frames. Metrics of a
-study, and those of one's own, are written in the same way (docs/metrics.md), and these here are the examples.
+column in tables and exports, and its docstring the meaning. It returns a number, or NaN where there is nothing to
+measure. Types of columns, axes of figures and tables of reports follow from that.
 
-Tables are those of `roambus.spark.metrics.run`, which brings pandas with it. It is not imported before something is
-computed, so that a list of metrics is there at once.
+`roambus.spark.metrics.run`, which brings pandas, is not imported before a metric is computed.
 """
 
 from __future__ import annotations
@@ -102,6 +99,9 @@ class Metric:
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
     """Makes a metric of a function; `options` are `scale`, `kind`, `skewed` and `is_main`, as `Metric` has them."""
+    for name, kind in (("scale", Scale), ("kind", Kind)):
+        if not isinstance(given := options.get(name, next(iter(kind))), kind):
+            raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
 
     def declare(compute: Callable[[Run], float]) -> Metric:
         meaning = " ".join((inspect.getdoc(compute) or "").split())
@@ -150,7 +150,7 @@ def sent_metric(column: str) -> Metric:
 
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
-    """Pairs of a notification and a subscriber whose filter matches it."""
+    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
     return len(run.pairs)
 
 
@@ -174,7 +174,10 @@ def duplicates(run: Run) -> float:
 
 @metric("unexpected", kind=Kind.COUNT)
 def unexpected(run: Run) -> float:
-    """Pairs delivered to a subscriber whose filter does not match."""
+    """Pairs delivered to a node that did not want the notification when it was published, other than its publisher.
+
+    Its filter does not match, or it subscribed later. Nothing that the warm-up published counts.
+    """
     return run.unexpected
 
 

@@ -1,22 +1,10 @@
-"""What the thesis' section 4.5 and conclusion 5.1 say about its figures, each sentence with one precise reading.
+"""The claims of the thesis' section 4.5 and conclusion 5.1 about its figures, each with one precise reading.
 
-The readings of the first ten were fixed before any run. The six further ones were fixed after small runs had been seen,
-so they stand apart, and are numbered after the ten. Claims about a named size or speed need exactly that point. Claims
-about every size or speed are tested on those that were measured. Delivery rate means the thesis' (delivered of
-attempted), as in its figure 4.4.
-
-The rules by which sentences became readings:
-
-1. Both protocols run on equal networks of equal seeds, and what is compared are differences by seed. So what one
-   network is like does not count as a difference between the protocols.
-2. "Falls", "rises" and "grows" are slopes by least squares through all points, one for each seed. The two ends of a
-   curve alone would throw away what lies between, and a test over points would take one network for several.
-3. Sizes double from one to the next, so that a slope over size is one over doublings.
-4. "Explodes" and "barely" are exponents: messages per node grow as a power of the size, whatever their number is.
-5. What is averaged over an axis is averaged within a seed first, and only seeds with a value everywhere count. Else a
-   point that some seeds lack would move the mean.
-6. "Not", "keeps up" and "barely" need a bound, because no finite sample shows that a difference is 0. Each bound stands
-   here under the number of its claim.
+The readings of the first ten were fixed before any run; six further ones, after small runs, are numbered after them.
+Delivery rate is the thesis' (delivered of attempted). Both protocols are compared by differences at equal seeds.
+"Falls", "rises" and "grows" are least-squares slopes through all points of a seed, over doublings of the size.
+"Explodes" and "barely" are exponents of the size. Means over an axis are taken within a seed, and only of seeds with
+every value. "Not", "keeps up" and "barely" need a bound, which stands at the claim.
 """
 
 from __future__ import annotations

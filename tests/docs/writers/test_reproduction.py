@@ -43,9 +43,9 @@ def document(docs: Path) -> str:
     return (docs / "reproduction.md").read_text(encoding="utf-8")
 
 
-def test_every_picture_is_there(document: str, docs: Path) -> None:
-    """Each one that the document names was drawn, and no other."""
-    named = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", document)
+def test_every_picture_and_table_is_there(document: str, docs: Path) -> None:
+    """Each one that the document links was made, and no other."""
+    named = re.findall(r"\[[^\]]+\]\((reproduction/[^)]+)\)", document)
     assert "reproduction/figure-4.4.png" in named
     drawn = {f"reproduction/{path.name}" for path in (docs / "reproduction").iterdir()}
     assert set(named) == drawn
@@ -63,11 +63,15 @@ def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
     assert "  - roambus sweep explain-load was not run" in document
 
 
-def test_tables_hold_what_pictures_show(document: str) -> None:
-    """A row a protocol, flooding beside the thesis' two, a column a size."""
-    table = document.rpartition("Messages per node at 8 m/s")[2]
-    assert "| configuration | C2 | C4 | C16 |" in table
-    assert re.search(r"\| flooding \| [\d,.]+ ± [\d,.]+ \|", table)
+def test_tables_hold_what_pictures_show(docs: Path) -> None:
+    """A row for each point of each line, with its interval: flooding stands beside the thesis' two protocols."""
+    table = (docs / "reproduction" / "protocols-cost.csv").read_text(encoding="utf-8")
+    assert table.startswith("figure,line,x,mean\n")
+    assert re.search(
+        r'^Messages per node at 8 m/s,flooding,configuration C16,"?[\d,.]+ \([\d,.]+ to [\d,.]+\)"?$',
+        table,
+        re.MULTILINE,
+    )
 
 
 def test_it_says_what_was_run_and_what_not(document: str) -> None:

@@ -231,8 +231,8 @@ def test_a_worker_without_memory_ends_without_a_traceback(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("template", "settings", "problem"),
     [
-        ("field", {"movements": "absent.movements"}, "movements=absent.movements: .* makes the same ini without it"),
-        ("field", {"interference": 0.5}, "interference=0.5: it only sets SN.interference.*, which the back-end ideal"),
+        ("field", {"movements": "absent.movements"}, "movements=absent.movements changes nothing in field.ini.j2"),
+        ("field", {"interference": 0.5}, "interference=0.5 only sets SN.interference.*, which the back-end ideal"),
         ("field", {"path_losses": "losses.txt"}, "SN.wirelessChannel.pathLoss.* the back-end ideal does not read"),
     ],
 )
