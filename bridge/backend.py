@@ -197,6 +197,11 @@ class BackendFactory(Protocol):
         """The back-end of one run, whose ini and radio parameters file lie in `folder`; raises UserError."""
 
 
+def is_foreign(factory: BackendFactory) -> bool:
+    """Whether another package brings the factory, whose back-ends are checked while they run."""
+    return not type(factory).__module__.startswith("roambus.")
+
+
 UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "radio": ("SN.ideal.", "SN.ns3."),
     "castalia": ("SN.ideal.", "SN.ns3.", "SN.links.", "SN.interference."),
