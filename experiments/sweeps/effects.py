@@ -35,7 +35,6 @@ def check_different(sweep: Sweep, planned: Sequence[tuple[Point, RunPlan]]) -> N
 
 
 def _difference(sweep: Sweep, first: Point, second: Point) -> str:
-    """The axis and the values that make no difference, and what to write in the template."""
     if first.seed != second.seed:
         return f"seeds {first.seed} and {second.seed} make the same run: {SEED_LINE}"
     for (name, one), (_, other) in zip(first.axes, second.axes, strict=True):
@@ -86,7 +85,6 @@ def _entries(ini: str) -> set[tuple[str, str]]:
 
 
 def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
-    """The variables with one value for all points; without those that have to be set, or have their default."""
     declared = template_variables(sweep.template)
     single = (
         next(iter(axis.values.values()))

@@ -6,6 +6,7 @@ import io
 import multiprocessing.spawn
 import os
 import shutil
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import NoReturn
 
@@ -120,6 +121,7 @@ def test_what_a_killed_sweep_left_goes_even_if_nothing_is_to_be_done(tmp_path: P
 def test_workers_that_cannot_start_end_the_sweep(tmp_path: Path) -> None:
     """No run is blamed for it, and none is begun for ever."""
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", "pass"), seeds=5), tmp_path / "out")
+    resource_tracker.ensure_running()  # a process of its own, which would not start either
     before = multiprocessing.spawn.get_executable()
     multiprocessing.set_executable(shutil.which("false") or "false")
     try:
