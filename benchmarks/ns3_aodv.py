@@ -53,7 +53,7 @@ from roambus.python_protocol.vocabulary import SECOND
 TEMPLATE, WORKER = Path(__file__).with_name("ns3_field.ini.j2"), Path(__file__).with_name("ns3_worker.py")
 OURS = "ttl_start=1 gratuitous_rrep=true hello_always=on"
 NS3: dict[str, bool | int] = {"EnableHello": True}
-"""What makes both speak with the same constants: ours as ns-3 starts its rings and answers, ns-3 as it is."""
+"""Settings by which both use the same constants: ours as ns-3 starts its rings and answers, ns-3 as it is."""
 START_S, REST_S = 2, 20
 BYTES = 52
 """Of a packet above UDP: what a PACKET of ours has."""
@@ -92,7 +92,7 @@ class Case:
 
 
 class Result(NamedTuple):
-    """What came of a run, or of several in the mean."""
+    """The results of a run, or the means of several."""
 
     delivered: float
     hops: float

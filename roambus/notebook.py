@@ -21,6 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError
+from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.trace.parquet import read_trace
 from roambus.commands.options import Simulator
@@ -113,7 +114,7 @@ def sweep(  # noqa: PLR0913  # as for `run`
     named = os.fspath(name)
     folder = Path("results", Path(named.removesuffix(".ini.j2")).stem) if out is None else Path(out)
     asked = _chosen(agents, settings, seeds, folder).named(named)
-    at_once = workers or len(os.sched_getaffinity(0))
+    at_once = workers or cores()
     problems = _made(asked, folder, at_once, backend, Making(retry_failed=retry_failed))
     if problems:
         warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)

@@ -332,6 +332,9 @@ def core_of_our_own() -> Iterator[None]:
 
     With every core claimed the scheduler places both, as always.
     """
+    if not hasattr(os, "sched_getaffinity"):  # as on macOS
+        yield
+        return
     before = os.sched_getaffinity(0)
     lock = _claim(before)
     try:

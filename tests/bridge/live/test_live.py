@@ -219,7 +219,7 @@ def test_nodes_end_when_their_conductor_is_killed(start: Start, tmp_path: Path) 
     command = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=60")
     until(lambda: is_on_air(tmp_path))
     command.process.kill()
-    until(lambda: not command.processes())
+    until(lambda: not command.processes(), within_s=90)
     kept = sorted(tmp_path.glob("results/run/traces/**/nodes/*.trace.parquet"))
     assert len(kept) == 6
     assert all(read_trace(file).num_rows for file in kept)
