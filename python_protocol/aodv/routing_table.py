@@ -4,8 +4,7 @@ A route is valid until its lifetime ends or its link breaks, then invalid for DE
 compared at look-up; timers would cost more than the routes.
 
 No loop can form: along next hops (sequence number, hops) only gets better. An offer is taken only if it is newer, or
-equally new and shorter, or equally new where the own route was lost. Two rules go beyond the RFC
-(`test_loop_freedom.py` shows the loops):
+equally new and shorter, or the own route was lost. Two rules go beyond the RFC (`test_loop_freedom.py`):
 
 - A lost route gets the next sequence number, also after a RERR, whose number section 6.11 copies.
 - It is remembered for DELETE_PERIOD after the last data from its destination (`extend`).
