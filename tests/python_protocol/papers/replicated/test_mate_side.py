@@ -74,7 +74,7 @@ def test_a_leader_that_hears_of_a_later_one_leads_no_longer() -> None:
     """Section 6.9: what a client says then waits for the other, and nobody is informed of it."""
     old_leader = agent(0)
     assert tell(old_leader, received(2, Leader(1, 1))) == []
-    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.Accepted(3, 1))]
+    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.acceptance(EVENT))]
 
 
 def test_a_leader_measures_how_soon_others_take_the_first_of_several_steps() -> None:
