@@ -20,20 +20,26 @@ WITH rows AS NOT MATERIALIZED (
   FROM read_parquet($files, filename = true, hive_partitioning = false) JOIN warm ON filename = warm.run
   WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive')
 ),
+publications AS (
+  SELECT run, id, arg_min(node, time_s) AS publisher, bool_or(early) AS early
+  FROM rows WHERE event = 'publish' GROUP BY ALL
+),
 listed AS (
-  SELECT run, event, id, time_s, early, word::INT AS subscriber
+  SELECT run, event, id, node, time_s, early, word::INT AS subscriber
   FROM (SELECT *, unnest(string_split(coalesce(detail, ''), ' ')) AS word FROM rows WHERE event IN ('publish', 'route'))
   WHERE word <> ''
 ),
 published AS (
   SELECT run, id, subscriber, min(time_s) AS published_s, bool_or(early) AS early
-  FROM listed WHERE event = 'publish' GROUP BY ALL
+  FROM listed WHERE event = 'publish' AND subscriber <> node GROUP BY ALL
 ),
 routed AS (SELECT DISTINCT run, id, subscriber FROM listed WHERE event = 'route'),
 delivered AS (
-  SELECT run, id, node AS subscriber, count(*) AS copies, bool_or(early) AS early,
+  SELECT run, id, node AS subscriber, count(*) AS copies, bool_or(rows.early) AS early,
+         bool_or(coalesce(publications.early, false)) AS published_early,
          arg_min({'at': time_s, 'hops': hops}, {'at': time_s, 'hops': coalesce(hops, -1)}) AS first
-  FROM rows WHERE event = 'deliver' GROUP BY ALL
+  FROM rows LEFT JOIN publications USING (run, id)
+  WHERE event = 'deliver' AND node IS DISTINCT FROM publisher GROUP BY run, id, node
 ),
 pairs AS (
   SELECT run, routed.run IS NOT NULL AS routed, copies, delivered.first.hops AS hops,
@@ -54,7 +60,7 @@ deliveries AS (
 ),
 others AS (
   SELECT delivered.run, count(*) AS unexpected
-  FROM delivered ANTI JOIN published USING (run, id, subscriber) WHERE NOT early GROUP BY ALL
+  FROM delivered ANTI JOIN published USING (run, id, subscriber) WHERE NOT early AND NOT published_early GROUP BY ALL
 ),
 nodes AS (
   SELECT run, node, count_if(event = 'send' AND NOT early) AS messages,

@@ -1,19 +1,8 @@
-"""Agents, templates, sweeps, studies and metrics: those of roambus and those of installed packages.
+"""Agents, templates, sweeps, studies and metrics of roambus and of installed packages, with all that can be set.
 
-A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
-command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the
-same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
-for each without importing what they stand for, which a shell that completes a name needs.
-
-The rules:
-
-- A row of a table is a mapping of texts, whatever it is about. So text, JSON and the page need to know no kind, and a
-  new kind of thing is a function here and its names in `listing`.
-- What is shown is what is declared: parameters and variables are `Setting` objects, with their default, bounds and
-  meaning, and nothing about them is written a second time here.
-- A thing that is broken does not hide the others. An agent that cannot be imported is shown with the reason; a template
-  or a sweep that comes with roambus cannot be broken unless the installation is, and that is an error.
-- A name is looked for among all kinds, because `thesis` is a template, a sweep and a study: all three are shown.
+A thing is found by its name, among all kinds: `thesis` is a template, a sweep and a study. It is shown as text and as
+JSON, from its own declarations (`Setting`). A row of a table is a mapping of texts, so the output needs to know no
+kind. A broken agent is shown with the reason. `listing` has names and summaries without importing anything.
 """
 
 from __future__ import annotations
@@ -37,8 +26,9 @@ from roambus.experiments.listing import (
 )
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
 from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, count_points
-from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import Message
@@ -82,17 +72,13 @@ class Thing:
 
 
 def _line(row: Row) -> str:
-    """The first column, then the default if there is one, then the rest in its order: what it takes names the unit."""
     name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
     head = f"{name} = {default}" if (default := row.get("default")) else name
     return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
-    """Everything of that name, of one kind or of all, or what the file of that path holds, or its class.
-
-    A Python file is run for it. Raises UserError with near names.
-    """
+    """Find everything of that name, or of that file or class; runs a Python file. Raises UserError with near names."""
     if is_python(name):
         return [_study(name) if Path(name).is_file() and own_study(Path(name)) else _agent(name)]
     if Path(name).is_file():
@@ -121,7 +107,6 @@ def everything(kind: str) -> list[Thing]:
 
 
 def _agent(name: str) -> Thing:
-    """An agent by the name of its entry point, with each of its parameters."""
     try:
         agent = load_agent(name)
     except UserError as error:
@@ -148,7 +133,6 @@ def _type_of(message: type[Message]) -> str:
 
 
 def _fields(message: type[Message]) -> str:
-    """The fields of a message with their types, in the order in which they travel."""
     return ", ".join(f"{one.name}: {getattr(one.type, '__name__', one.type)}" for one in fields(message))
 
 
@@ -156,7 +140,6 @@ def _fields(message: type[Message]) -> str:
 
 
 def _template(name: str) -> Thing:
-    """A template by its name or path, with its variables and the settings that its sweeps have names for."""
     file = find_template(name)
     variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
@@ -178,7 +161,7 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
-    """A sweep by its name or path, with what it varies and what it fixes; raises UserError if it cannot be read."""
+    """A sweep, with its axes and fixed values; raises UserError."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -199,7 +182,6 @@ def _sweep(name: str) -> Thing:
 
 
 def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
-    """A row for each plain axis with its values, and one for each name of a zipped axis with what it sets."""
     for axis in axes:
         if not axis.zipped:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
@@ -228,7 +210,6 @@ def _study(name: str) -> Thing:
 
 
 def _metric(name: str) -> Thing:
-    """A metric by its column, and the study that measures it if it is none of every run's."""
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}

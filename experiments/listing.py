@@ -1,10 +1,8 @@
 """Names and summaries of agents, templates, sweeps, studies and metrics, without importing any of them.
 
-A list has to be there at once, also for a shell that completes a name. Agents, studies and their metrics are Python
-modules that bring NumPy, SciPy or Spark with them, which takes seconds. So their docstrings and declarations are read
-from the source: an agent's from the module that its entry point names, a study's metrics from the functions under
-`metric` in its folder. Templates and sweeps tell what they are in the comment that they begin with. All the rest of a
-thing is in `roambus.experiments.inventory`, which loads it.
+A shell that completes a name waits for the list, and agents and studies import NumPy, SciPy or Spark, which takes
+seconds. So docstrings and declarations are read from the sources, and templates and sweeps begin with a comment that
+describes them. `roambus.experiments.inventory` loads the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ def first_sentence(text: str) -> str:
 
 
 def heading(file: Path) -> str:
-    """The first sentence of the comment with which a template or a sweep begins; a command in it is not part of it."""
+    """The first sentence of the comment at the head of a template or sweep, without commands."""
     lines = file.read_text(encoding="utf-8").splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
     comment = []

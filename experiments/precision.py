@@ -1,28 +1,12 @@
 """How many seeds each point of a sweep needs until an interval, or the verdict on a claim, is narrow enough.
 
-All answers follow from the runs with the lowest seeds alone, never from the order in which runs were made: the same
-command, given again, goes on where it was, wherever runs were made.
+All answers follow from the runs with the lowest seeds alone, never from the order of runs. A metric takes Stein's two
+stages (1945, Annals of Mathematical Statistics 16): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds in
+all, with t of n0 - 1 degrees of freedom. Adding seeds until the usual interval is narrow enough would stop too early.
 
-For a metric the answer is Stein's two stages. Who adds seeds until the usual interval is narrow enough stops too often
-where the variance looks small by chance, and the interval then covers the mean less often than it says. Stein (1945, "A
-two-sample test for a linear hypothesis whose power is independent of the variance", Annals of Mathematical Statistics
-16) takes the variance from the first seeds only. With n0 of them, of variance s^2, and N = ceil((t s / d)^2) seeds in
-all, mean plus or minus d covers the mean with the confidence of t, Student's quantile of n0 - 1 degrees of freedom:
-exactly so for normal values, whatever their variance. `benchmarks.precision_coverage` shows it for others, too.
-
-A claim's seeds are looked at a few times, and early looks have little error to spend. The last look is at all seeds
-that may be run, and judges by the rule of every claim, at 5 %. The looks before share one per cent: each settles a
-claim only at its share of that. By the union bound the verdict, or the interval behind it, is wrong with a probability
-of six per cent at most, whatever the looks have to do with each other (group-sequential tests with an alpha-spending
-function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
-
-A test that a mean is above or below a bound (`judged`, for tests of agents) has the same looks, each with its share of
-the error that the test may make on either side: early ones a tenth together, the last six tenths. It is decided by
-the interval of the metric, which leans as the values do; the rest is for values that lean more. So it
-keeps its level for rates, delays and counts, too, as the benchmark shows. What an interval cannot know are runs that no
-seed has shown. So a rate also has to stay on its side of the bound if the runs that so many seeds can miss were as bad
-as can be (`seeds_to_show`): with n seeds a mean of m shows b if (b / m)^n is at most the error. At 0.95 that takes 59
-seeds, even where all of them are 1.
+A claim is looked at a few times. The last look judges at 5 %; those before share one per cent (Bonferroni), so a
+verdict errs with at most six. `judged` tests a mean against a bound in the same looks, by the metric's interval. A rate
+must also hold if the runs that no seed has shown were as bad as can be (`seeds_to_show`).
 """
 
 from __future__ import annotations
@@ -112,10 +96,9 @@ def half_width_at(part: Part, significance: float) -> float:
 def settled_at(
     parts_at: Callable[[int], Sequence[Part] | None], schedule: Sequence[int], width: Width
 ) -> tuple[int, bool]:
-    """The look at which a claim is settled, and true; or the first look whose runs are not there, and false.
+    """The look at which a claim is settled, and true; or the first look with missing runs, and false.
 
-    `parts_at` gives a claim's parts of the first so many seeds, and None if runs of them are missing. The last look
-    settles everything.
+    `parts_at` gives a claim's parts of the first seeds, None if runs are missing. The last look settles everything.
     """
     for look, seeds in enumerate(schedule):
         parts = parts_at(seeds)
@@ -127,11 +110,7 @@ def settled_at(
 
 
 def seeds_needed(first: Sequence[float], width: Width, within: Support = Support.ANY) -> float:
-    """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
-
-    Stein's t s / sqrt(n0) is half of the interval of the first seeds; that of a skewed metric is made on its scale.
-    With a width that is relative to a mean of 0 it is infinite, too, unless all values are the same.
-    """
+    """The number of seeds that the mean needs in all (Stein), from the values of the first; infinite below two."""
     if len(first) < 2:
         return math.inf
     found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
@@ -169,10 +148,9 @@ def judged(values: Sequence[float], bound: Bound, error: float, look: int, count
 
 
 def seeds_to_show(mean: float, bound: Bound, error: float) -> float:
-    """With how many seeds a mean of a share is on its side even if runs that none has shown are as bad as can be.
+    """The seeds with which a share's mean keeps its side even if all unseen runs are as bad as can be.
 
-    n seeds miss a share 1 - error^(1/n) of all runs as often as the test may err. An interval cannot know of these:
-    where one run in twenty delivers nothing and the others 0.97, a test by it passes in 70 of 100 cases at the bound.
+    n seeds miss a share 1 - error^(1/n) of all runs as often as the test may err.
     """
     kept, needed = (mean, bound.number) if bound.side is Side.ABOVE else (1 - mean, 1 - bound.number)
     if bound.within is not Support.SHARE or needed <= 0:
@@ -225,7 +203,7 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
 def _parts_at(
     sweep: Sweep, measured: Measurements, claim: ClaimTest, points: Sequence[str], seeds: int
 ) -> Sequence[Part] | None:
-    """The parts of a claim that the first so many seeds of its points give; None if one of their runs is missing."""
+    """The parts of a claim from the first seeds of its points; None if a run is missing."""
     part = _with_runs(measured, measured.runs[SEED] < seeds)
     there = _runs_by_point(sweep, part)
     if any(len(there.get(point, ())) < seeds for point in points):
@@ -234,7 +212,6 @@ def _parts_at(
 
 
 def _points_of_claim(sweep: Sweep, measured: Measurements, claim: ClaimTest, first: int) -> list[str]:
-    """The points whose runs make a difference to the claim: without one of them its numbers change."""
     early = _with_runs(measured, measured.runs[SEED] < first)
     whole = str(_parts(claim, early))
 
@@ -253,14 +230,12 @@ def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
 
 
 def _with_runs(measured: Measurements, chosen: pd.Series[bool]) -> Measurements:
-    """What was measured of these runs alone."""
     runs, place = measured.runs[chosen], [AGENT, *measured.axes, SEED]
     tables = {name: table.merge(runs[place], on=place) for name, table in measured.tables.items()}
     return replace(measured, runs=runs, tables=tables)
 
 
 def _runs_by_point(sweep: Sweep, measured: Measurements) -> dict[str, pd.DataFrame]:
-    """The runs of each point that has any."""
     axes = [axis.name for axis in sweep.axes]
     found = {}
     for (agent, *values), runs in measured.runs.groupby([AGENT, *measured.axes], sort=False):

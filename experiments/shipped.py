@@ -1,11 +1,8 @@
 """Finds studies by their entry points, and the templates and sweeps of studies by their folders; resolves names.
 
-A study is an entry point of the group `roambus.studies`, which names the module and its `Study`: `mine.study:STUDY`.
-Its sweeps and templates lie in the folder of that module. Those that belong to no study lie in `templates`.
-
-Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
-name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
-gives a name that nothing of the wanted kind has is told the near names of every kind, and the command that takes each.
+A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`. Its sweeps and templates lie in
+the folder of that module; those of no study lie in `templates`. A command takes a name or the path of a file. An
+unknown name is an error with the near names of every kind, and the command that takes each.
 """
 
 from __future__ import annotations
@@ -43,10 +40,7 @@ def shipped_studies() -> dict[str, Path]:
 
 
 def shipped_files(suffix: str) -> dict[str, Path]:
-    """The shipped files whose names end so, by their names without that end.
-
-    A file whose name begins with an underscore is a part of others, and is left out.
-    """
+    """The shipped files with this suffix, by their names without it; not those that begin with an underscore."""
     folders = [TEMPLATES, *shipped_studies().values()]
     files = [file for folder in folders for file in sorted(folder.glob(f"[!_]*{suffix}"))]
     return {file.name.removesuffix(suffix): file for file in files}
@@ -69,7 +63,7 @@ def find_file(kind: str, suffix: str, name: str) -> Path:
 
 
 def no_such(kind: str, name: str) -> UserError:
-    """The error for a name that nothing of that kind has: it says which names are near, also those of other kinds."""
+    """The error for an unknown name, with near names of all kinds."""
     known = _known()
     near = near_names(name, {other: names for other, names in known.items() if other != kind})
     also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())

@@ -1,14 +1,9 @@
 """Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
 
-Everything that a run depends on lies in its folder. The ini names its agent and its seed; the trace holds the run's
-key, which says over which back-end and at which level it was made, and whether agent and roambus are still of the
-version that has made it. The rules:
-
-- A run is made again in a folder of its own: nothing in the results changes.
-- A trace that comes out otherwise is a problem. A run of another version cannot be verified, which is said, and says
-  nothing of the run.
-- An agent that is not installed is run only if the user trusts it, and its code is named before it runs.
-- The sample is always the same for the same results, so that who reads a report can repeat it.
+The run's folder holds everything: the ini names agent and seed, and the trace holds the run's key, which tells
+back-end, level and versions. A run is made again in another folder. A trace that comes out otherwise is a problem; a
+run of another version cannot be verified. An agent that is not installed runs only if the user trusts it, after its
+code is named. The sample is the same for the same results.
 """
 
 from __future__ import annotations
@@ -55,14 +50,10 @@ class Verifier:
             advance()
 
     def other_version(self, trace: Path, told: set[str]) -> str:
-        """What to say of a run that the code here would not make again; empty for one that it would.
-
-        `told` are the agents that were announced already.
-        """
+        """A line for a run that the code here would not make again, else empty; `told` are announced agents."""
         return self._tried(trace, told, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
 
     def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
-        """What `find` says of the run's plan and key, or why there is no plan."""
         try:
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
@@ -110,7 +101,6 @@ class Verifier:
         return "its rows are the same, but its bytes are not: another PyArrow has written them"
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
-        """The plan with its level, and the back-end, of which a run has this key."""
         # The key is a hash: its origin is found by trying all candidates.
         tried = ((replace(plan, level=level), factory) for factory in self.factories for level in TraceLevel)
         return next((made for made in tried if run_key(*made) == key), None)

@@ -1,14 +1,8 @@
 """The actions of an agent: a class for each kind, and the checks of their values.
 
-An agent does nothing itself. It asks for actions, and the host of the run carries them out in their order. The rules:
-
-- *An action is made quickly.* A run makes millions, each for its host alone. So actions are not frozen, because a
-  frozen object takes four times as long to make, and their constructors are written out, because a call of another
-  method would take longer than what it looks at.
-- *A wrong value is refused where the action is made*, so that the traceback leads to the agent's own line; the host
-  could not tell any more who made it. A constructor asks only whether a value is of the very type that it nearly always
-  has. For all others it calls a check, which lets values pass that are right in spite of that, such as a member of an
-  `IntEnum`, and otherwise says what belongs there, and in which unit.
+Runs make millions of actions, so these are not frozen, and constructors test only for the usual type before they call a
+check; a check accepts unusual values that are right, such as a member of an `IntEnum`. A wrong value is refused where
+the action is made, so that the traceback shows the agent's own line.
 """
 
 from __future__ import annotations
@@ -22,16 +16,16 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, HOST_EVENTS, NodeId, SimTime
 
 LAST_NODE = 65533
-"""The number above it is nobody's in IEEE 802.15.4, and the one above that is BROADCAST."""
+"""In IEEE 802.15.4 the number above it names no node, and the one above that is BROADCAST."""
 LARGEST = 2**31
 """The numbers in a row of the trace are less than this."""
 
 
 @dataclass(slots=True, init=False)
 class Send:
-    """Hands a message to the MAC, for one neighbour or BROADCAST; nobody says whether it arrives.
+    """Hands a message to the MAC, for one neighbour or BROADCAST, without a report of arrival.
 
-    The message waits first for the time `after` by the node's own clock, and a crash meanwhile cancels it.
+    It waits for `after` by the node's clock first; a crash meanwhile cancels it.
     """
 
     destination: NodeId
@@ -39,7 +33,7 @@ class Send:
     after: SimTime = 0
 
     def __init__(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Raises TypeError, ValueError for what is not a node, no message, or no time."""
+        """Raises TypeError or ValueError for an impossible destination, message or time."""
         if type(destination) is not int or not 0 <= destination <= BROADCAST:
             check_destination(destination)
         try:
@@ -55,13 +49,13 @@ class Send:
 
 @dataclass(slots=True, init=False)
 class SetTimer:
-    """Asks for `TimerFired(key)` after a time by the node's own clock; a timer of that key already set is replaced."""
+    """Requests `TimerFired(key)` after a time by the node's clock; a timer of that key is replaced."""
 
     key: TimerKey
     after: SimTime
 
     def __init__(self, key: TimerKey, after: SimTime) -> None:
-        """Raises TypeError, ValueError for a key that can change, and for what is not a time."""
+        """Raises TypeError or ValueError for a mutable key or an impossible time."""
         if type(key) is not str:
             check_key(key)
         if type(after) is not int or after < 0:
@@ -91,7 +85,7 @@ class Deliver:
     hops: int = 0
 
     def __init__(self, notification: Notification, hops: int = 0) -> None:
-        """Raises TypeError, ValueError for what is no notification, or no number of hops."""
+        """Raises TypeError or ValueError for another type or an impossible number of hops."""
         if type(notification) is not Notification:
             check_notification(notification)
         if type(hops) is not int or not 0 <= hops < LARGEST:
@@ -102,7 +96,7 @@ class Deliver:
 
 @dataclass(slots=True, init=False)
 class Note:
-    """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains; `HOST_EVENTS` are refused."""
+    """Writes a row into the trace (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
 
     name: str
     message_type: str | None = None
@@ -122,7 +116,7 @@ class Note:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Raises TypeError, ValueError for a value that the trace's column cannot hold, or a name of the host's."""
+        """Raises TypeError or ValueError for a value that the column cannot hold, or a name of the host's."""
         self.name = name
         self.message_type = message_type
         self.notification_id = notification_id
@@ -162,7 +156,7 @@ Action = Send | SetTimer | CancelTimer | Deliver | Note
 
 
 def check_time(what: str, after: Any) -> None:
-    """Raises TypeError, ValueError for what is not a number of nanoseconds from 0 up."""
+    """Raise TypeError or ValueError unless it is a number of nanoseconds from 0 up."""
     if isinstance(after, float):
         raise TypeError(
             f"{what} after {after!r}: times are integers, in nanoseconds: "
@@ -177,7 +171,7 @@ def check_time(what: str, after: Any) -> None:
 
 
 def check_key(key: Any) -> None:
-    """Raises TypeError for a key by which no timer could be found again."""
+    """Raise TypeError for a mutable key."""
     try:
         hash(key)
     except TypeError:
@@ -185,7 +179,7 @@ def check_key(key: Any) -> None:
 
 
 def check_destination(destination: Any) -> None:
-    """Raises TypeError, ValueError for what can be the number of no node."""
+    """Raise TypeError or ValueError unless it can be the number of a node."""
     right = f"write the number of a node, 0 to {LAST_NODE}, or BROADCAST"
     if not isinstance(destination, int) or isinstance(destination, bool):
         raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
@@ -194,7 +188,7 @@ def check_destination(destination: Any) -> None:
 
 
 def check_message(message: Any) -> None:
-    """Raises TypeError for what is not a message with a tag."""
+    """Raise TypeError for what is not a message with a tag."""
     if isinstance(message, type) and issubclass(message, Message):
         raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
     if not isinstance(message, Message):
@@ -205,13 +199,13 @@ def check_message(message: Any) -> None:
 
 
 def check_notification(notification: Any) -> None:
-    """Raises TypeError for what is no notification."""
+    """Raise TypeError for what is no notification."""
     if not isinstance(notification, Notification):
         raise TypeError(f"deliver({notification!r}), which is not a Notification, but of type {_type(notification)}")
 
 
 def check_number(what: str, number: Any) -> None:
-    """Raises TypeError, ValueError for what is no integer that a row of the trace can hold, nor None."""
+    """Raise TypeError or ValueError unless it is None or an integer that a row can hold."""
     if number is None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
@@ -221,7 +215,7 @@ def check_number(what: str, number: Any) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Raises TypeError, ValueError for what is not text that a file can hold, nor None."""
+    """Raise TypeError or ValueError unless it is None or text that a file can hold."""
     if text is None:
         return
     if not isinstance(text, str):
@@ -233,10 +227,7 @@ def check_text(what: str, text: Any) -> None:
 
 
 def check_note_name(name: str) -> None:
-    """Raises ValueError for a note that would pass for what the host itself has seen.
-
-    A subclass of str could be equal to nothing, and be written as the text that it is all the same.
-    """
+    """Raise ValueError for the name of a row that only the host writes, also in a subclass of str."""
     if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 

@@ -1,13 +1,8 @@
 """The events of an agent: from the radio, its timers, the scenario and the application.
 
-There is a class for each kind of event. Nearly all are frozen; the two of which a run makes millions are not, because a
-frozen object takes four times as long to make, and each is made for one agent alone.
-
-A scenario can give the tree of brokers, too (`Rewired`).
-
-What an agent is told, it is told at an instant, and before the next event it has reacted. Events of one instant come in
-the order in which the host has arranged them, which is the same in each run. Nothing tells an agent that a frame has
-arrived elsewhere, where a node is, or who is in range: as on a real radio it can only ask.
+The two kinds of which a run makes millions are not frozen, because freezing makes an object four times as slow to
+construct. An agent reacts to an event before the next one, in no time; events of one instant come in the host's order,
+the same in each run. As on a real radio, no event reports arrivals elsewhere, positions or ranges.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 TimerKey = Hashable
-"""What names one of an agent's timers: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""
+"""The name of a timer: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,13 @@
 """Words that all modules share: nodes, their roles, time, and the rows of a trace.
 
-A *node* is a number, which also is its address on the network. It can take any combination of *roles* (the thesis,
-section 2.2), and has a process for each. A message tells which of them it speaks of by the type of its field, so that a
-transcript can call each process by its own name.
+A node is a number, also its address, and can take any combination of roles (the thesis, section 2.2). The type of a
+field says which process of the node it names, so that transcripts can use that one's name.
 
-*Time* is an integer number of nanoseconds. Seconds exist only at the edges, which are files, the command line and
-figures. Inside, times are added and compared as integers, so that no time is ever rounded.
+Time is an integer number of nanoseconds, so that sums and comparisons are exact; seconds exist only in files, on the
+command line and in figures.
 
-*Rows of a trace* have the names at the end. An agent notes rows under any name but those of `HOST_EVENTS`, which only
-the host writes: metrics are computed from them, and an agent must not be able to invent its delivery rate.
+An agent notes rows under any name but those of `HOST_EVENTS`: metrics are computed from these, and an agent must not be
+able to invent its delivery rate.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from roambus.python_protocol.messages.fields import BROADCAST_ADDRESS, Integer
 
 
 NodeId = Annotated[int, Integer("H", lambda node, names: str(names.node(node)))]
-"""Index of a node, 0 to 65533, which also is its address on the network."""
+"""Index of a node, 0 to 65533, and its address on the network."""
 
 
 SubscriberId = Annotated[int, Integer("H", lambda node, names: str(names.subscriber(node)))]
-"""The node of a subscriber, in a message that speaks of the subscriber."""
+"""The node of a subscriber, in a message about the subscriber."""
 
 
 BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node)))]
-"""The node of a broker, in a message that speaks of the broker."""
+"""The node of a broker, in a message about the broker."""
 
 
 BROADCAST: NodeId = BROADCAST_ADDRESS
@@ -41,7 +40,7 @@ BROADCAST: NodeId = BROADCAST_ADDRESS
 
 
 class Role(Flag):
-    """What a node does in the publish/subscribe system."""
+    """The part of a node in the publish/subscribe system."""
 
     NONE = 0
     PUBLISHER = 1
@@ -50,7 +49,7 @@ class Role(Flag):
 
 
 def parse_roles(text: str) -> Role:
-    """Reads role names separated by blanks or commas; raises ValueError naming the unknown one."""
+    """Read role names separated by blanks or commas; raises ValueError naming the unknown one."""
     roles = Role.NONE
     for word in text.replace(",", " ").split():
         try:
@@ -88,7 +87,7 @@ _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "
 
 
 _GREATEST_NUMBER = 10**19
-"""More nanoseconds than OMNeT++ can count, so larger numbers of other units are also too many."""
+"""More nanoseconds than OMNeT++ can count; larger numbers of any unit are too many."""
 
 
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
@@ -100,12 +99,12 @@ def from_seconds(seconds: float) -> SimTime:
 
 
 def to_seconds(time: SimTime) -> float:
-    """A time in seconds, for files and figures; it is rounded to a float."""
+    """A time in seconds, rounded to a float."""
     return time / SECOND
 
 
 def parse_time(text: str) -> SimTime:
-    """Reads "1.5s", "20 ms", "100us" or "3" (seconds); raises ValueError that shows what was expected."""
+    """Read "1.5s", "20 ms", "100us" or "3" (seconds); raises ValueError."""
     match = _TIME.fullmatch(text)
     unit = _UNITS.get(match[2] or "s") if match else None
     if match is None or unit is None:
@@ -120,7 +119,7 @@ def parse_time(text: str) -> SimTime:
 
 
 def format_time(time: SimTime) -> str:
-    """A text that `parse_time` reads back as `time`, in the largest unit that it fills: "1.5s", "20ms"."""
+    """Write `time` for `parse_time` in the largest unit that it fills: "1.5s", "20ms"."""
     for unit in ("s", "ms", "us"):
         if abs(time) >= _UNITS[unit]:
             return f"{Decimal(time) / _UNITS[unit]:f}{unit}"
@@ -182,7 +181,7 @@ HOST_EVENTS = frozenset(
         RADIO,
     }
 )
-"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
+"""The rows that only the host writes; agents write `drop` as well."""
 
 ROUTE = "route"
 """The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
@@ -195,7 +194,7 @@ STORE = "store"
 REPLAY = "replay"
 """A broker sends a stored notification towards subscriber `peer`."""
 LIST_SEPARATOR = " "
-"""What stands between the node ids of a list in `detail`."""
+"""Separates the node ids of a list in `detail`."""
 
 
 def node_list(nodes: Iterable[NodeId]) -> str:

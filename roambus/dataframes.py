@@ -1,4 +1,4 @@
-"""Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/compare.md).
+"""Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/guide/compare.md).
 
 `results` reads a folder that a sweep wrote and returns `Results`. Each of its tables is a new DataFrame with a row for
 each metric, run, point or difference. What compares agents here is what `roambus compare` draws and tests.
@@ -16,17 +16,9 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.comparison import (
-    as_number,
-    axis_column,
-    check_metric,
-    find_axis,
-    in_order,
-    narrow,
-    paired_tests,
-    points_table,
-)
 from roambus.experiments.comparing.observations import Loaded, load
+from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, narrow
+from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.stores import open_store
 from roambus.experiments.studies.study import load_study

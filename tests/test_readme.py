@@ -60,6 +60,11 @@ def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyP
 
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
+    assert_commands_work(document, folder, monkeypatch)
+
+
+def assert_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ends with exit code 0."""
     text = document.read_text()
     save_listings(text, folder)
     with going_on(commands(text, "shell"), folder):
@@ -72,7 +77,7 @@ def test_commands_that_need_spark_work(
     document: Path, session: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Likewise; they find a Spark that has started. tests/test_reproduce.py and the tutorial start their own."""
-    test_commands_work(document, folder, monkeypatch)
+    assert_commands_work(document, folder, monkeypatch)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

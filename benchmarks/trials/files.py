@@ -1,9 +1,9 @@
-"""Files that are damaged or forged: whatever reads them works, or refuses them with one message, soon.
+"""Tries damaged and forged files: each reader works, or refuses them with one message, soon.
 
 python -m benchmarks.trials files --trials 140 --seed 1 [--subject trace record]
 
-Each damaged file is given to everything that reads it, in this process. What is raised must be roambus' own error, with
-a message and without a traceback in it; and a warning is an error.
+Each damaged file is given to all of its readers, in this process. A reader may raise only roambus' own errors, with a
+message and without a traceback in it; a warning is an error.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from roambus.experiments.export import exporter
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.study import read_results
+from roambus.experiments.sweeps.request import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.sweeps.sweep_file import opened_results, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import render, template_variables
 from roambus.experiments.viewer.document import page_of
 from roambus.python_protocol.vocabulary import SECOND
@@ -86,7 +87,7 @@ class Subject:
     file: str
     readers: tuple[Reader, ...]
     forge: Callable[[bytes, Random], bytes] | None = None
-    """What else can be done to the file than to damage it."""
+    """Further harms to the file besides damage."""
 
 
 def lay(folder: Path) -> None:
@@ -130,7 +131,7 @@ def _call(*words: str) -> None:
 
 
 def _trace(folder: Path) -> object:
-    """Whatever `damage_of` calls whole can be read."""
+    """Read a trace that `damage_of` calls whole."""
     file = folder / RUN / "trace.parquet"
     return None if damage_of(file) else read_trace(file).to_pylist()
 

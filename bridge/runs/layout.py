@@ -97,6 +97,8 @@ PRECISION = "precision"
 """The key under which results name the options by which points got as many seeds as they needed."""
 MEASURE = "measure"
 """The key under which results name what the sweep measures beside the metrics of every run."""
+TITLES = "titles"
+"""The key under which results have the names of agents for readers, by their labels."""
 ORACLE = "oracle_subscribers"
 """The key under which results name the agents that the scenario tells who the subscribers are."""
 MOST_BYTES = 16 * 2**20
@@ -171,6 +173,7 @@ _SHAPES: dict[str, Any] = {
     PRECISION: str,
     MEASURE: [str],
     ORACLE: [str],
+    TITLES: {_EACH: str},
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
 says. Numbers are told by `type`, for to `isinstance` truth values are integers."""

@@ -132,8 +132,8 @@ def number_list(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def tables(results: Sequence[Path]) -> str:
-    """All that there is, in Markdown; raises UserError."""
+def tables(results: Sequence[Path]) -> tuple[str, str]:
+    """Return the tables of signs, and the quantities behind them, in Markdown; raises UserError."""
     variants: dict[str, Findings] = {}
     whole: dict[str, Findings] = {}
     for folder in results:
@@ -148,22 +148,18 @@ def tables(results: Sequence[Path]) -> str:
                 merged(whole, {folder.name: measured})
             case _:
                 raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
-    return "\n".join(_part(*part) for part in ((variants, OPEN_CLAIMS), (whole, range(1, 17))) if part[0])
+    parts = [part for part in ((variants, OPEN_CLAIMS), (whole, range(1, 17))) if part[0]]
+    return "\n".join(sign_table(*part) for part in parts), "\n".join(number_list(*part) for part in parts)
 
 
-def _part(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
-    """A table of signs, and below it, to unfold, the quantities: a sign does not say how close it was."""
-    details = f'<details markdown="1"><summary>The numbers</summary>\n{number_list(columns, numbers)}\n</details>\n'
-    return f"{sign_table(columns, numbers)}\n{details}"
-
-
-def write(page: Path, text: str) -> None:
-    """Puts the tables between the marks of the page; raises UserError, OSError."""
+def write(page: Path, text: str, numbers: str) -> None:
+    """Put the tables between the marks of the page, and the quantities beside it; raises UserError, OSError."""
     before = page.read_text(encoding="utf-8")
     if BEGIN not in before or END not in before:
         raise UserError(f"{page} has no {BEGIN} and {END} to write between")
     head, tail = before.partition(BEGIN)[0], before.partition(END)[2]
     page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}", encoding="utf-8")
+    page.with_name(f"{page.stem}-numbers.txt").write_text(numbers.lstrip(), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -173,11 +169,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", type=Path)
     asked = parser.parse_args(arguments)
     try:
-        text = tables(asked.results)
+        found = tables(asked.results)
         if asked.page is None:
-            click.echo(text)
+            click.echo("\n".join(found))
         else:
-            write(asked.page, text)
+            write(asked.page, *found)
     except (RoambusError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         return 1

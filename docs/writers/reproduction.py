@@ -39,7 +39,7 @@ import pandas as pd
 
 from docs.writers.explanations import check_suppositions
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP
+from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES
 from roambus.experiments.claims import Claim, check
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, look_up
@@ -62,7 +62,8 @@ from roambus.experiments.studies.thesis.claims import (
     check_further_claims,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
-from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
@@ -130,8 +131,9 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
     energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
     runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
-    told = list(dict.fromkeys(agent for one in sweeps for agent in one.told))
-    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: told}
+    oracle = list(dict.fromkeys(agent for one in sweeps for agent in one.oracle_agents))
+    titles = {label: title for one in sweeps for label, title in one.sweep.get(TITLES, {}).items()}
+    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: oracle, TITLES: titles}
     known = (*sweeps[0].metrics, *COSTS)
     return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
 

@@ -1,20 +1,19 @@
 """Observations of single notifications, read from traces, for figures that show more than means.
 
-One figure shows how delays are distributed, as a share of all deliveries that were to be made, so that a curve ends at
-the delivery rate and no protocol looks fast because it drops what would be late. The other shows how many deliveries
-there are over time.
+One figure shows delays as a share of all deliveries that were to be made: a curve ends at the delivery rate, and no
+protocol looks fast because it drops what would be late. The other shows deliveries over time.
 
-`load` reads the runs of a sweep with all their metrics, whether they were aggregated before or not. Traces are found
-and examined; what earlier aggregations found of them comes from their store, and the rest is computed. If there are no
-traces, because they are large and were deleted, the tables of an aggregation are read.
+`load` reads the runs of a sweep with all their metrics, from the store or computed; without traces it reads the tables
+of an aggregation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ from roambus.bridge.runs.layout import (
     FIGURES_FOLDER,
     LACKING,
     METRICS_FOLDER,
-    ORACLE,
     SEED,
     TRACES,
     find_traces,
@@ -51,10 +49,7 @@ from roambus.spark.metrics.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The first deliveries of one run, as metrics count them: of notifications to those that were to get them.
-
-    `delivered_s` is when each was, `delay_s` how long after it was published; `expected` is how many there were to be.
-    """
+    """The first deliveries of a run to expected receivers: times, delays, the number expected, and the end."""
 
     delivered_s: NDArray[np.float64]
     delay_s: NDArray[np.float64]
@@ -109,11 +104,9 @@ Where = Mapping[str, Sequence[str]]
 
 
 def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, out: Path | None = None) -> list[Path]:
-    """Draws these kinds of figures of every sweep in `results`; returns the files.
+    """Draw these kinds of figures of every sweep in `results`, a line for each place; return the files.
 
-    `where` keeps some values of an axis, or some agents. There is a line for each place that is left, of all its seeds.
-    They go to `out`, or else to the folder of the results for figures.
-    Raises UserError if there is no run, or too many lines, or a trace is damaged.
+    `where` keeps some values of an axis or agents. Raises UserError.
     """
     sweeps = sweep_folders(existing_folder(results))
     folder = out or unlinked(results / FIGURES_FOLDER)
@@ -123,13 +116,12 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
         folder.mkdir(parents=True, exist_ok=True)
         for sweep in sweeps:
             prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
-            observed, told = _observed(sweep, where), read_asked(sweep).get(ORACLE, ())
-            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, told), folder, look)]
+            observed, request = _observed(sweep, where), read_asked(sweep)
+            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, request), folder, look)]
     return files
 
 
 def _agents(sweep: Path) -> list[str]:
-    """The agents of a sweep that have runs, in its order."""
     present = {dict(_place(trace)).get(AGENT, "") for trace in list_traces(find_traces(sweep))[0]}
     asked = [agent for agent in read_asked(sweep).get(AGENTS, {}) if agent in present]
     return asked + sorted(present.difference(asked), key=natural_order)
@@ -167,21 +159,22 @@ def _varying(places: Sequence[Place]) -> str:
     return " or ".join(name for name in names if len({dict(place).get(name) for place in places}) > 1)
 
 
-def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]], told: Collection[str]) -> CurveFigure:
+def _figure(
+    kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]], request: Mapping[str, Any]
+) -> CurveFigure:
     curve = distribution if kind == DELAYS else over_time
     varying = _varying([*observed]).split(" or ")
     lines = []
     for place, runs in observed.items():
         x, y = (tuple(values.tolist()) for values in curve(runs))
-        lines.append(Dots(_label(place, varying, told), x, y, dict(place)))
+        lines.append(Dots(_label(place, varying, request), x, y, dict(place)))
     seeds = max(map(len, observed.values()))
     return CurveFigure(f"{prefix}{kind}", *_TITLES[kind], tuple(lines), seeds, is_time=kind == DELIVERIES)
 
 
-def _label(place: Place, varying: Sequence[str], told: Collection[str]) -> str:
-    """The agent, and the values of the axes in which lines differ."""
+def _label(place: Place, varying: Sequence[str], request: Mapping[str, Any]) -> str:
     named = [(name, value) for name, value in place if name in (AGENT, *varying) and value != LACKING]
-    return ", ".join(agent_name(value, told) if name == AGENT else f"{name} {value}" for name, value in named)
+    return ", ".join(agent_name(value, request) if name == AGENT else f"{name} {value}" for name, value in named)
 
 
 _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace("NAME", FOLDER_NAME.pattern))
@@ -189,7 +182,7 @@ _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was measured in the folder of one sweep, and a line for each run that is left out because it is damaged."""
+    """The measurements of one sweep's folder, and a line for each run left out as damaged."""
 
     folder: Path
     measured: Measurements
@@ -199,12 +192,9 @@ class Loaded:
 def load(
     results: Path, own: Study | None = None, progress: Progress | None = None, measure: Sequence[str] = ()
 ) -> Loaded:
-    """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
+    """Read the runs of the sweep in this folder with all their metrics, computing missing ones with Spark.
 
-    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Those of the
-    user's own that an aggregation has computed are among them. Without traces its tables do. `own` is the study, if it
-    does not come with roambus, and `measure` names metrics of the user's own. Raises UserError if there is no run that
-    can be read, RoambusError if Spark fails.
+    `own` is a study of the user's own, and `measure` names own metrics. Raises UserError, RoambusError.
     """
     folder = _folder_of_sweep(results)
     extra = find_extra(folder, own, measure)
@@ -237,7 +227,6 @@ def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
 
 
 def _names(trace: Trace) -> list[str]:
-    """The names of the levels of the run's folder: agent, axes and seed."""
     return [level.partition("=")[0] for level in trace.run.split("/")]
 
 

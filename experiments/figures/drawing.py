@@ -1,25 +1,12 @@
-"""Draws figures: the same style for all, and the same bytes for the same figure.
+"""Draws figures: one style for all, and the same bytes for the same figure.
 
-Lines have a colour, a marker and a dash each, so that no reader depends on colours, and stand a little apart, so that
-intervals do not hide each other. The colour is the agent's, the same in all figures of a folder; of several lines of
-one agent, each has a lighter shade than the one before. No title is drawn: what a figure shows stands beside it, in its
-caption. Each part of a line has an id in the SVG file, by which the report hides single lines.
+Lines have a colour, a marker and a dash, so that no reader depends on colours, and stand apart so that intervals do not
+hide each other. The colour is the agent's in all figures of a folder. Each part of a line has an id in the SVG, by
+which the report hides it. Titles stand in the caption.
 
-A vertical axis shows all that there is to show, and tells apart what differs. Rates that crowd near 0 or 1 get a folded
-scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly as 0.5 from 0.8, and 0 and 1 themselves,
-which the logit has at infinity, have places on it. Formats, size and style are what `--format`, `--size` and `--style`
-choose.
-
-What is done so that nobody reads out of a figure what is not in it:
-
-1. An interval that is outside the axes would look short, so that the axes are made from the ends of all intervals.
-2. A vertical axis begins at 0 wherever lengths are compared. A metric that says so is cut, and a share goes from 0 to
-   1.
-3. The title of an axis that is no linear one says so.
-4. Panels that stand side by side to be compared have one scale.
-
-A figure is the same wherever it is drawn: Matplotlib has its own settings and those of the style, and none of a file's.
-What would differ from day to day, such as a date, is left out of the files.
+Axes hold the ends of all intervals and begin at 0 where lengths are compared; panels side by side share a scale. Rates
+near 0 or 1 get a folded scale, a logit with an offset, and an axis that is not linear says so. Matplotlib uses fixed
+settings and writes no date.
 """
 
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`
@@ -111,7 +98,6 @@ def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence
 
 
 def _folded(axes: Axes, low: float, high: float) -> str:
-    """Begins and ends at ticks, so that the reader sees where."""
     axes.set_yscale("function", functions=(folded, unfolded))
     bottom = max((tick for tick in _TICKS if tick <= low + 1e-9), default=0.0)
     top = min((tick for tick in _TICKS if tick >= high - 1e-9), default=1.0)
@@ -197,11 +183,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
 
 
 def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
-    """Writes one picture, `file` with the suffix of its format, with two figures a row; raises OSError.
-
-    Each has its title as the name of its panel. `same_y` gives all of them one scale, so that they can be compared:
-    they must be of one kind, logarithmic or not.
-    """
+    """Write one picture with two figures a row; `same_y` gives all one scale. Raises OSError."""
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = look.size
@@ -232,7 +214,6 @@ def _height(picture: Picture, look: Look) -> float:
 
 
 def _align(panels: Sequence[Axes]) -> None:
-    """Gives all panels the range that shows what any of them shows."""
     lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
     for axes in panels:
         axes.set_ylim(min(lows), max(highs))
@@ -245,7 +226,6 @@ def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
 
 
 def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
-    """Returns the parts of each line, those of the legend included."""
     lines: Sequence[ErrorbarContainer | Line2D]
     if isinstance(figure, Figure):
         lines, scale = _plot_lines(figure, axes, look)
@@ -268,14 +248,12 @@ def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
 
 
 def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
-    """Gives each part of each line its id (`LINE_ID`)."""
     for number, parts in enumerate(lines):
         for place, part in enumerate(parts):
             part.set_gid(f"line-{number}-{place}")
 
 
 def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
-    """The lines, and what the title of the vertical axis says of its scale."""
     places = _places(figure.x_values)
     gaps = len(figure.series) - 1
     spacing = min(np.diff(sorted(places.values())), default=1.0)
@@ -309,7 +287,6 @@ def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
 
 
 def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
-    """Single observations, which no line joins; and what the title of the vertical axis says of its scale."""
     lines = []
     for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         lines += axes.plot(dots.x, dots.y, **{**paint, "linestyle": "", "markersize": 3})
@@ -321,7 +298,6 @@ def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D],
 
 
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
-    """A line with its intervals; nothing of it is cut where the axes end."""
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
     line = axes.errorbar(places, series.mean, yerr=yerr, capsize=3, **paint)
@@ -358,7 +334,6 @@ def _plot_map(figure: MapFigure, look: Look) -> Picture:
 
 
 def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
-    """What is not sure is hatched, whatever the colours; words keep a ground of their own, over the hatching."""
     rank = look.agents.index(cell.agent) if cell.agent in look.agents else len(look.agents)
     ground = _tinted(_colour(rank, 0, look), _TINT) if cell.agent else _NOBODY
     left, low = x - _SIDE, y - _SIDE
@@ -373,7 +348,6 @@ def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
 
 
 def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
-    """What tells each line from the others."""
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
@@ -388,19 +362,16 @@ def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]
 
 
 def _colour(rank: int, lines_before: int, look: Look) -> str:
-    """The colour of that rank, lighter for each line that has it before."""
     colours = _GREYS if look.is_grey else _COLOURS
     return _tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
 
 
 def _tinted(colour: str, share: float) -> str:
-    """The colour with white, of which it keeps this share."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:
-    """The place of each value on the axis: numbers lie where they are, names one after the other."""
     try:
         return {value: float(value) for value in values}
     except ValueError:
@@ -408,7 +379,6 @@ def _places(values: Sequence[str]) -> dict[str, float]:
 
 
 def _labels(places: Mapping[str, float]) -> list[str]:
-    """The label of each value; it is empty where it would run into the one to its left."""
     width = (max(places.values()) - min(places.values())) or 1.0
     end, labels = -math.inf, {}
     for value, place in sorted(places.items(), key=lambda item: item[1]):

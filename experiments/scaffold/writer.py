@@ -1,12 +1,8 @@
 """Writes the package of a new agent, which works at once; it is written completely or not at all.
 
-The files are templates in `package/`, in whose paths PACKAGE stands for the package's name. They make a distribution
-with an agent, its messages and parameters, a test and a transcript, and the entry point by which roambus finds the
-agent once it is installed.
-
-One name says everything: "my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class
-and "MY-GOSSIP" what traces call its messages. So it may be neither an agent that there is already, nor a word of
-Python, nor a package that can be imported here, which it would hide.
+The files are templates in `package/`; PACKAGE in their paths stands for the package's name. One name gives all others:
+"my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class, "MY-GOSSIP" its message
+in traces. So it may be no agent that there is, no word of Python, and no package that can be imported here.
 """
 
 from __future__ import annotations
@@ -74,7 +70,6 @@ def read_name(text: str) -> AgentName:
 
 
 def _is_taken(package: str) -> bool:
-    """Whether the package could not be imported under its name, or would hide another one."""
     if keyword.iskeyword(package) or package in sys.stdlib_module_names:
         return True
     try:
@@ -99,7 +94,6 @@ def write_package(name: AgentName, folder: Path) -> None:
 
 
 def _files(name: AgentName) -> Iterator[tuple[str, str]]:
-    """The path and the text of each file."""
     environment = Environment(  # noqa: S701  # these are texts, not pages
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
     )

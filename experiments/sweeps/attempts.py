@@ -1,14 +1,13 @@
-"""One attempt at a run of a sweep, and the private folder in which it is made.
+"""One attempt at a run of a sweep, in a private folder.
 
-Several attempts at a run may go on at the same time: two commands share a folder of results, or a cluster tries a run
-again that it believes lost. Any of them can be killed at any moment. So none touches what another one writes:
+Several attempts at a run can go on at once: two commands share results, or a cluster repeats a run that it believes
+lost. Any of them can be killed. So none touches another's files:
 
-- A command has a folder of its own in the results, its workspace, and each attempt one in that. It lies on the same
-  disk as the results, so that a run that has ended moves in place in one step, with its log and its trace.
-- Where two attempts end they have the same trace, byte for byte, and the first one stays.
-- A command that was killed leaves its workspace behind. The next one knows it by its lock, which ended with the
-  command, and removes it. Where the file system has no locks nobody can tell, and it stays.
-- What an agent prints goes to the log of its run, and messages name the run's folder and not the private one.
+- A command has a workspace in the results, and each attempt a folder in it, on the same disk. A run that has ended
+  moves into place in one step; the first one stays, since all are equal byte for byte.
+- A killed command leaves its workspace behind. The next command sees that its lock is free, and removes it. Without
+  locks in the file system it stays.
+- The log gets what an agent prints, and messages name the run's folder, not the private one.
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ LOCK_FILE = "lock"
 
 @contextmanager
 def workspace(results: Path) -> Iterator[Path]:
-    """A folder for this command alone below `results`, an existing folder; raises OSError.
-
-    Whoever is still at work in it at the end fails: there is no such folder any more.
-    """
+    """A folder for this command alone below `results`, removed at the end; raises OSError."""
     with locked(results):
         _remove_abandoned(results)
         folder = new_folder(results, PREFIX)
@@ -94,7 +90,6 @@ def _remove_abandoned(results: Path) -> None:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether its command has ended. Where there are no locks nobody can tell, and it stays."""
     try:
         lock = os.open(folder / LOCK_FILE, os.O_RDWR)
     except FileNotFoundError:  # killed between two steps
@@ -109,10 +104,7 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
-    """Do what `attempt` does in a child process.
-
-    Raises EndedError if something has killed that process. One that an agent has ended is the run's error.
-    """
+    """Do `attempt` in a child process; raises EndedError if something killed it."""
     try:
         return run_alone(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:
@@ -122,10 +114,9 @@ def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, ke
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | None = None) -> str | None:
-    """Makes the run in `workspace`; returns the first line of its error, or None. `key` is the run's, if it is known.
+    """Make the run in `workspace`; return the first line of its error, or None.
 
-    What an agent prints goes to the run's log. Raises OSError if results cannot be written, and KeyboardInterrupt after
-    SIGTERM, too.
+    The log gets what an agent prints. Raises OSError, and KeyboardInterrupt also after SIGTERM.
     """
     private = replace(plan, results=new_folder(workspace))
     try:
@@ -198,7 +189,6 @@ def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:
 
 
 def _displace(old: Path, private: RunPlan) -> None:
-    """Takes away what an earlier run left, but keeps what somebody else put beside it."""
     displaced = private.results / "displaced"
     with suppress(FileNotFoundError):  # another attempt was faster
         old.rename(displaced)

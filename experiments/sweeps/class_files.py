@@ -1,17 +1,11 @@
 """Agents that are given as classes: their names in a sweep, and files for classes that have none.
 
-A run is made by a process of its own, and its key covers the code of its agent. So an agent is always something that
-another process can import.
+Another process makes the run, so it must be able to import the agent. A class of an imported module is called
+module:Class. A class of a notebook's cell or of the running script is in `__main__`; it is written to a file NAME.py
+with all that it refers to there: for each name, the last statement at the top of a cell that binds it.
 
-1. A class of an imported module is called module:Class, or by the name under which its package is installed.
-2. A class that was defined in a notebook's cell, or in the script that is running, is in `__main__`, which no other
-   process can import. It is written to a file NAME.py of its own. So the run can be repeated, compared and verified
-   like that of any other agent, and its key changes with the class.
-3. The file has what the class refers to in `__main__`, too: messages, parameters, constants, functions and imports, and
-   what these refer to. For each name it is the last statement at the top of a cell that binds it. They stand in the
-   order in which they were executed.
-4. What no such statement says is not guessed. A name that is bound within a loop or a block, a class whose name stands
-   for another one now, and a number or text that has changed since are refused.
+Nothing is guessed: a name that is bound in a loop or a block, a class whose name stands for another one now, and a
+value that has changed since its assignment are refused.
 """
 
 from __future__ import annotations
@@ -73,7 +67,6 @@ def _compare_values(what: str, written: dict[str, Any]) -> None:
 
 
 def _statements() -> list[ast.stmt]:
-    """Everything that was executed at the top of cells, or of the script, in that order."""
     return [statement for source in _sources() for statement in _parsed(source)]
 
 
@@ -120,7 +113,6 @@ def _is_of_the_future(statement: ast.stmt) -> bool:
 
 
 def _bound(statement: ast.stmt) -> Iterable[str]:
-    """The names that a statement binds, if it is a definition, an import or an assignment."""
     if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return [statement.name]
     if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
@@ -136,7 +128,6 @@ def _bound(statement: ast.stmt) -> Iterable[str]:
 
 
 def _referred(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement looks up outside of itself, also in annotations, bodies and decorators."""
     waiting: list[SymbolTable] = [symtable(ast.unparse(statement), _MAIN, "exec")]
     while waiting:
         table = waiting.pop()

@@ -1,20 +1,12 @@
-"""Makes the runs of a sweep on a Spark cluster: each run is a task, and everything else is as on one machine.
+"""Makes the runs of a sweep on a Spark cluster: each run is a task.
 
-- *Where results are.* Executors write to the folder of the results, which every worker must have under the same path. A
-  worker that does not see it, or has another version of the agent, makes no run, and the sweep ends with that.
-- *What is sent.* Our package goes as an archive with the Spark context (`roambus.spark.engine.shipment`). The user's
-  own files go into the workspace, which all can reach. What is installed is not sent: it must be installed there, too,
-  and the keys of the runs tell if it is not the same.
-- *How a run is made.* As on one machine, by an attempt in a private folder (`attempts`). So it does no harm that Spark
-  can try a task again that goes on elsewhere. The first task of a process prepares the back-end.
-- *How outcomes come back.* By an accumulator, which Spark counts once for each task; the driver looks at it now and
-  then. The results of tasks would come only when the whole job has ended.
-- *Runs that kill their executor.* Spark ends a job as soon as one of its tasks has failed too often. Then that run is
-  reported, and another job makes those that are left.
+Executors write to the folder of the results, which every worker needs under the same path. Our package travels as an
+archive with the Spark context, and the user's files in the workspace; installed packages must be installed there, too,
+as the keys of the runs show. A run is made by an attempt, as on one machine, so Spark may repeat a task. Outcomes come
+back by an accumulator, which the driver polls: results of tasks would come at the end of the job only.
 
-What an agent does wrong is an outcome and no failure of the task: Spark would try it four times, and end the job. What
-is wrong with a machine (it lacks the folder, or has other code) is told by a run's task, too, and ends the sweep at the
-first one, because every further run there would say the same.
+An agent's error is an outcome, not a failed task. A task that kills its executor ends Spark's job; that run is
+reported, and another job makes the rest. A machine without the folder, or with other code, ends the sweep.
 """
 
 from __future__ import annotations
@@ -86,7 +78,6 @@ def _send_agent(reference: str, shipped: Path) -> str:
 
 
 def _send_file(file: Path, shipped: Path) -> Path:
-    """Copies the file into the workspace, and returns where it is there."""
     content = file.read_bytes()
     # Two files of one name can be sent, and the same file by many runs.
     target = shipped / sha256(content).hexdigest()[:16] / file.name
@@ -116,10 +107,7 @@ def make(sent: bytes) -> Outcome:
 
 
 def _unfit(task: Task) -> str | None:
-    """What keeps this process from making the run as it would be made where the sweep was started; None if nothing.
-
-    The key is compared last: to make it, the agent has to be importable here.
-    """
+    """Why this process cannot make the run as planned; None if it can. The key comes last: it imports the agent."""
     if not task.workspace.is_dir():
         return f"the executor does not see {task.plan.results}: choose an --out that all workers have under this path"
     # Behind everything else: no file of the user's hides a package that is installed here.
@@ -150,7 +138,6 @@ def _prepare_once(task: Task) -> None:
 
 
 def _copy_compiled(source: Path, target: Path) -> None:
-    """Copies what Numba has compiled, but for what is there already; a file that is there is whole."""
     for file in source.rglob("*.nb[ci]"):
         copy = target / file.relative_to(source)
         if not copy.is_file():
@@ -224,7 +211,7 @@ class Job:
                 thread.join(STOP_S)
 
     def _run(self) -> None:
-        """Runs in a thread of its own, which waits for the whole job. A group belongs to the thread that sets it."""
+        """Wait for the job, in a thread of its own: a job group belongs to the thread that sets it."""
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
@@ -234,10 +221,7 @@ class Job:
 
 
 def explain(message: str) -> Failure:
-    """What Spark's message, with the stack traces of Java and of Python in it, comes down to.
-
-    Spark gives a failed job as one text, and what the user can do something about is a line in the middle of it.
-    """
+    """The line in Spark's message, with stack traces of Java and Python, that the user can act on."""
     given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
     if given_up is None:
         return Failure(None, _first_line(message))
@@ -246,7 +230,6 @@ def explain(message: str) -> Failure:
 
 
 def _cause(text: str) -> str:
-    """The last line of Python's traceback if there is one, or what Java's exception says."""
     python = re.search(r"Traceback \(most recent call last\):\n(?:[ \n].*\n|\n)*(\S.*)", text)
     if python is not None:
         return python[1]
@@ -265,6 +248,7 @@ NOTHING_BEGINS = (
     "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
     "(spark.executor.memory, 1g unless set)"
 )
+COMPILING = "no run has ended yet: executors compile the radio when they first use it, which takes a minute or two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +264,7 @@ class Cluster:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends; a run that kills its executor each time has failed, too.
-
-        Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
-        """
+        """Yield number and error of each run as it ends; raises UserError, RoambusError."""
         tasks = {
             number: Task(number, send(plan, workspace), backend, workspace.resolve(), run_key(plan, backend))
             for number, plan in enumerate(plans)
@@ -325,5 +306,4 @@ class Cluster:
                     yield number, error
                 elif not told and time.monotonic() - start > PATIENCE_S:
                     told = True
-                    if not job.has_begun():
-                        self.tell(NOTHING_BEGINS)
+                    self.tell(COMPILING if job.has_begun() else NOTHING_BEGINS)

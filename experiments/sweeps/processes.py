@@ -1,18 +1,12 @@
 """Makes the runs of a sweep in worker processes of this machine.
 
-- Each worker has one run at a time made, in a process that it forks for the run: so no run finds anything that an agent
-  has left behind. What all runs need is loaded before that, once for each worker.
-- A run whose process or worker is killed is made once more. The kernel kills when memory runs out, and then it may be
-  another run that was too large; but a run that is killed a second time has failed.
-- A worker that ends before it was ready had nothing to do with its run, which waits for another one. If that happens
-  some times in a row no worker ever will start, as with a broken installation.
-- Nobody is left at the end, however it comes: workers end with their parent, and runs with their worker. So workers
-  ignore Ctrl-C, which a terminal sends to all of them at once: their parent ends them.
-- Workers are spawned and not forked, so that they begin without anything that the parent has loaded or opened.
-
-A worker says first that it is ready, and then answers each run. So three ends can be told apart: of a worker that could
-not begin, of one that died with its run, and of a run's own process, which its worker survives and tells of. The first
-costs the run nothing, the two others count against it.
+- A worker forks a process for each run, so no run finds anything that an agent left behind. Everything that all runs
+  need is loaded before, once a worker.
+- A run whose process is killed is made once more, because the kernel may have killed it for another run's memory. The
+  second time it has failed.
+- A worker that ends before it is ready costs its run nothing. Several in a row mean a broken installation.
+- Workers end with their parent and runs with their worker. Workers ignore Ctrl-C, which a terminal sends to all of
+  them: their parent ends them. They are spawned, so that they inherit nothing that is open.
 """
 
 from __future__ import annotations
@@ -62,11 +56,7 @@ class Processes:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends. At the end, however it comes, no worker is left.
-
-        Raises UserError from the back-end's preparation, RoambusError if no worker starts, OSError if results cannot be
-        written.
-        """
+        """Yield number and error of each run as it ends; no worker is left. Raises UserError, RoambusError, OSError."""
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
         try:
@@ -145,10 +135,6 @@ class _Crew:
             self.hire(1)
 
     def _count_killed(self, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
-        """Has the run wait for another attempt, or yields its error.
-
-        It waits behind all others: by then memory may be free.
-        """
         self.killed[number] = self.killed.get(number, 0) + 1
         if self.killed[number] < ATTEMPTS:
             self.waiting.append((number, plan))
@@ -156,7 +142,6 @@ class _Crew:
             yield number, KILLED
 
     def _occupy(self, worker: _Worker) -> None:
-        """Gives the worker the next run; one for which there is none ends."""
         if self.waiting:
             worker.task = _, plan = self.waiting.popleft()
             with suppress(OSError):  # it was killed: the next `recv` says so
@@ -232,6 +217,5 @@ def _serve(connection: Connection) -> None:
 
 
 def _exit_after(sentinel: int) -> None:
-    """Ends this process at once, whatever it is doing, when its parent has been killed."""
     wait([sentinel])
     os._exit(1)

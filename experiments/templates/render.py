@@ -1,17 +1,11 @@
-"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
+"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
 
-Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
-declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
-filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
-the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
-users' own can call those of all studies.
+The command sets `seed`, `agent` and `agent_parameters`; all other variables are declared at the template's head
+(`variables`). Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
+`file_name` and `time`.
 
-1. A template is data of somebody's, so that it is rendered in a sandbox with bounds (`bounds`), and nothing is imported
-   from the folder in which it lies.
-2. A variable that nobody set is an error and no empty text, because an ini with a gap in it can be a valid one.
-3. Whatever goes wrong is told with the template's file and line, because what it computes is its author's.
-4. What can be set is found without rendering: by the declarations at the head of the template and of all parts that it
-   includes, or, where a template of the user's declares nothing, by the names that it uses.
+Templates can come from anybody, so Jinja's sandbox renders them and nothing is imported from their folder. An unset
+variable is an error, because an ini with a gap can be valid. Every error names the template's file and line.
 """
 
 from __future__ import annotations
@@ -33,7 +27,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, study_modules
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -49,19 +43,20 @@ def find_template(name: str) -> Path:
 
 
 def find_beside(template: Path, name: str) -> Path:
-    """The file that a rendered template names: beside the template, or with roambus' own; raises UserError."""
-    for folder in (template.parent, TEMPLATES):
+    """The file that a template names or includes: beside it, or with roambus' own; raises UserError."""
+    for folder in _folders(template.parent):
         with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
             if Path(name).name == name and (folder / name).is_file():
                 return folder / name
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def template_variables(template: Path) -> dict[str, Setting | None]:
-    """Every variable that the template, or a part that it includes, can be given, with its declaration if it has one.
+def _folders(own: Path) -> list[Path]:
+    return [own, TEMPLATES, *shipped_studies().values()]
 
-    Raises UserError.
-    """
+
+def template_variables(template: Path) -> dict[str, Setting | None]:
+    """Every variable of the template and of its parts, with its declaration if any; raises UserError."""
     environment = _environment(template.parent)
     files = _with_parts(environment, template)
     declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
@@ -71,7 +66,6 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
 
 
 def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
-    """The template and all parts that it includes, with the names that each of them uses."""
     found: dict[Path, set[str]] = {}
     waiting = [template]
     while waiting:
@@ -83,14 +77,12 @@ def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path,
 
 
 def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
-    """The variables that one file uses, and what it includes."""
     with _errors_at(template):
         return _names_in(environment, read_text(template), str(template))
 
 
 @lru_cache(maxsize=64)
 def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
-    """As `_names`, from the text: a sweep renders the same template for each of its runs."""
     tree = environment.parse(text, Path(path).name, path)
     return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
 
@@ -110,10 +102,7 @@ class UnknownVariableError(UserError):
 def find_variable(
     template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
 ) -> Setting | None:
-    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
-
-    `known` are the template's variables, for who asks often.
-    """
+    """The declaration of a variable, if any; raises UserError for an unknown one. `known` saves the look-up."""
     variables = template_variables(template) if known is None else known
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
@@ -130,7 +119,6 @@ def render(template: Path, variables: Values) -> str:
 
 @contextmanager
 def _errors_at(template: Path) -> Iterator[None]:
-    """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
         yield
     except UserError:
@@ -158,16 +146,14 @@ _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets
 
 
 def _place(template: Path, error: Exception) -> str:
-    """The innermost line of a template that Jinja's traceback names, or the file where it names none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(TEMPLATE_SUFFIX)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 
 @cache
 def _environment(folder: Path) -> SandboxedEnvironment:
-    """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
     environment = SandboxedEnvironment(
-        loader=FileSystemLoader([folder, TEMPLATES]),
+        loader=FileSystemLoader(_folders(folder)),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         finalize=_finalize,
@@ -194,7 +180,6 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
 
 
 def _scenario(study: Path) -> Path:
-    """The module of template functions beside a study's module."""
     return study.with_name("scenario.py")
 
 
@@ -206,5 +191,4 @@ def _finalize(value: Any) -> Any:
 
 
 def _fail(message: str) -> NoReturn:
-    """By this a template refuses settings that do not go together, in words of its own."""
     raise TemplateRuntimeError(message)

@@ -1,22 +1,14 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.election`) says who is near. The link carries the messages of broker and client between nodes and says
-who is out of reach. Both tell the broker and the client of this node, and the agent carries out what these two ask for:
+The tree (`parts.election`) finds neighbours, the link carries messages; both report to broker and client, whose actions
+the agent carries out. The client on a broker's node is that broker's, and their messages stay off the air; any other
+client has its parent as its broker. A neighbour with a full queue is given up. Messages of a broken link go another way
+before the tree hears of it.
 
-- A client on a broker's node is that broker's; what the two say to each other never goes on the air. Any other client
-  has its parent in the tree as its broker.
-- What a link has given up goes another way: a broker's at once, a client's once it has a broker. Only then is the tree
-  told that the neighbour is gone, so that what it changes comes after that.
-- A neighbour whose queue is full is given up like one that does not answer, so that nothing is lost in silence.
+Actions are carried out before anything else happens, so broker and client see messages in order, as over the FIFO
+channels of the thesis (section 2.2).
 
-The order of what is carried out matters, and there is one way to do it. Whenever the broker or the client of this node
-was told something, what it asks for is carried out before anything else happens (`_carry_out_broker`, and likewise for
-the client). A message between the two is handled at that instant, and what follows from it is carried out in turn. So
-both see everything in the order in which it was said, as over the reliable FIFO channels of the thesis (section 2.2).
-
-Where the scenario gives the tree (`GivenTree`), it tells each node its parent and its children at the start and at each
-change (`Rewired`), as an operator would who lays the links. That is for static trees, and to move brokers and clients
-one message at a time.
+A scenario can give the tree (`GivenTree`), by `Rewired`.
 """
 
 from __future__ import annotations
@@ -48,13 +40,13 @@ from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, 
 from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
-"""What every protocol of the family sends beside its own."""
+"""Messages of every protocol of the family."""
 
 
 class BrokerAgent(Agent):
     """Any combination of roles on a node; a subclass names its broker and its client, which handle its messages.
 
-    Detach and Attach are ignored: the tree tells a client that it has lost its broker, and when it has another.
+    Detach and Attach are ignored: the tree tells a client when its broker changes.
     """
 
     broker_type: ClassVar[type[Broker]]
@@ -62,7 +54,7 @@ class BrokerAgent(Agent):
     parameters: BrokerParameters
 
     def __init_subclass__(cls) -> None:
-        """The messages of an agent are those that its broker and its client handle."""
+        """The agent's messages are those that its broker and client handle."""
         super().__init_subclass__()
         heard = (*cls.broker_type.heard(), *cls.client_type.heard())
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
@@ -92,7 +84,7 @@ class BrokerAgent(Agent):
         return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
-        """Forgets everything except the client's filters and counter, which survive a crash."""
+        """Forget everything but the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
         self.link = self._make_link()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
@@ -103,7 +95,7 @@ class BrokerAgent(Agent):
 
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back: it looks for its place in the tree."""
+        """Look for a place in the tree, after a boot or a recovery."""
         self.overlay.dispatch(event, now)
         self._follow_changes(now)
         # After the tree, in which the broker may have got its parent already: the client's first SUB then goes there.
@@ -118,7 +110,7 @@ class BrokerAgent(Agent):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
+        """Give a heartbeat to the tree, and every other frame to the link."""
         if type(event.message) is Heartbeat:
             self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
@@ -153,40 +145,35 @@ class BrokerAgent(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
+        """Break the link of a frame that was not sent; a link layer retransmits by itself.
 
-        Without the link layer a full buffer of the MAC loses the frame: bare links are for reliable back-ends, and for
-        MACs that acknowledge.
+        Bare links are for reliable back-ends and MACs that acknowledge: a full buffer loses the frame.
         """
         if not self.parameters.link_layer and event.is_break:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """Has the client subscribe to a filter, which its broker is told."""
+        """Have the client subscribe."""
         self.client.subscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Unsubscribe)
     def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Has the client unsubscribe from a filter, which its broker is told."""
+        """Have the client unsubscribe."""
         self.client.unsubscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Has the client publish, at once or as soon as it has a broker."""
+        """Have the client publish, now or once it has a broker."""
         self.client.publish(event.notification)
         self._carry_out_client(now)
 
     # What election and link report
 
     def _follow_changes(self, now: SimTime) -> None:
-        """Tells the broker and the client what has changed in the tree, one after the other.
-
-        What the broker sends because of one change goes out before it learns of the next, so that on each link the
-        messages stand in the order of what has caused them.
-        """
+        """Report changes of the tree to broker and client, each after the actions of the one before it."""
         for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
@@ -222,7 +209,7 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """Has the messages that did not arrive go another way: a broker's at once, a client's once it has a broker."""
+        """Send undelivered messages another way: a broker's now, a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)
@@ -254,7 +241,7 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
-        """Carries out what the broker of this node wants done; a message to its own node is for the client there."""
+        """Carry out the broker's actions; a message to its own node is for the client there."""
         for action in broker.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -265,7 +252,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carries out what the client of this node wants done; with a broker on the node all it sends is for that."""
+        """Carry out the client's actions; with a broker on the node all its messages are for that."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -276,7 +263,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _transmit(self, action: Send, now: SimTime) -> None:
-        """Sends over the link; a neighbour whose queue is full is given up, so that nothing is lost in silence."""
+        """Send over the link; give a neighbour with a full queue up, so that nothing is lost in silence."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
             self.perform(self.link.send(neighbour, action.message, now))
@@ -304,7 +291,7 @@ class GivenTree(Overlay):
 
     @on(Rewired)
     def rewire(self, tree: Rewired, now: SimTime) -> None:
-        """Tells of those who have gone, of the new parent, and of those who have come, each in the order given."""
+        """Report lost children, the new parent and new children, each in the given order."""
         gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
         come = [child for child in tree.children if child not in self.children]
         self.changes += [NeighbourGone(child, moved=False) for child in gone]
@@ -313,7 +300,7 @@ class GivenTree(Overlay):
         self.children = {child: child in tree.brokers for child in tree.children}
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
-        """There is no way to a neighbour until the scenario gives one again."""
+        """Drop a neighbour until the scenario gives it again."""
         self.children.pop(neighbour, None)
         if neighbour == self.parent:
             self._set_parent(None)

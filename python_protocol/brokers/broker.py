@@ -1,20 +1,12 @@
 """A broker of the family: its interfaces, the messages it shares with other protocols, its table and its queues.
 
-A broker is a process that knows neither radio nor link nor tree. Whoever drives it (`brokers.agent`) tells it its
-interfaces, which are its neighbours N_i and its clients, together the I_i of the thesis, section 2.2. It tells it the
-messages that arrive over them, and carries what the broker sends over FIFO links; what a link gives up comes back by
-`link_broken`. What a broker sends to its own node is for the client on that node. A protocol adds the handlers of its
-messages; those of a `ForgetfulBroker` store nothing, so what cannot go on is dropped, and the trace says so.
+A broker is a process without radio, link or tree: its driver (`brokers.agent`) reports its interfaces I_i, neighbours
+N_i and clients (the thesis, section 2.2), hands it messages, carries its own over FIFO links, and returns undelivered
+ones by `link_broken`. Messages to its own node are for the client there. A protocol adds handlers; a `ForgetfulBroker`
+drops what it cannot send.
 
-- *Messages* that more than one protocol has are those of the thesis, tables 2.1 and 3.1. `hops` of PUB counts radio
-  hops, and includes the one that the message itself makes.
-- *The routing table R_i* of (f, z, s) says that what matches f goes to z for subscriber s (table 2.3). Phoenix and the
-  first approach have this one, with at most one entry for each f and s, whatever its z is.
-- *The queues Q_i(s)* keep notifications for subscribers that the broker cannot reach (section 4.3). There is a queue
-  for each subscriber, and one limit for all of them together, because a node has one memory. What comes when the
-  storage is full is dropped, and the trace says so.
-
-The thesis gives no values of parameters.
+R_i has entries (f, z, s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep
+notifications for unreachable subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations
@@ -37,7 +29,7 @@ TREES = ("election", "given")
 
 
 class BrokerParameters(LinkParameters, ElectionParameters):
-    """What can be set for every protocol of the broker family."""
+    """Parameters of every protocol of the broker family."""
 
     tree: str = parameter(
         "election",
@@ -59,7 +51,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
 
 
 class StorageParameters(BrokerParameters):
-    """What can be set for the protocols whose brokers store notifications."""
+    """Parameters of protocols whose brokers store notifications."""
 
     storage_limit: int = parameter(
         16384,
@@ -73,7 +65,7 @@ class StorageParameters(BrokerParameters):
 
 
 MAX_HOPS = 0xFF
-"""The most hops that a message can tell."""
+"""The greatest number of hops in a message."""
 
 
 Hops = U8
@@ -81,7 +73,7 @@ Hops = U8
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):
-    """What SUB and UNS have in common."""
+    """Base of SUB and UNS."""
 
     subscriber: SubscriberId
     filter: Filter
@@ -135,12 +127,12 @@ class Broker(Process):
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
-        """A neighbour or client is out of reach; one that has `moved` will be heard of by way of its new parent."""
+        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
         self.neighbours.pop(interface, None)
         self.clients.discard(interface)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
-        """A link was given up with `messages` under way or waiting, the oldest first."""
+        """Take back the `messages` of a link that was given up, the oldest first."""
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
@@ -153,18 +145,18 @@ class Broker(Process):
     # Interfaces
 
     def meet(self, neighbour: NodeId) -> None:
-        """Enters a broker in N_i."""
+        """Enter a broker in N_i."""
         self.neighbours[neighbour] = None
         self.clients.discard(neighbour)
         self._brokers.add(neighbour)
 
     def meet_client(self, sender: NodeId) -> None:
-        """Enters the sender of a client's message in I_i, unless its node is known to be a broker."""
+        """Enter the sender of a client's message in I_i, unless its node is a broker."""
         if self.is_client(sender) and sender != self.node:
             self.clients.add(sender)
 
     def is_client(self, interface: NodeId) -> bool:
-        """Whether z is a client. A broker's node is its broker to all others: its client has no other interface."""
+        """Whether z is a client; a broker's node is its broker to all others."""
         return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
@@ -172,45 +164,45 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Whether y = z, except that a client which publishes what it subscribes to does get it."""
+        """Whether y = z, and z is no client, which may want what it publishes."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
 
     def flood(self, message: Message, sender: NodeId) -> None:
-        """Sends to all of N_i but the one from which the message came."""
+        """Send to all of N_i but the sender of the message."""
         for neighbour in self.neighbours:
             if neighbour != sender:
                 self.send(neighbour, message)
 
     def note_route(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
-        """Tells the trace for whom the broker takes a notification on; it says nothing if that is nobody."""
+        """Note the subscribers for whom the broker takes a notification on."""
         if listed := node_list(subscribers):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
-        """The hops of a message that had `hops` when it came, and goes on to an interface."""
+        """The hops of a message with `hops` so far that goes on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
     # What a person can see
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # each protocol has its own
-        """The tables that a transcript can show, by name: "table" for R_i, "stored" for Q_i."""
+        """The tables for transcripts: "table" for R_i, "stored" for Q_i."""
         return {}
 
 
 class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues: it drops what it cannot send."""
+    """b_i of a protocol without queues, which drops what it cannot send."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up with `messages` under way or waiting, which are lost."""
+        """Drop the notifications of a link that was given up."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub):
                 self._drop(message, interface)
 
     def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Passes a PUB on to an interface, if it is there."""
+        """Pass a PUB on to an interface, if it is there."""
         if self.reaches(interface):
             self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
         else:
@@ -241,21 +233,21 @@ class RoutingTable:
         return (Entry(wanted, z, s) for (wanted, s), z in self._interfaces.items())
 
     def add(self, wanted: Filter, interface: NodeId, subscriber: NodeId) -> None:
-        """Adds (f, z, s), unless there is an (f, -, s)."""
+        """Add (f, z, s), unless there is an (f, -, s)."""
         self._interfaces.setdefault((wanted, subscriber), interface)
 
     def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
-        """Removes (f, -, s), if it is there."""
+        """Remove (f, -, s), if it is there."""
         self._interfaces.pop((unwanted, subscriber), None)
 
     def replace(self, subscriber: NodeId, interface: NodeId) -> None:
-        """Replaces each (-, -, s) with (-, z, s)."""
+        """Replace each (-, -, s) with (-, z, s)."""
         for entry in self:
             if entry.subscriber == subscriber:
                 self._interfaces[entry.filter, subscriber] = interface
 
     def forget_all_but(self, subscribers: Container[NodeId]) -> None:
-        """Removes each (-, -, s) of other subscribers."""
+        """Remove each (-, -, s) of other subscribers."""
         for entry in [entry for entry in self if entry.subscriber not in subscribers]:
             self.remove(entry.filter, entry.subscriber)
 
@@ -264,7 +256,7 @@ class RoutingTable:
         return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
 
     def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """The different z of each (-, z, s); more than one only while messages about s are under way."""
+        """The different z of each (-, z, s); several only while messages about s are in transit."""
         return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
 
     def subscribers(self) -> list[NodeId]:
@@ -272,7 +264,7 @@ class RoutingTable:
         return list(dict.fromkeys(entry.subscriber for entry in self))
 
     def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """The different y of each (f, y, -) with f(e), and the s for whom."""
+        """The different y of each (f, y, -) with f(e), each with its s."""
         found: dict[NodeId, list[NodeId]] = {}
         for entry in self:
             if entry.filter.matches(notification):
@@ -288,7 +280,7 @@ class RoutingTable:
 
 
 class Storage:
-    """The queues of all subscribers; each holds its notifications once, in the order in which they came."""
+    """The queues of all subscribers; each holds a notification once, the oldest first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -296,7 +288,7 @@ class Storage:
         self._stored = 0
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
-        """Enqueues a notification unless the storage is full, and returns what the trace is to say of it."""
+        """Enqueue a notification; return the rows for the trace, a drop if the storage is full."""
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
@@ -306,7 +298,7 @@ class Storage:
         return [Note(STORE, notification_id=str(notification.id), peer=subscriber)]
 
     def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
-        """Dequeues what is stored for a subscriber: at most `size` bytes, but at least one notification."""
+        """Dequeue notifications of a subscriber, at most `size` bytes, at least one."""
         queue = self._queues.get(subscriber, {})
         taken: list[Notification] = []
         used = 0

@@ -1,4 +1,4 @@
-"""The messages of MFT-PubSub without its tree, all broadcast, and what can be set."""
+"""The messages of MFT-PubSub without its tree, all broadcast, and its parameters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimT
 LAST_EFFORT = 15
 """Of a PUB that is for all to repeat."""
 BEAT_BYTES, HELD_BYTES, TARGET_BYTES = 10, 14, 3
-"""Of a heartbeat without rows and digests, of a publisher in a digest, and of a target."""
+"""Of a heartbeat without rows and digests, of a digest's entry, and of a target."""
 
 
 class LeanParameters(RepairParameters):
-    """As for gossip with repair, and how notifications are forwarded; raises ValueError for impossible values."""
+    """Parameters of forwarding and of gossip with repair; raises ValueError for impossible values."""
 
     beat_interval: SimTime = parameter(
         5 * SECOND,
@@ -76,7 +76,7 @@ class LeanParameters(RepairParameters):
 
 
 class Target(NamedTuple):
-    """A subscriber that lacks a notification, and how far the sender is from it (`lean.distances`)."""
+    """A subscriber that lacks a notification, and the sender's distance to it (`lean.distances`)."""
 
     subscriber: SubscriberId
     level: U8
@@ -92,14 +92,14 @@ class Pub(Message, tag=0x52, notation="effort={effort} {targets} {notification} 
 
 
 class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
-    """A subscriber has a notification; the subscriber says so, or somebody who has heard it."""
+    """A subscriber has a notification, says itself or a node that heard it."""
 
     notification: NotificationId
     subscriber: SubscriberId
 
 
 class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} changes={changes} {held}"):
-    """The next one comes within `interval` eighths of a second; the rest is told in rows, sums and digests."""
+    """A heartbeat; the next one comes within `interval` eighths of a second."""
 
     interval: U8
     interests: U16

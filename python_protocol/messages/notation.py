@@ -1,13 +1,9 @@
 """How transcripts write messages: "SUB f1 s3 t=4 h=1".
 
-A *notation* is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
-t={timestamp}". The type of a field tells how its value is shown (`messages.fields`). The rules:
-
-- A word that comes out empty is left out, which is what becomes of a bit that is not set; one that is set is shown by
-  the name of its field.
-- A word that ends with a question mark is also left out when its values are zero, empty or None: "stay={stay}?".
-- The word "..." stands for all fields that the others do not name, each as in a message without a notation: a new field
-  needs no new notation then.
+A notation is a text with the names of fields in braces: "{filter} {subscriber} t={timestamp}"; the field's type shows
+its value. An empty word is left out, such as a bit that is not set; a set one shows its field's name. A word with a
+question mark is also left out for zero, empty or None: "stay={stay}?". The word "..." stands for all fields that the
+others do not name.
 """
 
 from __future__ import annotations
@@ -19,14 +15,14 @@ from typing import Any, NamedTuple, Self
 from roambus.python_protocol.messages.fields import NOBODY, FieldType, Names
 
 OTHERS = "..."
-"""The word for all fields that are not named; alone it is the notation of a message that declares none."""
+"""The word for all other fields; alone the notation of a message without one."""
 
 
 class Notation:
-    """The notation of one class; raises ValueError if it names a field that the class does not have."""
+    """The notation of one class; raises ValueError if it names no field."""
 
     def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
-        """`kinds` has the type of each field, and None for those that are bits."""
+        """`kinds` has the type of each field, None for bits."""
         self._kinds = kinds
         named = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
         for name in named:
@@ -55,7 +51,7 @@ class Notation:
 
 
 class _Word(NamedTuple):
-    """A word of a notation: literal texts, each with the field that follows it, if one does."""
+    """A word of a notation: literal texts, each with the field behind it, if any."""
 
     pieces: tuple[tuple[str, str | None], ...]
     is_optional: bool
@@ -68,7 +64,7 @@ class _Word(NamedTuple):
 
 
 def _plain(name: str, kind: FieldType | None) -> str:
-    """The word for a field of which the notation says nothing: "name=value", a message in parentheses, a bit's name."""
+    """The word for an unnamed field: "name=value", a message in parentheses, a bit's name."""
     if kind is None:
         return f"{{{name}}}"
     return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

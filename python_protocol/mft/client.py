@@ -1,8 +1,8 @@
 """A client of MFT-PubSub (the thesis, section 4.3).
 
-A subscriber numbers its messages; that number is the timestamp t. When it comes to a broker, another one or the same
-after a break, it sends a MIG, and corrects what the FILTERS in answer shows to be wrong. So it matters little which of
-its messages were lost. Only before its very first message is there nothing to migrate, and it just subscribes.
+A subscriber numbers its messages; the number is the timestamp t. At a broker, a new one or the same after a break, it
+sends a MIG and corrects the FILTERS of the answer, so that lost messages matter little. Before its first message it
+only subscribes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Client(FamilyClient):
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """The new broker has answered a MIG: the client tells it what it has wrong."""
+        """Correct what the new broker has wrong, as its answer to a MIG shows."""
         self._correct(message)
 
     @on(Pub)

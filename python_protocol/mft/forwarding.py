@@ -1,9 +1,7 @@
 """How a broker of MFT-PubSub forwards, stores and replays notifications (the thesis, algorithms 3.1 and 3.2).
 
-- A notification is passed on once for a subscriber, for a link can repeat one that it had given up.
-- Over the link layer, stored notifications are replayed one REP at a time, each when the link has delivered what was
-  before it: a way that breaks again then has not cost much.
-- Nothing is passed back to where it came from.
+A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Over the link
+layer, REPs go one at a time, so that a way that breaks again costs little.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.vocabulary import REPLAY, NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]
-"""The subscribers for whom something goes to each interface; under None those to whom no way is known."""
+"""The subscribers for each interface; under None those without a known way."""
 
 
 class Forwarding(Broker):
-    """What a broker does with notifications, given its routing table."""
+    """The notifications of a broker, given its routing table."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """At first nothing is known, and nothing is stored."""
@@ -34,7 +32,7 @@ class Forwarding(Broker):
         self._handled: dict[NotificationId, Recipients] = {}
 
     def idle(self, interface: NodeId) -> None:
-        """The link to an interface has nothing left to do: the next REP goes over it, if anything is stored."""
+        """Send the next REP over a link that has nothing left to do."""
         for subscriber in self.storage.subscribers():
             if self._way(subscriber) == interface:
                 self._send_queued(subscriber, interface)
@@ -44,7 +42,7 @@ class Forwarding(Broker):
 
     @on(Pub)  # algorithm 3.1, lines 11 to 21
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A notification goes to every interface behind which somebody wants it, or is stored."""
+        """Send a notification to each interface with a matching subscriber, or store it."""
         notification = pub.notification
         is_known = notification.id in self._handled
         handled = self._remember(notification.id)
@@ -61,7 +59,7 @@ class Forwarding(Broker):
 
     @on(Rep)  # algorithm 3.2, lines 22 to 27
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
-        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        """Pass stored notifications of another broker on towards the subscriber, or store them."""
         interface = self._way(rep.subscriber)
         cannot_go_on = interface == z or not self.reaches(interface)
         if interface is None or cannot_go_on or rep.hops > self._parameters.max_hops:
@@ -73,10 +71,7 @@ class Forwarding(Broker):
     # Senders
 
     def _pass_on(self, pub: Pub, recipients: Recipients) -> None:
-        """Sends a notification to each interface behind which somebody wants it (algorithm 3.1, lines 17 to 21).
-
-        An interface that is not there gets it by the queues, once it is there or another one takes its place.
-        """
+        """Send to each interface (algorithm 3.1, lines 17 to 21); store for those that are not there."""
         for interface, subscribers in recipients.items():
             if interface is not None and self.reaches(interface):
                 self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
@@ -85,7 +80,7 @@ class Forwarding(Broker):
                     self._store(one, pub.notification)
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
-        """Carries out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
+        """Carry out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
         if interface is None or not self.reaches(interface):
             return
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):
@@ -101,12 +96,12 @@ class Forwarding(Broker):
         self.perform(self.storage.put(subscriber, notification))
 
     def _unserved(self, notification: Notification, handled: Recipients) -> Iterator[tuple[NodeId, NodeId | None]]:
-        """The (s, y) of the entries (f, y, s) that match, but for subscribers for whom it was passed on already."""
+        """The (s, y) of the entries (f, y, s) that match, without the subscribers that were served."""
         served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
         return ((s, y) for s, y in self.table.matching(notification) if s not in served)
 
     def _store_undelivered(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """What did not arrive at an interface goes another way, or is stored."""
+        """Send undelivered notifications another way, or store them."""
         affected: dict[NodeId, None] = {}
         for message in messages:
             for subscriber, notification in self._undelivered(interface, message):
@@ -116,7 +111,7 @@ class Forwarding(Broker):
             self._send_queued(subscriber, self._way(subscriber))
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
-        """For whom a message that did not arrive at an interface carried what."""
+        """The subscribers and notifications of a message that did not arrive."""
         if isinstance(message, Rep):
             for notification in message.notifications:
                 yield message.subscriber, notification
@@ -125,7 +120,10 @@ class Forwarding(Broker):
                 yield subscriber, message.notification
 
     def _way(self, subscriber: NodeId) -> NodeId | None:
-        """Where replays go; the parameter `replay_always` decides whether a subscriber without filters has a way."""
+        """The next hop of replays, by `replay_always` also for a subscriber without filters.
+
+        It may only be about to correct them, and drops what it does not want.
+        """
         return self.table.way(subscriber) if self._parameters.replay_always else self.table.next_hop(subscriber)
 
     def _remember(self, identifier: NotificationId) -> Recipients:

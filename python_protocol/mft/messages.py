@@ -1,13 +1,8 @@
-"""What brokers of MFT-PubSub tell each other, and what they know by it: messages, timestamps and the routing table.
+"""The messages of MFT-PubSub (the thesis, tables 2.1, 2.4 and 4.1), timestamps T and the routing table R_i.
 
-- *Messages* are those of the thesis, tables 2.1, 2.4 and 4.1. `hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms'
-  h: 0 where the message begins, and one more with each broker that passes it on. `hops` of PUB and REP counts radio
-  hops, and includes the one that the message itself makes.
-- *T(s)* says how new, and from how near, what a broker knows about a subscriber is (section 4.1). The greater of two
-  has the newer counter, or the same counter and fewer hops.
-- *The routing table R_i* (table 2.3): an entry (f, z, s) says that what matches f goes to z for subscriber s. The
-  algorithms replace z in all entries of a subscriber together; so the table has one next hop a subscriber, its filters,
-  and its T.
+`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 where the message begins, one more with each broker.
+`hops` of PUB and REP counts radio hops, its own included. The algorithms replace the next hop in all entries of a
+subscriber together, so the table keeps one next hop, the filters and T for each subscriber.
 """
 
 from __future__ import annotations
@@ -27,20 +22,17 @@ Counter = U32
 
 
 Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
-"""h: the hops from a broker to a subscriber, of which its own broker counts 1."""
+"""h: the hops from a broker to a subscriber; its own broker counts 1."""
 
 
 def describe_hops(hops: int) -> str:
-    """The number of hops as transcripts write it, in which the greatest one is infinite."""
+    """The number of hops in transcripts; the greatest is infinite."""
     return "inf" if hops == MAX_HOPS else str(hops)
 
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """The number of a subscriber's message, and hops to the subscriber.
-
-    The greater of two has the newer counter, or the same counter and fewer hops.
-    """
+    """The number of a subscriber's message, and hops to it; a newer counter is greater, then fewer hops."""
 
     counter: Counter
     hops: Distance
@@ -65,11 +57,11 @@ class Timestamp:
 
 
 UNKNOWN = Timestamp(0, MAX_HOPS)
-"""T of a subscriber that a broker does not know, infinitely far: every message about it is newer."""
+"""T of an unknown subscriber: every message about it is newer."""
 
 
 def at_hops(counter: int, hops: int) -> Timestamp:
-    """T at a distance that may have been counted too far."""
+    """T at a distance that may exceed the greatest."""
     return Timestamp(counter, min(hops, MAX_HOPS))
 
 
@@ -77,7 +69,7 @@ def at_hops(counter: int, hops: int) -> Timestamp:
 
 
 class _Subscription(Message, notation="{filter} {subscriber} t={timestamp} h={hops}"):
-    """What SUB and UNS have in common."""
+    """Base of SUB and UNS."""
 
     subscriber: SubscriberId
     timestamp: Counter
@@ -103,7 +95,7 @@ class Mig(Message, tag=4, notation="{subscriber} b={broker} t={timestamp} h={hop
 
 
 class Rep(Message, tag=5, notation="{subscriber} {notifications} hops={hops}"):
-    """(REP, e..., s): stored notifications are replayed towards s, several at once (the thesis, section 4.3)."""
+    """(REP, e..., s): stored notifications go to s, several at once (the thesis, section 4.3)."""
 
     subscriber: SubscriberId
     hops: Hops
@@ -111,7 +103,7 @@ class Rep(Message, tag=5, notation="{subscriber} {notifications} hops={hops}"):
 
 
 class Known(NamedTuple):
-    """(s, t, h): what a BMIG tells of a subscriber."""
+    """(s, t, h): an entry of a BMIG."""
 
     subscriber: SubscriberId
     timestamp: Counter
@@ -123,10 +115,7 @@ class Known(NamedTuple):
 
 
 class Bmig(Message, tag=7, notation="C={children} O={others} h={hops}"):
-    """(BMIG, C, O, h): a broker has migrated with the subscribers C below it, and knows the others O.
-
-    A subscriber takes seven bytes, so that a frame of 1024 bytes has room for 140.
-    """
+    """(BMIG, C, O, h): a broker has migrated with the subscribers C below it, and knows the others O."""
 
     hops: Hops
     children: tuple[Known, ...]
@@ -141,7 +130,7 @@ class Bquery(Message, tag=8, notation="{subscriber} T={known}"):
 
 
 class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}"):
-    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker where the message began."""
+    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker that began the message."""
 
     subscriber: SubscriberId
     known: Timestamp
@@ -154,7 +143,7 @@ class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}")
 
 @dataclass(slots=True)
 class Route:
-    """What a broker knows of one subscriber; without filters there are no entries, only T."""
+    """The entries and T of one subscriber; without filters there is only T."""
 
     next_hop: NodeId | None
     """None: no way is known."""
@@ -168,7 +157,7 @@ class Route:
 
 
 class RoutingTable:
-    """R_i and T_i, by subscriber, in the order in which they became known."""
+    """R_i and T_i, by subscriber, the oldest first."""
 
     def __init__(self) -> None:
         self._routes: dict[NodeId, Route] = {}
@@ -177,7 +166,7 @@ class RoutingTable:
         return iter(self._routes.items())
 
     def get(self, subscriber: NodeId) -> Route | None:
-        """What is known of a subscriber, if it has entries or once had."""
+        """The route of a subscriber that has entries or once had."""
         return self._routes.get(subscriber)
 
     def timestamp(self, subscriber: NodeId) -> Timestamp:
@@ -196,12 +185,12 @@ class RoutingTable:
         return route.next_hop if route is not None and route.filters else None
 
     def way(self, subscriber: NodeId) -> NodeId | None:
-        """The next hop, whether or not the subscriber has filters just now."""
+        """The next hop, with or without filters."""
         route = self._routes.get(subscriber)
         return None if route is None else route.next_hop
 
     def update(self, subscriber: NodeId, next_hop: NodeId, timestamp: Timestamp) -> Route:
-        """Sets T_i(s), and replaces (-, -, s) with (-, next_hop, s); makes a subscriber known."""
+        """Set T_i(s), and replace (-, -, s) with (-, next_hop, s)."""
         route = self._routes.get(subscriber)
         if route is None:
             route = self._routes[subscriber] = Route(next_hop, timestamp)

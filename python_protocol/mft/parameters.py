@@ -1,11 +1,7 @@
 """The parameters of MFT-PubSub, those of election and link included; the thesis gives no values.
 
-The last ones correct what is wrong in the published algorithms. Each has a transcript in tests/scenarios that shows
-what happens without it. With all of them false the algorithms are those of the thesis, read as `mft.broker` says. There
-are two profiles, which give defaults for the other parameters:
-
-- `as_published` has no correction, and in each round the first sender is the parent.
-- `thesis` has the corrections.
+The last ones correct the published algorithms; a transcript in tests/scenarios shows each fault. The profile
+`as_published` has none of them, and each round's first sender as parent; `thesis` has all.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ _AS_PUBLISHED: Mapping[str, Any] = {
 
 
 class MftParameters(StorageParameters):
-    """What can be set for MFT-PubSub; the thesis gives no values."""
+    """Parameters of MFT-PubSub."""
 
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"as_published": _AS_PUBLISHED, "thesis": {}}
     profile: str = parameter(

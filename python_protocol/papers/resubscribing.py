@@ -83,8 +83,8 @@ class Client(FaithfulClient):
         self._deliver(pub.notification, pub.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        self._say_again(broker)
-        self._end_late()
+        self._resend(broker)
+        self._send_withdrawals()
         self._subscribe_all()
 
 

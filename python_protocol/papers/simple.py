@@ -50,10 +50,10 @@ class Client(FaithfulClient):
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         commands = self._take_commands()
         if broker == last:
-            self._say_again(broker)
-            self._say_late(commands)
+            self._resend(broker)
+            self._send_commands(commands)
         else:
-            self._take_unsaid()  # which the filters say again
+            self._take_undelivered()  # which the filters say again
             self._subscribe_all()
 
     def _head(self) -> tuple[()]:

@@ -1,26 +1,14 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-The algorithms of the papers assume point-to-point FIFO links; the radio loses frames and acknowledges nothing. This is
-the usual remedy, kept small: one message at a time is under way to each neighbour (stop and wait, as between two IEEE
-802.11 or 802.15.4 stations), each is acknowledged, and retransmitted with growing, jittered pauses.
+Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted with
+growing, jittered pauses. Frames of one node to another must not overtake each other, which a MAC with one queue
+guarantees.
 
-- A direction between two neighbours is numbered by a *session*, drawn at random at the start of a node and counted up
-  after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or drops
-  a duplicate; a session that it does not know it joins wherever that stands. A sender that gave up or rebooted comes
-  with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
-- On a busy channel most of the time between a message and its acknowledgement passes in the queues of the two MACs, so
-  a fixed time-out would fill the channel with copies of what still waits. The time-out follows the delays measured on
-  all links of the node, and doubles with each retransmission (RFC 6298; what was retransmitted is no sample: Karn).
-- An acknowledgement that is lost costs a retransmission, which is acknowledged again and handed up once. One that
-  comes late names a message that is no longer under way, and is ignored.
-- After a give-up it is unknown whether the message arrived: what the agent re-routes then can arrive twice.
-
-The frames of one node to another must not overtake each other, which a MAC with one queue guarantees.
-
-An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
-`LinkTimer`, and performs the actions that come back. Where links are reliable and FIFO by themselves, as the papers
-assume, a `DirectLink` takes its place and adds nothing: what a link loses when it breaks, the back-end reports
-(`SendFailed`).
+- A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
+  receiver joins an unknown one wherever it stands.
+- The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
+  6298, Karn).
+- After a give-up the message may have arrived; re-routed, it can arrive twice.
 """
 
 from __future__ import annotations
@@ -38,7 +26,7 @@ from roambus.python_protocol.vocabulary import DROP, MILLISECOND, SECOND, NodeId
 
 
 class LinkParameters(Parameters):
-    """What the parameters of an agent inherit if it uses the link layer."""
+    """Parameters of an agent that uses the link layer."""
 
     link_time_out: SimTime = parameter(
         100 * MILLISECOND,
@@ -118,7 +106,7 @@ class LinkAck(Message, tag=0x41, name="ACK", notation="frame={session}.{sequence
 
 
 LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
-"""To add to the `messages` of an agent that uses the link layer."""
+"""Belong to the `messages` of an agent that uses the link layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +118,13 @@ class LinkTimer:
 
 @cache
 def link_timer(neighbour: NodeId) -> LinkTimer:
-    """That key. There is one object for each neighbour, because nearly every frame sets its timer."""
+    """That key, one object for each neighbour, because nearly every frame sets its timer."""
     return LinkTimer(neighbour)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkBroken:
-    """`neighbour` was given up. `messages`, oldest first, were not acknowledged; the first may have arrived."""
+    """`neighbour` was given up with `messages` unacknowledged, oldest first; the first may have arrived."""
 
     neighbour: NodeId
     messages: tuple[Message, ...]
@@ -159,7 +147,7 @@ class Outbound:
 
 
 class Link:
-    """All links of one node, to whatever neighbours it sends to or hears."""
+    """All links of one node."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
         """`random` is the agent's; a node that reboots makes a new Link."""
@@ -168,22 +156,22 @@ class Link:
         self._next_session = random.randrange(_SESSIONS)
         self._outbound: dict[NodeId, Outbound] = {}
         self._inbound: dict[NodeId, tuple[int, int]] = {}
-        """The session from each neighbour, and the number of the last message of it that was handed up."""
+        """The session of each neighbour, and the number of its last message."""
         # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
         self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
     def is_full(self, neighbour: NodeId) -> bool:
-        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
+        """Whether `send` would drop a message."""
         outbound = self._outbound.get(neighbour)
         return outbound is not None and len(outbound.queue) >= self._limits.link_queue_limit
 
     def is_idle(self, neighbour: NodeId) -> bool:
-        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
+        """Whether no message to a neighbour is in transit."""
         outbound = self._outbound.get(neighbour)
         return outbound is None or not outbound.queue
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
-        """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
+        """Send or queue `message`; a full queue drops it, with a row in the trace."""
         if self.is_full(neighbour):
             return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
         outbound = self._outbound.get(neighbour) or self._begin_stream(neighbour)
@@ -191,26 +179,20 @@ class Link:
         return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
-
-        What was received from it stays known, so that its retransmissions are still recognised.
-        """
+        """Give a lost neighbour up at once: at most one LinkBroken. Its inbound session stays known."""
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
             return [], []
         return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
 
     def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
-        """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
-
-        What is no such frame is ignored.
-        """
+        """Take a frame: return actions, and messages in order; any other message is ignored."""
         if isinstance(message, LinkAck):
             return self._receive_ack(sender, message, now), []
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
-        """A timer of the link ran out: a retransmission, or after the last one a neighbour given up."""
+        """Retransmit, or after the last time give the neighbour up."""
         neighbour = key.neighbour
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
@@ -240,7 +222,7 @@ class Link:
         return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(link_timer(sender))]
 
     def _begin_stream(self, neighbour: NodeId) -> Outbound:
-        """A stream in a new session, in place of the one that there was."""
+        """Begin a new session to a neighbour."""
         session = self._next_session
         self._next_session = (session + 1) % _SESSIONS
         stream = self._outbound[neighbour] = Outbound(session)
@@ -271,7 +253,7 @@ class DirectLink:
     """The interface of `Link`, without frames, acknowledgements and timers."""
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:  # as Link's
-        """Sends the message itself, at once."""
+        """Send the message itself, at once."""
         return [Send(neighbour, message)]
 
     def is_full(self, neighbour: NodeId) -> bool:  # as Link's
@@ -285,15 +267,15 @@ class DirectLink:
     def receive(
         self, sender: NodeId, message: Message, now: SimTime
     ) -> tuple[list[Action], list[Message]]:  # as Link's
-        """What arrives is the message itself."""
+        """The message itself has arrived."""
         return [], [message]
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Does nothing: without retransmissions there are no timers."""
+        """Do nothing: without retransmissions there are no timers."""
         return [], []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Does nothing: without a queue no message waits."""
+        """Do nothing: without a queue no message waits."""
         return [], []
 
 
@@ -314,7 +296,7 @@ class DelayEstimate:
         self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
 
     def bound(self) -> float:
-        """The time that the delay will hardly exceed: mean plus four deviations."""
+        """Mean plus four deviations, which the delay hardly exceeds."""
         return self._mean + _DEVIATIONS * self._deviation
 
 

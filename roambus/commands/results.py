@@ -90,7 +90,7 @@ def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], 
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
     from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
-    from roambus.experiments.sweeps.sweep_file import command_again
+    from roambus.experiments.sweeps.request import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, own = progress(), _own_study(study)

@@ -156,8 +156,8 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_in_child
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
@@ -229,8 +229,8 @@ def _time(option: str, text: str | None) -> SimTime | None:
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
     """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
+    from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
-    from roambus.experiments.sweeps.sweep_file import sweep_of
     from roambus.experiments.templates.render import find_template
 
     label = re.sub(r"[^\w.+-]+", "-", single.agent).strip("-")

@@ -1,10 +1,8 @@
-"""The results of earlier aggregations: the metrics of each run, kept until its trace or the metrics' code changes.
+"""The store of earlier aggregations: the metrics of each run, until its trace or the metrics' code changes.
 
-DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
-right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.
-
-A row also has the values of a study's or a user's own metrics. Whoever asks for the metrics of every run alone may read
-any row, those with further values first: so `roambus figures` needs neither Spark nor a file of metrics again.
+DIR/aggregated/ holds Parquet files, each written in one step: after a kill at any moment every row in it is right. At
+worst some are there twice, or belong to traces that are gone. A damaged file counts as absent. Whoever asks for the
+metrics of every run alone may read rows with further values, too.
 """
 
 from __future__ import annotations
@@ -50,10 +48,7 @@ Stamp = tuple[str, int, int]
 
 @contextmanager
 def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
-    """The store in this folder, for one process at a time; raises UserError if another one has it, OSError.
-
-    `extra` is the digest of what is measured beside the catalogue.
-    """
+    """The store in this folder, for one process at a time; raises UserError, OSError. `extra` is a digest."""
     unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
@@ -136,7 +131,6 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _read(part: Path) -> pa.Table:
-    """The rows of a file of the store; none if it is damaged or not there."""
     try:
         with part.open("rb") as file:  # Arrow knows no names that are not UTF-8
             table = pq.read_table(file, page_checksum_verification=True, partitioning=None)

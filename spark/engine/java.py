@@ -1,15 +1,11 @@
 """Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
-The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start it by
-itself, but keeps neither how it ended nor what it said last. So we start it, and environment variables tell PySpark
-where it is, as if spark-submit had started both. One Java serves all sessions of a process, one after the other, and so
-does its folder, for Spark keeps its name. It ends with the process, by the end of its standard input.
+The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start Java by
+itself, but keeps neither its exit status nor its last output. So we start it as spark-submit would, and environment
+variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, and end with it.
 
-Java keeps Spark's classes as it has read and checked them once, which halves the time of its next starts; it calls this
-class data sharing. An archive has two files: the classes of Java's own, of which the packaged Java brings no archive,
-and on top of them those of Spark that a session has used. Java itself sees whether they fit it and Spark's files, and
-does without them, silently, where they do not. Files that are damaged would end it, so they are tried first, by asking
-it for its version.
+An archive of classes (class data sharing) halves the next starts: one file of Java's own classes, and on top of it one
+of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried first.
 """
 
 from __future__ import annotations
@@ -85,10 +81,7 @@ def java_version(java: Path) -> int | None:
 
 
 def write_java_home(java: Path, folder: Path) -> Path:
-    """Makes `folder` a JAVA_HOME that runs `java`, without the incubator module that Spark asks for; returns it.
-
-    Spark wants that module only for linear algebra. The packaged Java lacks it and would not start; others warn of it.
-    """
+    """Make `folder` a JAVA_HOME without the incubator module, which Spark asks for and the packaged Java lacks."""
     wrapper = folder / "bin" / "java"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
@@ -176,10 +169,7 @@ class Jvm:
     """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
 
     def __init__(self, java_options: str | None = None) -> None:
-        """Makes the folder, in which the sessions of this process have their files; raises OSError.
-
-        Java takes Spark's classes from their archive where there is one, or has `java_options` instead.
-        """
+        """Make the folder for this process' sessions; raises OSError. `java_options` replace those of the archive."""
         self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
@@ -188,10 +178,9 @@ class Jvm:
         self._said: Path | None = None
 
     def start(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> Mapping[str, str]:
-        """Starts it unless that has begun, and waits until it listens.
+        """Start Java unless begun, wait until it listens, and return the variables that tell PySpark.
 
-        Returns the environment variables by which PySpark finds it. Raises what `begin` does, and RoambusError if it
-        ends before it listens.
+        Raises RoambusError.
         """
         if self._process is None:
             self.begin(spark_home, settings, is_loud=is_loud)
@@ -201,11 +190,7 @@ class Jvm:
         return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
     def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
-        """Begins to start it, and does not wait.
-
-        What it says is kept for the case that it dies; if `is_loud`, it is on our stderr at once instead. Raises
-        UserError if there is no Java that fits.
-        """
+        """Begin to start Java without waiting; its output is kept unless `is_loud`. Raises UserError without a Java."""
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
@@ -265,10 +250,7 @@ class Jvm:
 
 
 def forget() -> None:
-    """Lets PySpark know nothing of the Java that has ended, so that the next session starts another one.
-
-    PySpark has no public way to that.
-    """
+    """Make PySpark forget a Java that has ended; it has no public way."""
     context = SparkContext._active_spark_context
     if context is not None:
         context._jsc = None  # else `stop` would ask the Java that is gone
@@ -278,11 +260,7 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Keeps Py4J from logging, with a traceback, each call that does not reach Java: the error itself says it.
-
-    So PySpark's server for accumulators, to whom Java's end is an end of file. It holds for ever: objects that outlive
-    Java are still being freed when the process ends.
-    """
+    """Keep Py4J and the accumulator server from logging calls that miss Java; for good, as objects outlive Java."""
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
 

@@ -1,12 +1,9 @@
-"""Makes our package importable on an executor of a Spark cluster, where roambus need not be installed.
+"""Makes our package importable on executors of a Spark cluster, where roambus need not be installed.
 
-The package goes as a zip with the Spark session, named after its contents. On each machine it is unpacked once, in the
-user's cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later
-executor or sweep compiles the same code again. Each version of the code has a folder of its own; one that nobody has
-used for long is removed.
+The package goes as a zip with the Spark session, named after its contents. Each machine unpacks it once in the user's
+cache, where Numba keeps compiled code beside the sources; a version that has long been unused is removed.
 
-What executors call is sent by value: when it runs there, nothing of roambus can be imported yet. So `worker` and
-`measurer`, and what they call, use nothing of roambus.
+`worker` and `measurer` are sent by value, and use nothing of roambus: nothing can be imported yet when they run.
 """
 
 from __future__ import annotations
@@ -62,7 +59,6 @@ def _contents() -> Iterator[tuple[str, bytes]]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
     for path in sorted(folder.iterdir()):
         if path.is_file():
             yield path
@@ -106,10 +102,7 @@ def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Ca
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What executors do with the numbers of tasks: what was sent for each is given to the `make` of that module.
-
-    Without an archive the module is imported from where it is: on this machine.
-    """
+    """What executors do: give the `make` of the module what was sent for each task's number."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         module = importlib.import_module(maker) if archive is None else arrive(archive, maker)
@@ -143,7 +136,6 @@ def _unpacked(archive: str) -> Path:
 
 
 def _remove_unused(cache: Path) -> None:
-    """Removes what nobody has used for long: every version of the code has a folder of its own."""
     for folder in cache.iterdir():
         with suppress(FileNotFoundError):
             if folder.stat().st_mtime < time.time() - KEPT_S:
@@ -151,7 +143,6 @@ def _remove_unused(cache: Path) -> None:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpacks the archive in one step, whoever else is doing the same."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     private = Path(tempfile.mkdtemp(dir=folder.parent))
     try:

@@ -1,13 +1,10 @@
-"""The metrics of every run, each declared and computed in one place: a function of a run's tables.
+"""The metrics of every run, each declared and computed in one place.
 
 A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
-metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
-NaN where there is nothing to measure. Everything else is derived from that: the column's type, the axes of figures,
-the tables of the report, what a comparison and an export call the metric, and the units of data frames. Metrics of a
-study, and those of one's own, are written in the same way (docs/metrics.md), and these here are the examples.
+column in tables and exports, and its docstring the meaning. It returns a number, or NaN where there is nothing to
+measure. Types of columns, axes of figures and tables of reports follow from that.
 
-Tables are those of `roambus.spark.metrics.run`, which brings pandas with it. It is not imported before something is
-computed, so that a list of metrics is there at once.
+`roambus.spark.metrics.run`, which brings pandas, is not imported before a metric is computed.
 """
 
 from __future__ import annotations
@@ -50,12 +47,12 @@ class Kind(Enum):
 
 
 class Support(Enum):
-    """Where a metric's values can be, as statistics calls it, and so the scale of the interval of their mean."""
+    """The range of a metric's values, which decides the scale of the interval of their mean."""
 
     ANY = "any"
     """Anywhere: the scale is the values' own."""
     POSITIVE = "positive"
-    """Not below 0, and now and then much greater than mostly: the scale is the logarithm."""
+    """Non-negative with a long right tail: the scale is the logarithm."""
     SHARE = "share"
     """From 0 to 1: the scale is the logit."""
 
@@ -74,9 +71,7 @@ class Metric:
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
     skewed: bool = False
-    """Whether values are never below 0, and now and then much greater than mostly, though neither scale nor kind says
-    so, as they do of delays and counts.
-    """
+    """Non-negative with a long right tail, though neither scale nor kind says so."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
@@ -102,6 +97,9 @@ class Metric:
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
     """Makes a metric of a function; `options` are `scale`, `kind`, `skewed` and `is_main`, as `Metric` has them."""
+    for name, kind in (("scale", Scale), ("kind", Kind)):
+        if not isinstance(given := options.get(name, next(iter(kind))), kind):
+            raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
 
     def declare(compute: Callable[[Run], float]) -> Metric:
         meaning = " ".join((inspect.getdoc(compute) or "").split())
@@ -150,7 +148,7 @@ def sent_metric(column: str) -> Metric:
 
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
-    """Pairs of a notification and a subscriber whose filter matches it."""
+    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
     return len(run.pairs)
 
 
@@ -174,7 +172,10 @@ def duplicates(run: Run) -> float:
 
 @metric("unexpected", kind=Kind.COUNT)
 def unexpected(run: Run) -> float:
-    """Pairs delivered to a subscriber whose filter does not match."""
+    """Pairs delivered to a node, not the publisher, that did not want the notification when it was published.
+
+    Its filter does not match, or it subscribed later. Nothing that the warm-up published counts.
+    """
     return run.unexpected
 
 
@@ -321,10 +322,7 @@ def migrations(run: Run) -> float:
 
 @metric("messages per migration", scale=Scale.LOGARITHMIC)
 def messages_per_migration(run: Run) -> float:
-    """Messages that migrations cause, over the migrations.
-
-    The agent declares their types; of an agent that declares none the cost is unknown.
-    """
+    """Messages that migrations cause, by the agent's declaration, over the migrations; unknown without one."""
     return over(_sizes_of_migrations(run).count(), len(run.migrations)) if run.migration_messages else math.nan
 
 
@@ -347,7 +345,6 @@ def migration_message_max_b(run: Run) -> float:
 
 
 def _sizes_of_migrations(run: Run) -> pd.Series[int]:
-    """The sizes of the messages that migrations cause, from the first migration on."""
     # Without a migration, from NaN on, there is nothing.
     since = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
     sizes: pd.Series[int] = since.bytes[since.message_type.isin(run.migration_messages)]

@@ -1,12 +1,9 @@
-"""Further metrics: of a study for its own sweeps, or of a user for any sweep.
+"""Further metrics: of a study for its sweeps, or of a user for any sweep.
 
-It is written like the metrics of every run (`roambus.spark.metrics.catalogue`), and reaches tables, figures, reports,
-comparisons and exports in the same way. A table of single observations is a function, too, under `table`: it returns a
-DataFrame with any number of rows a run, of numbers alone. What is measured is kept run by run, so that a run is read
-once, and again only when its trace or the code changes (`roambus.bridge.code`).
-
-Metrics of a user's own are in a Python file, or in an installed package that names its module as an entry point of the
-group `roambus.metrics`.
+They are written like those of `roambus.spark.metrics.catalogue`, in a Python file or in an installed package that names
+its module as an entry point of the group `roambus.metrics`. `table` makes a table of single observations: a function
+that returns a DataFrame of numbers with any number of rows a run. Values are kept run by run, until the trace or the
+code changes: the function's file and all that it imports of its own project.
 """
 
 from __future__ import annotations
@@ -23,12 +20,18 @@ from roambus.bridge.entry_points import METRICS as GROUP
 from roambus.bridge.entry_points import named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
-from roambus.spark.metrics.catalogue import METRICS, Metric, metrics_in
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from roambus.spark.metrics.run import Run
+
+
+RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n", "runs", "points"))
+"""The names that tables of results have for columns and files of their own."""
+AXIS_PREFIX = "axis_"
+"""The beginning of the column of an axis that is called like a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,15 @@ class Extra:
 NOTHING = Extra()
 
 
+def check_reference(where: str, reference: str) -> None:
+    """Raise UserError, which begins with `where`, for a file that is not there or a package that is not installed."""
+    if reference.endswith(".py"):
+        if not Path(reference).is_file():
+            raise UserError(f"{where}: there is no file {reference}")
+    elif reference not in (known := named(GROUP)):
+        raise UserError(f"{where}: {unknown('metrics', reference, known)}; or give path/to/file.py")
+
+
 def own_metrics(reference: str) -> Extra:
     """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
     what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
@@ -89,9 +101,18 @@ def own_metrics(reference: str) -> Extra:
     found = Extra(metrics_in(names), tuple(one for one in names.values() if isinstance(one, Table)))
     if not found.modules():
         raise UserError(f"{what}: no function there is a metric: write @metric(TITLE) over one, with metric of roambus")
+    _check_names(what, found)
+    return found
+
+
+def _check_names(what: str, found: Extra) -> None:
+    """Raise UserError for a name that tables have for something else."""
     if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
         raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
-    return found
+    columns = [*(one.column for one in found.metrics), *(column for one in found.tables for column in one.columns)]
+    for name in (*columns, *(one.name for one in found.tables)):
+        if name in RESERVED or name.startswith((SENT_PREFIX, AXIS_PREFIX)):
+            raise UserError(f"{what}: results have {name} for something else: give it another name")
 
 
 def all_own_metrics(references: Iterable[str]) -> Extra:

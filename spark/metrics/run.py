@@ -1,33 +1,12 @@
 """A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
 
-A table is made when somebody asks for it for the first time, and then kept. Its rows are in the order of time. Times
-are in seconds, and what a row does not have is missing: NaN, or None for a text.
+A table is made on first use and kept; each caller gets a copy of its own. Rows are in the order of time, times are in
+seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences: neither
+frames sent then nor notifications published then. Of the parents of that time a node's last counts as its first. Energy
+is that of the whole run, because a run reports it at its end only.
 
-- `run.publications`: a row for each notification published, with `time_s`, `node` (its publisher), `notification_id`
-  and `detail`, the list of the subscribers that are to get it.
-- `run.deliveries`: a row for each delivery, repeated ones included, with `time_s`, `node` (the subscriber),
-  `notification_id` and `hops`.
-- `run.pairs`: a row for each notification and each subscriber that is to get it, with `notification_id`, `subscriber`,
-  `published_s`, `routed` (whether the protocol began to deliver it), `deliveries` (how many there were), and of the
-  first one `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of fewest hops is the first.
-- `run.sends`: a row for each packet that a node handed to the network stack, with `time_s`, `node`, `message_type` (a
-  category) and `bytes` (without headers; 0 if the row does not say).
-- `run.nodes`: a row for each node, which is the index, with `role`, `messages` (how many it sent), `air_bytes` (how
-  long these were on the air, headers included), `energy_mj` and `died_s`.
-- `run.heard`: a row for each notification that a node hears, as often as it does, with `node` and `notification_id`;
-  there are none but in a trace of level full.
-- `run.migrations`: a row for each time that a node which once had a parent gets one again, with `time_s`, `node` and
-  `peer` (the new parent).
-- `run.absences`: a row for each absence that a client announces and that ends, with `node`, `left_s` and `back_s`.
-- `run.rows(event, ...)`: the rows of any events, or of all, with all columns (`roambus.bridge.trace.schema`).
-
-What a run does in its warm-up is in none of these but the last: neither what is sent then, nor a notification that is
-published then, whenever it is delivered. Of the parents of that time a node's last counts as its first. Energy is that
-of the whole run, because a run says it at its end only.
-
-A trace is read once, batch by batch, with numbers for texts. Packets are most of it, and of each 18 bytes are kept. Of
-all other rows those are kept that the tables are made of, and in a trace of up to WHOLE rows all; whoever asks for
-others in a longer one has the trace read again. So a run of 50 million rows takes less than 2 GiB.
+A trace is read once, batch by batch, with numbers for texts, and 18 bytes kept for each packet. Of other rows those are
+kept that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
 """
 
 from __future__ import annotations
@@ -35,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -68,6 +48,19 @@ _OF_TABLES = (
     schema.PUBLISH, schema.ROUTE, schema.DELIVER, schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE,
     schema.DETACH, schema.ATTACH,
 )  # fmt: skip
+
+
+def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
+    """Compute a function of a run once for each run. Every caller gets a table of its own to change."""
+
+    @wraps(function)
+    def get(run: Run) -> Result:
+        if function not in run.known:
+            run.known[function] = function(run)
+        found: Result = run.known[function]
+        return copy(found) if isinstance(found, pd.DataFrame | pd.Series) else found
+
+    return get
 
 
 class Run:
@@ -117,31 +110,41 @@ class Run:
         """How long the run was, without its warm-up."""
         return max(self.end_s - self.warm_up_s, 0.0)
 
-    @cached_property
+    @property
+    @once
     def publications(self) -> pd.DataFrame:
-        """A row for each notification published."""
+        """A row for each notification published: `time_s`, `node`, `notification_id`, `detail` (its receivers)."""
         rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
         return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def deliveries(self) -> pd.DataFrame:
-        """A row for each delivery of a notification that was not published in the warm-up."""
+        """A row for each delivery, but a publisher's own: `time_s`, `node`, `notification_id`, `hops`."""
         rows = self.rows(schema.DELIVER)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.HOPS]]
+        published = self.rows(schema.PUBLISH).drop_duplicates(schema.NOTIFICATION_ID)
+        publisher = rows[schema.NOTIFICATION_ID].map(published.set_index(schema.NOTIFICATION_ID)[schema.NODE])
+        rows = rows[rows[schema.NODE] != publisher]
         if self.warm_up_s:
-            published = self.rows(schema.PUBLISH)
             early = published[schema.NOTIFICATION_ID][published[schema.TIME_S] < self.warm_up_s]
             rows = rows[(rows[schema.TIME_S] >= self.warm_up_s) & ~rows[schema.NOTIFICATION_ID].isin(early)]
         return rows.reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def sends(self) -> pd.DataFrame:
-        """A row for each packet that a node handed to the network stack."""
+        """A row for each packet sent: `time_s`, `node`, `message_type` (a category), `bytes` (without headers)."""
         return self._read[1].since(self.warm_up_s)
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """A row for each notification and each subscriber that is to get it."""
-        return self._pairs[0]
+        """A row for each notification and each node, other than its publisher, that wanted it.
+
+        `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it),
+        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the
+        first is the one of fewest hops.
+        """
+        return self._pairs[0].copy(deep=False)
 
     @property
     def unexpected(self) -> int:
@@ -151,8 +154,13 @@ class Run:
     @cached_property
     def _pairs(self) -> tuple[pd.DataFrame, int]:
         rows = self._coded([schema.PUBLISH, schema.ROUTE, schema.DELIVER]).unify_dictionaries()
+        publisher, is_early = self._publishers(rows)
         published, routed = (self._listed(rows, event) for event in (schema.PUBLISH, schema.ROUTE))
         delivered = _delivered(rows.filter(_is_of(rows, [schema.DELIVER])))
+        # A publisher's own notification is no delivery.
+        published, delivered = (
+            one.at(publisher[one.keys >> 16] != one.keys & GREATEST_NODE) for one in (published, delivered)
+        )
         keys, where = np.unique(published.keys, return_index=True)
         keys = published.keys[np.sort(where)]
         index = pd.Index(keys)
@@ -174,12 +182,19 @@ class Run:
         }
         table = pd.DataFrame(columns)
         table[DELAY_S] = difference_s(table[DELIVERED_S], table[PUBLISHED_S])
-        others, late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
-        unexpected = len(np.unique(others)) - len(np.unique(others[~late]))
-        return table[~early].reset_index(drop=True), unexpected
+        others, is_late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
+        before = np.isin(others, others[~is_late]) | is_early[others >> 16]
+        return table[~early].reset_index(drop=True), len(np.unique(others[~before]))
+
+    def _publishers(self, rows: pa.Table) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        published = rows.filter(_is_of(rows, [schema.PUBLISH]))
+        codes, count = _codes(published[schema.NOTIFICATION_ID]), len(_texts(rows[schema.NOTIFICATION_ID]))
+        publisher, is_early = np.full(count, -1), np.zeros(count, bool)
+        publisher[codes[::-1]] = published[schema.NODE].to_numpy()[::-1]  # the first publication stays
+        is_early[codes[published[schema.TIME_S].to_numpy() < self.warm_up_s]] = True
+        return publisher, is_early
 
     def _listed(self, rows: pa.Table, event: str) -> _Keyed:
-        """A key for each subscriber that a row of this event lists."""
         rows = rows.filter(_is_of(rows, [event])).combine_chunks()
         self._check_lists(rows, schema.DETAIL)
         details = rows[schema.DETAIL].combine_chunks().fill_null("") if len(rows) else pa.array([], pa.string())
@@ -203,9 +218,10 @@ class Run:
         """Raises DamagedTraceError for a row of this event that does not hold the numbers that it has to hold."""
         raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
-    @cached_property
+    @property
+    @once
     def nodes(self) -> pd.DataFrame:
-        """A row for each node."""
+        """A row for each node, the index: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
         roles, energies, deaths = (self.rows(event) for event in (schema.ROLE, schema.ENERGY, schema.DIE))
         spent = pd.to_numeric(energies[schema.DETAIL], errors="coerce")
         if not np.isfinite(spent).all():
@@ -223,22 +239,23 @@ class Run:
         return pd.DataFrame(columns).rename_axis(schema.NODE)
 
     def _sum_of_sends(self, nodes: Integers, values: Integers | None = None) -> pd.Series[Any]:
-        """The sum of the values of what each of these nodes sends, or how much that is."""
         sums = np.bincount(self.sends[schema.NODE], values, minlength=GREATEST_NODE + 1)
         return pd.Series(sums[nodes], nodes)
 
-    @cached_property
+    @property
+    @once
     def migrations(self) -> pd.DataFrame:
-        """A row for each time that a node which once had a parent gets one again."""
+        """A row for each parent of a node that had one before: `time_s`, `node`, `peer` (the new parent)."""
         parents = self.rows(schema.MIGRATE)[[schema.TIME_S, schema.NODE, schema.PEER]].dropna()
         is_early = parents[schema.TIME_S] < self.warm_up_s
         first = parents[is_early].drop_duplicates(schema.NODE, keep="last")
         since = pd.concat([first, parents[~is_early]])
         return since[since.duplicated(schema.NODE)].reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def heard(self) -> pd.DataFrame:
-        """A row for each notification that a node hears, as often as it does."""
+        """A row for each notification heard, as often as heard, at level full: `node`, `notification_id`."""
         kept, _ = self._read
         rows = kept.filter(_is_of(kept, [schema.RECEIVE]))
         carried = _texts(rows[schema.NOTIFICATION_ID])[_codes(rows[schema.NOTIFICATION_ID])]
@@ -249,9 +266,10 @@ class Run:
         each: pd.DataFrame = late.assign(**{schema.NOTIFICATION_ID: ids}).explode(schema.NOTIFICATION_ID)
         return each.reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def absences(self) -> pd.DataFrame:
-        """A row for each absence that a client announces and that ends."""
+        """A row for each absence that a client announces and that ends: `node`, `left_s`, `back_s`."""
         moves = self.rows(schema.DETACH, schema.ATTACH)
         back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
         timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
@@ -263,28 +281,12 @@ class NonsenseError(DamagedTraceError):
 
 
 def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """The pairs whose notification was published while their subscriber was away, with the columns of the absence.
-
-    An absence begins with the instant of detachment; the instant of return does not belong to it.
-    """
+    """The pairs published while their subscriber was away, with the absence: from detachment to before return."""
     both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
     return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
 
 
 # What metrics compute with
-
-
-def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
-    """Has a function of a run compute once for each run, however many metrics ask for what it returns."""
-
-    @wraps(function)
-    def get(run: Run) -> Result:
-        if function not in run.known:
-            run.known[function] = function(run)
-        found: Result = run.known[function]
-        return found
-
-    return get
 
 
 def billionths(seconds: Any) -> Any:
@@ -368,9 +370,12 @@ class _Keyed(NamedTuple):
     time_s: Floats
     hops: Floats = np.empty(0)
 
+    def at(self, chosen: npt.NDArray[np.bool_]) -> _Keyed:
+        """Return the chosen rows."""
+        return _Keyed(self.keys[chosen], self.time_s[chosen], self.hops[chosen] if len(self.hops) else self.hops)
+
 
 def _delivered(rows: pa.Table) -> _Keyed:
-    """The deliveries in the order of time, then of hops; one that says none comes before the others."""
     time_s, hops = rows[schema.TIME_S].to_numpy(), rows[schema.HOPS].to_numpy().astype(float)
     order = np.lexsort((np.nan_to_num(hops, nan=-1.0), time_s))
     keys = _codes(rows[schema.NOTIFICATION_ID]) << 16 | rows[schema.NODE].to_numpy()
@@ -378,41 +383,35 @@ def _delivered(rows: pa.Table) -> _Keyed:
 
 
 def _firsts(at: Integers, values: Floats, size: int) -> Floats:
-    """The first value for each place; NaN for a place without one."""
     found = np.full(size, np.nan)
     found[at[::-1]] = values[::-1]  # of several values for one place the last that is written stays
     return found
 
 
 def _table(batches: list[pa.RecordBatch]) -> pa.Table:
-    """One table of them, in the order of time, with one meaning of numbers for texts."""
     table = pa.Table.from_batches(batches, CODED_SCHEMA).unify_dictionaries().combine_chunks()
     time_s = table[schema.TIME_S].to_numpy()
     return table.take(np.argsort(time_s, kind="stable")) if np.any(np.diff(time_s) < 0) else table
 
 
 def _is_of(rows: pa.Table | pa.RecordBatch, events: Sequence[str]) -> pa.BooleanArray:
-    """Which rows are of these events; looked up by number, for Arrow would compare texts."""
     column = rows[schema.EVENT]
     wanted = np.array([text in events for text in _texts(column)], bool)
     return pa.array(wanted[_codes(column)])
 
 
 def _codes(texts: Any) -> Integers:
-    """The numbers that stand for texts, and for a text that is missing the one behind them all."""
     flat = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     codes: Integers = flat.indices.fill_null(len(flat.dictionary)).to_numpy(zero_copy_only=False).astype("int64")
     return codes
 
 
 def _of_tables(rows: pa.RecordBatch) -> pa.BooleanArray:
-    """The rows that the tables need; received rows count if they carry notifications."""
     heard = pc.and_(_is_of(rows, [schema.RECEIVE]), pc.is_valid(rows[schema.NOTIFICATION_ID]))
     return pc.or_(_is_of(rows, _OF_TABLES), heard)
 
 
 def _texts(coded: Any) -> npt.NDArray[np.object_]:
-    """What these numbers mean."""
     flat = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     return np.array([*flat.dictionary.to_pylist(), None], dtype=object)
 
@@ -422,6 +421,5 @@ def _plain(column: pa.ChunkedArray) -> Any:
 
 
 def _last_role(roles: str | None) -> float:
-    """The place in ROLES of the last role that is named."""
     named = (roles or "").split(schema.LIST_SEPARATOR)
     return max((place for place, role in enumerate(ROLES) if role in named), default=math.nan)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.hardware.temporal_files import write_temporal_model
 from roambus.bridge.errors import UserError
-from roambus.bridge.temporal_model import Layer, TemporalModel, read_temporal_model
+from roambus.bridge.temporal_model import Layer, TemporalModel, levels_between, read_temporal_model
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 TEXT = """\
@@ -111,8 +111,10 @@ def test_a_wrong_line_is_named(file: Path, old: str, new: str, problem: str) -> 
 
 @given(st.lists(st.sampled_from([*"0123456789,.-:;%= AB\n", "nan", "10,1:", "5000:"])).map("".join))
 def test_whatever_a_file_has_is_a_model_or_a_users_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    """Never a traceback."""
+    """Never a traceback; a model has a distribution for each level and correlation time."""
     file = tmp_path_factory.mktemp("any") / "any.txt"
     file.write_text("\n".join(TEXT.splitlines()[:4]) + f"\n{text}\n")
     with suppress(UserError):
-        read_temporal_model(file)
+        model = read_temporal_model(file)
+        levels = levels_between(model.least_db, model.resolution_db, model.most_db)
+        assert len(model.distributions) == 1 + levels * len(model.correlation_times)

@@ -39,8 +39,10 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, override, points_of
-from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
+from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.request import describe, opened_results
+from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, points_of
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL
 from roambus.spark.metrics.extra import NOTHING
 from tests.experiments.measured import measurements

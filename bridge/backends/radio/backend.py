@@ -1,19 +1,13 @@
-"""The embedded radio behind the interface of back-ends: it hands frames to the compiled loop, and takes deliveries.
+"""The embedded radio as a back-end: it hands frames to the compiled loop, and takes deliveries from it.
 
-1. A frame is a row in an array, and keeps its number until the loop is done with it. Python keeps the transmission
-   under that number, and gets the very message back with each delivery: nothing is encoded or copied for the loop.
-2. What the host sends is put into the inbox. One call then runs the loop to the next instant at which a frame arrives
-   or is refused, or to the host's wake-up, whichever is first.
-3. Deliveries of one instant are one step, by receiver; those of one frame come from the loop in this order already.
-4. If the loop stops for lack of room, the array in question is made longer, and the loop goes on where it was.
+1. A frame is a row in an array and keeps its number until the loop is done with it. Python keeps the transmission under
+   that number, so that nothing is encoded or copied for the loop.
+2. One call runs the loop to the next arrival or refusal of a frame, or to the host's wake-up.
+3. Deliveries of one instant are one step, by receiver.
+4. A loop that lacks room stops; its array grows, and it continues.
 
-This is on the way of every message, so it is written for speed: arrays are reached through their memory, which Python
-writes faster than through NumPy.
-
-Python's side of the back-end takes some 15 % of a run of the thesis' largest networks, twice what the compiled loop
-takes (docs/performance.md, "Where a run's time goes"). To read deliveries row by row where there are few was tried, and
-made no difference; to compile this module was not worth it, since what it calls are agents in plain Python
-(docs/performance.md).
+This module is on the path of every message: it reaches arrays through their memory, which Python writes faster than
+through NumPy.
 """
 
 from __future__ import annotations
@@ -55,7 +49,7 @@ from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
-from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
 
 FRAMES = 256
 """Frames for which there is room at first; the room is doubled when it is used up."""
@@ -77,10 +71,10 @@ REASONS = {
 
 
 class RadioBackend:
-    """Carries messages over the embedded radio; with `sources`, makes traffic of its own that it only counts."""
+    """Carry messages over the embedded radio; with `sources`, make traffic that is only counted."""
 
     def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
-        """Raises UserError for a scenario that this radio does not model."""
+        """Raise UserError for a scenario that this radio does not model."""
         mac = mac_of(scenario)
         scenario = mac.adapt(scenario)
         setup.check(scenario)
@@ -100,6 +94,8 @@ class RadioBackend:
         self._now: SimTime = 0
         self._handed_over = 0
         self._readings = Readings.of(scenario)
+        self._is_mortal = not scenario.batteries_last
+        self._dead: set[NodeId] = set()
         if sources:
             senders = setup.start_sources(self._state, scenario, sources, seeds)
             self._state.inbox[: len(senders)] = senders
@@ -112,7 +108,7 @@ class RadioBackend:
         return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
+        """Run to the next instant that concerns the host, as `Backend.advance` says."""
         for transmission in transmissions:
             node, at, destination, _, size = transmission
             if at < self._now:
@@ -128,7 +124,7 @@ class RadioBackend:
         return self._run_on(wake_up)
 
     def _run_on(self, wake_up: SimTime | None) -> Step | None:
-        """Runs the loop, makes room as often as it lacks some, and says what it has put into the outbox."""
+        """Run the loop, make room as often as it lacks some, and return its outbox."""
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
         # `GOING_ON` in place of the number of frames: the inbox was emptied before the loop stopped.
@@ -137,18 +133,26 @@ class RadioBackend:
             self._take_memory()
             self._now, deliveries, refusals, done, lacking = self._run(self._state, GOING_ON, until)
         self._handed_over = 0
+        deaths = self._new_deaths() if self._is_mortal else ()
         if deliveries or refusals:
             told = self._deliveries(deliveries) if deliveries else []
             if self._readings is not None:
                 told = self._readings.misread(told)
-            step = Step(self._now, told, self._failures(done) if refusals else ())
+            step = Step(self._now, told, self._failures(done) if refusals else (), deaths=deaths)
         elif wake_up is None or wake_up > self._last:
             return None
         else:
-            step = Step(self._now)
+            step = Step(self._now, deaths=deaths)
         if done:
             self._free += self._released[:done].tolist()
         return step
+
+    def _new_deaths(self) -> list[NodeId]:
+        """The nodes whose batteries were found empty since this was last called."""
+        dead = np.flatnonzero(self._state.batteries["died"]).tolist()
+        new = [node for node in dead if node not in self._dead]
+        self._dead.update(new)
+        return new
 
     def fail(self, error: BaseException) -> None:
         """Does nothing, for there is nobody to tell."""
@@ -164,25 +168,25 @@ class RadioBackend:
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def mean_levels(self) -> tuple[float, float]:
-        """RSSI (dBm) and LQI (dB), as means over all frames received so far; they are NaN if there are none."""
+        """Mean RSSI (dBm) and LQI (dB) of all frames received so far; NaN without any."""
         nodes = self._state.nodes
         received = nodes["received"].sum() or math.nan
         return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
 
     def _kind(self, size: int) -> tuple[SimTime, int]:
-        """What depends on a message's size alone is computed once for each size: its airtime, and why it is refused."""
+        """Compute once for each size: its airtime, and the reason to refuse it."""
         kind = self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
         return kind
 
     def _take_memory(self) -> None:
-        """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
+        """Take the memory of the arrays: NumPy needs longer to write a record than `struct`."""
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
         self._released: NDArray[np.int64] = state.done["frame"]
         self._told: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
-        """Twice as many frames can be under way. What is in the inbox already stays there."""
+        """Make room for twice as many frames. The inbox stays."""
         room = len(self._sent)
         self._state = make_room_for_frames(self._state)
         self._take_memory()
@@ -190,7 +194,7 @@ class RadioBackend:
         self._free += range(room, 2 * room)
 
     def _deliveries(self, count: int) -> list[Delivery]:
-        """What the loop has put into the outbox. Most often that is one delivery, or those of one broadcast."""
+        """Return the deliveries in the outbox: most often one, or those of one broadcast."""
         if count == 1:
             receiver, frame, rssi, lqi = self._state.deliveries.item(0)
             sender, _, _, message, _ = self._transmission(frame)
@@ -206,7 +210,7 @@ class RadioBackend:
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
     def _failures(self, count: int) -> list[Failure]:
-        """Those of the frames done with that were refused; the others have left, and are nobody's news."""
+        """Return the released frames that were refused or failed; the others have left."""
         failures = []
         for frame, reason in self._state.done[:count].tolist():
             if reason != state.TAKEN:
@@ -222,7 +226,7 @@ class RadioBackend:
 
 
 class Readings:
-    """How wrong nodes read the strength of signals; the signals themselves do what they do."""
+    """Errors with which nodes read the strength of signals."""
 
     def __init__(self, scenario: Scenario) -> None:
         random, bound = Random(f"rssi/{scenario.seed}"), scenario.radio.rssi_offset_db
@@ -232,7 +236,7 @@ class Readings:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Self | None:
-        """Those of a scenario; None if all nodes read well."""
+        """Return the errors of a scenario; None without any."""
         radio = scenario.radio
         return cls(scenario) if radio.rssi_offset_db or radio.rssi_noise_db else None
 
@@ -251,12 +255,12 @@ class RadioFactory:
     name: str = "radio"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Runs an instant, so that the radio is compiled once, before the workers ask for it."""
+        """Run an instant, so that the radio is compiled once, before the workers need it."""
         warm = RadioBackend(replace(scenario, time_limit=MICROSECOND))
         warm.open()
         warm.advance((), None)
         warm.close()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> RadioBackend:  # noqa: ARG002  # interface
-        """The radio of one run; raises UserError for a scenario that it does not model."""
+        """Return the radio of one run; raise UserError for a scenario that it does not model."""
         return RadioBackend(scenario)

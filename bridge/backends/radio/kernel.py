@@ -1,14 +1,12 @@
 """The compiled event loop: it runs to the next instant that concerns Python, or to a given time.
 
-1. An instant concerns Python if a frame arrives at an agent or is refused at it. All events of that instant are handled
-   before the loop returns, so that deliveries of one instant come in one step.
-2. Before an event the nodes are put in their cells, and measured links are made what they are at that time: both are
-   lists by time, and no events, for a node moves whether or not somebody sends.
-3. Before an event, too, it is made sure that all that follows from it has room (`memory`). If not the loop returns and
-   says what is lacking; Python makes room, and the loop goes on with the same event. So no event is ever half done.
+1. An instant concerns Python if a frame arrives at an agent, or is refused or fails. The loop handles all events of
+   that instant before it returns, so that its deliveries come in one step.
+2. Before an event, nodes move to their cells and measured links change: both are lists by time, not events.
+3. Before an event the loop makes sure that all its effects have room (`memory`). If not it returns; Python makes room,
+   and the loop continues with the same event. No event is ever half done.
 
-One call of the loop crosses from Python to compiled code once, whatever happens in between. To cross for each event
-would cost more than the event: most of them are timers of MACs and ends of frames of which no agent hears.
+One call crosses from Python to compiled code once. Crossing for each event would cost more than the event.
 """
 
 from __future__ import annotations
@@ -28,17 +26,17 @@ from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.vocabulary import SimTime
 
 Reached = tuple[int, int, int, int, int]
-"""The time reached, the numbers of deliveries, refusals and released frames in the outbox, and what room is lacking."""
+"""Time reached; deliveries, refusals and released frames in the outbox; and the room that is lacking."""
 
 Advance = Callable[[State, int, SimTime], Reached]
-"""Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
+"""Take frames from the inbox, and run to the first instant with news, or to the time given."""
 
 GOING_ON = -1
-"""In place of a number of frames: the loop had stopped for lack of room, and goes on."""
+"""In place of a number of frames: the loop had stopped for lack of room, and continues."""
 
 
 def bind(s: State, chosen: Mac) -> Advance:
-    """Return the compiled loop for a MAC, from Numba's cache if it is there. All scenarios have `s` of the same types.
+    """Return the compiled loop for a MAC, from Numba's cache if it is there.
 
     A call through Numba's dispatcher would look up the types each time, which takes longer than most calls do.
     """
@@ -56,7 +54,7 @@ _LOOPS: dict[str, Any] = {}
 
 
 def is_compiled(chosen: Mac = mac) -> bool:
-    """Whether the loop, as its sources are now, is in Numba's cache; otherwise the first run compiles it."""
+    """Whether Numba's cache has the loop for its present sources; otherwise the first run compiles it."""
     loop = _loop(chosen)
     return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
 
@@ -64,8 +62,8 @@ def is_compiled(chosen: Mac = mac) -> bool:
 def _loop(chosen: Mac) -> Any:
     """Compile the loop with the functions of one MAC, so that a call of the MAC costs nothing.
 
-    The functions below name a module `mac`. Each MAC gets copies of them in which that name means its module. Closures
-    would say the same, but Numba cannot cache a closure over compiled functions.
+    The functions below name a module `mac`. Each MAC gets copies of them in which that name is its module: Numba cannot
+    cache closures over compiled functions.
     """
     name = _name_of(chosen)
     if name not in _LOOPS:
@@ -105,10 +103,7 @@ def _advance(s: State, frames: int, until: SimTime) -> Reached:
 
 @compiled
 def _take_inbox(s: State, frames: int) -> None:
-    """Empties the outbox, and makes an event of each frame that Python has handed over, at the time of its sending.
-
-    That may be later than now: an agent's processing delay is part of it.
-    """
+    """Empty the outbox, and schedule each frame in the inbox at its time, which includes the processing delay."""
     s.run[0].deliveries = 0
     s.run[0].refusals = 0
     s.run[0].done = 0
@@ -119,10 +114,10 @@ def _take_inbox(s: State, frames: int) -> None:
 
 @compiled
 def _prepare(s: State, code: int, now: int) -> int:
-    """Finds whom the next event reaches, if it starts a frame; returns what room it may lack.
+    """Find the receivers of the frame that the next event starts; return the room that it may lack.
 
-    The end of a frame starts the next one of the buffer, if there is any. A change to TX that was overtaken starts
-    none; to have looked for its hearers does no harm.
+    The end of a frame starts the next one in the buffer. A change to TX that was overtaken starts none; the search does
+    no harm then.
     """
     kind, index = engine.kind_of(code), engine.index_of(code)
     starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0
@@ -132,7 +127,7 @@ def _prepare(s: State, code: int, now: int) -> int:
 
 
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
-    """Handles an event. It is of a node; a request names a frame, and the compiled traffic's has its node's number."""
+    """Handle an event of a node, or a request, which names a frame."""
     if kind == state.MAC_TIMER:
         if is_due(s, index, now):
             mac.timer_fired(s, index, now)
@@ -152,7 +147,7 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
 
 @compiled
 def _go_on(s: State, kind: int, index: int, now: int) -> None:
-    """What happens again and again, whatever the nodes do: a look at a battery, and bursts of others' traffic."""
+    """Handle a recurrent event: a look at a battery, or a burst of others' traffic."""
     if kind == state.BATTERY:
         energy.look(s, index, now)
     else:
@@ -160,7 +155,7 @@ def _go_on(s: State, kind: int, index: int, now: int) -> None:
 
 
 def _emit(s: State, node: int, now: int) -> None:
-    """Have the node send the next packet of its compiled traffic, whose frame has the node's index."""
+    """Send the next packet of a node's compiled traffic, whose frame has the node's index."""
     gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
     state.schedule(s, now + round(gap), state.REQUEST, node)
     mac.accept(s, node, node, now)
@@ -177,7 +172,7 @@ def _arrive(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
-    """A frame starts when the radio is in TX, and then one after the other without a gap."""
+    """Start a frame when the radio is in TX, and the next ones without a gap."""
     if kind == state.FRAME_END:
         radio.end_frame(s, sender, now)
     elif not radio.has_switched(s, sender, SENDING, now):
@@ -188,7 +183,7 @@ def _transmit(s: State, kind: int, sender: int, now: int) -> None:
 
 @compiled
 def _settle(s: State, kind: int, index: int, now: int) -> None:
-    """A change to RX or to sleep is at its end, unless it was overtaken."""
+    """End a change to RX or to sleep, unless it was overtaken."""
     if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
         if s.nodes[index].buffered > 0:  # it came when the radio had left TX already

@@ -1,13 +1,12 @@
 """The interface of a MAC, and the parts that every MAC shares: its queue, its timer, and deliveries to the host.
 
-A MAC is a module of this package; `macs` lists them. The kernel calls three compiled functions of it, at which the rest
-of the MAC hangs: `accept` takes a frame from the network layer, `receive` gets one from a node's radio, and
-`timer_fired` continues after a wait. `Mac` has their signatures, with the set-up that Python does before the run.
+A MAC is a module of this package; `macs` lists them. The kernel calls three compiled functions of it: `accept` takes a
+frame from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait.
 docs/reference/radio.md builds the smallest one.
 
-A MAC has one timer a node. It runs by the node's clock. The event queue forgets nothing: a timer set to a later
-time leaves its event in place, and renews it when that comes; one set to an earlier time leaves a stale event behind.
-Most timers are set later, so the queue stays short.
+A MAC has one timer a node, which runs by the node's clock. The event queue forgets nothing: a timer set to a later time
+leaves its event in place, and renews it when that comes; one set to an earlier time leaves a stale event behind. Most
+timers are set later, so the queue stays short.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def enqueue(s: State, sender: int, frame: int, now: int) -> bool:
 
 @compiled
 def takes(s: State, sender: int, number: int, now: int) -> bool:
-    """Whether the MAC takes the frame; its `refusal` has the reason otherwise, and has it already if it is too long."""
+    """Whether the MAC takes the frame; if not its `refusal` has the reason."""
     node, frame = s.nodes[sender], s.frames[number]
     node.offered += 1
     if now < node.start:
@@ -135,7 +134,7 @@ def deliver(s: State, frame: int, arrival: Any) -> None:
 
 @compiled
 def set_timer(s: State, index: int, delay: float, now: int) -> None:
-    """Have the timer run out after `delay` ns of the node's clock, and at no other time.
+    """Set the timer to run out after `delay` ns of the node's clock.
 
     An event that comes later needs a new one; an earlier one finds out when it comes.
     """

@@ -1,19 +1,12 @@
 """The state of a run: everything that the compiled loop works on, as arrays of records.
 
-1. There is an array for each kind of thing, with a record for each node, signal, link, frame and so on, and one record
-   RUN for what belongs to the run as a whole. All of it is the one tuple `State`, which every compiled function gets.
-2. Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only.
-3. RUN has settings as records, derived from the settings' classes: a field for each number and truth
-   value, under the same name. The compiled loop reads `run.mac.backoff_base` as Python reads
-   `scenario.mac.backoff_base`, and nothing in between has to name a field.
-4. What is used together is kept together, for the cache: of a node's record first what every signal touches that the
-   node hears, and then what belongs to sending.
-5. A frame is a row, whose number is used again. It counts who holds it: the MAC's queue, and radio and receivers for
-   each copy of it. When all have let go of it, Python is told by a row in `done`, with a reason if it was refused.
-
-Arrays of records and not objects: the compiled loop reaches a field by an offset, Python reads a whole column at the
-end of a run, and all of it can grow by being copied. Types are spelled out where a field is declared, since Numba
-compiles for them.
+1. There is an array for each kind of thing, and one record RUN for the run as a whole. The tuple `State` holds them
+   all. Times are nanoseconds, powers dBm; integers have 64 bits, so that each part is compiled for one type.
+2. RUN has the settings as records with the fields of their classes: the loop reads `run.mac.backoff_base` as Python
+   reads `scenario.mac.backoff_base`.
+3. A node's record begins with the fields that every signal touches, for the cache.
+4. A frame is a row that counts its holders: the MAC's queue, and each copy of it at radio and receivers. When all have
+   let go, a row in `done` tells Python, with the reason of a refusal.
 """
 
 from __future__ import annotations
@@ -30,13 +23,13 @@ _CODES = {bool: "i8", int: "i8", float: "f8"}
 
 
 def record_of(settings: type[Any]) -> np.dtype[np.void]:
-    """The type of the record that holds the numbers of a settings class."""
+    """Return the type of the record that holds the numbers of a settings class."""
     hints = get_type_hints(settings)
     return np.dtype([(name, _CODES[hints[name]]) for name in hints if hints[name] in _CODES])
 
 
 def record_with(settings: Any, **derived: int) -> np.void:
-    """Return the record of an instance, with whole numbers that follow from it."""
+    """Return the record of an instance, with whole numbers derived from it."""
     form = record_of(type(settings))
     made = np.zeros(
         1, np.dtype([*((name, form[name]) for name in form.names or ()), *((name, "i8") for name in derived)])
@@ -56,15 +49,15 @@ class Variation(NamedTuple):
     seen: NDArray[np.int64]
     """ns[way]: up to when the model has run"""
     drawn_for: NDArray[np.int64]
-    """frame[way] that it was last drawn for, for all nodes in one place see the same"""
+    """frame[way] of the last draw: all nodes in one place see the same"""
     levels: NDArray[np.float64]
     """dB: least, resolution, most"""
     steps: NDArray[np.int64]
     """ns: the coherence time, and then the correlation times, which descend"""
     first_layers: NDArray[np.int64]
-    """layer[distribution]: that of the coherence time, then those of each correlation time by level"""
+    """layer[distribution]: that of the coherence time, then of each correlation time by level"""
     layers: NDArray[np.int64]
-    """start, values, elements[layer, 3]: where its elements begin, how many are values, and how many there are"""
+    """start, values, elements[layer, 3]: first element, number of values, number of elements"""
     elements: NDArray[np.float64]
     """dB, or the number of the layer where to go on"""
 
@@ -87,20 +80,20 @@ MODELLED = Measured(np.zeros(0), np.zeros(0, CHANGE))
 
 
 LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
-"""The states of a radio: it is in RX, in TX, between two states, or it sleeps."""
+"""The states of a radio: RX, TX, between two states, asleep."""
 
 DEAD_MAC = 4
-"""The state of the MAC of a node without energy; the others are in `mac`."""
+"""The state of the MAC of a node without energy."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
-"""The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
+"""The fates of a signal: without a bit error, with one, or interference only."""
 
 LEVELS = 16
-"""Changes of the received power that a radio remembers, a power of two; more within 128 us count as lasting."""
+"""Changes of the received power that a radio remembers, a power of two."""
 
 
 LINE = 128
-"""A node's record begins at a multiple of these bytes: one pair of cache lines has all that every signal touches."""
+"""A node's record begins at a multiple of these bytes: two cache lines hold what every signal touches."""
 
 LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
 
@@ -171,7 +164,7 @@ _BYTES = 8 * len(_NAMES)
 NODE = np.dtype({
     "names": _NAMES, "formats": _FORMATS, "offsets": range(0, _BYTES, 8), "itemsize": -(-_BYTES // LINE) * LINE,
 })  # fmt: skip
-"""A node's radio, place and MAC, as long as whole lines; what is used for every signal that it hears comes first."""
+"""A node's radio, place and MAC, padded to whole lines; the fields that every signal touches come first."""
 
 
 def zero_nodes(count: int) -> NDArray[Any]:
@@ -194,10 +187,10 @@ SIGNAL = np.dtype(
 )
 
 LINK = np.dtype([("receiver", "i8"), ("power", "f8")])
-"""A link leads from a sender to a node that hears it."""
+"""A node that hears a sender."""
 
 ARRIVAL = np.dtype([("receiver", "i8"), ("rssi", "f8"), ("lqi", "f8")])
-"""An arrival is a node that received the last frame of a sender."""
+"""A node that received the last frame of a sender."""
 
 FRAME = np.dtype(
     [
@@ -218,7 +211,7 @@ DONE = np.dtype([("frame", "i8"), ("reason", "i8")])
 
 
 def run_of(**settings: np.void) -> NDArray[Any]:
-    """Return RUN[1]: the records of the settings, what follows from them, and what changes for the run as a whole."""
+    """Return RUN[1]: the settings, values derived from them, and the variables of the run as a whole."""
     made = np.zeros(1, np.dtype([*((name, record.dtype) for name, record in settings.items()), *_RUN]))
     for name, record in settings.items():
         made[name] = record
@@ -255,9 +248,9 @@ _RUN = [
 
 
 class State(NamedTuple):
-    """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender.
+    """The state of `n` nodes: a row of `signals` for each receiver, of `links` and `arrivals` for each sender.
 
-    Rows have room for what was needed so far (`memory` says how it grows).
+    Rows have room for what was needed so far; `memory` says how they grow.
     """
 
     run: NDArray[Any]
@@ -279,7 +272,7 @@ class State(NamedTuple):
     arrivals: NDArray[Any]
     """ARRIVAL[n, r], by receiver"""
     found: NDArray[Any]
-    """LINK[n], by receiver: of the sender that is about to send, if nodes have moved since it last did"""
+    """LINK[n], by receiver: those of the sender that is about to send, if nodes have moved"""
     occupied: NDArray[np.int64]
     """ways[n + 1]: those that lead to somebody"""
     sorting: NDArray[Any]
@@ -287,7 +280,7 @@ class State(NamedTuple):
     places: NDArray[np.int64]
     """index[digit] into it"""
     way_starts: NDArray[np.int64]
-    """index[cell + 1]: where the ways from each cell begin; where all nodes are static, each is a cell"""
+    """index[cell + 1]: where the ways from each cell begin; a static node is a cell"""
     towards: NDArray[np.int32]
     """cell[way]; empty if every cell has a way to every cell"""
     loss_db: NDArray[np.float64]
@@ -299,9 +292,9 @@ class State(NamedTuple):
     moves: NDArray[Any]
     """MOVE[m], by time"""
     variation: Variation
-    """how far each way is from its path loss, and the temporal model; empty without one"""
+    """the deviation of each way from its path loss, and the temporal model; empty without one"""
     measured: Measured
-    """how much of what is sent each way delivers, and when that changes; empty if links are modelled"""
+    """the delivery of each way, and its changes; empty if links are modelled"""
     batteries: NDArray[Any]
     """BATTERY[n]; empty if nobody's can run out"""
     frames: NDArray[Any]
@@ -317,14 +310,14 @@ class State(NamedTuple):
 
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
-"""What happens: a frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX;
-its frame has left; the radio is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the
-radio sleeps; others, who are no nodes, begin or end a burst."""
+"""The events: a frame comes down to the MAC; the MAC's timer fires; the radio is in TX; its frame has left; the radio
+is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the radio sleeps; a burst of
+others' traffic begins or ends."""
 
 
 @compiled
 def schedule(s: State, time: int, kind: int, index: int) -> None:
-    """Has the event of `kind` happen at `time` to node (for REQUEST, frame) `index`."""
+    """Schedule an event at `time` for node (for REQUEST, frame) `index`."""
     engine.push(s.heap, s.run[0], time, kind, index)
 
 
@@ -339,12 +332,12 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     NO_ACKNOWLEDGEMENT,
     CHANNEL_ACCESS_FAILURE,
 ) = range(9)
-"""Why a frame is refused or has failed, or that it is not."""
+"""Why a frame is refused or has failed; TAKEN if it is not."""
 
 
 @compiled
 def let_go(s: State, frame: int) -> None:
-    """One holds the frame no more: queue, or radio and receivers for a copy of it. When all have let go it is done."""
+    """Take one from a frame's holders; without any it is done."""
     if frame < s.run[0].own_frames:  # the compiled traffic has one for all packets of a node
         s.frames[frame].refusal = TAKEN
         return
@@ -355,7 +348,7 @@ def let_go(s: State, frame: int) -> None:
 
 @compiled
 def release(s: State, frame: int) -> None:
-    """Tells that a frame is done with, and whether its `refusal` says so, so that its number can be used again."""
+    """Tell Python that a frame is done, with its `refusal`, so that its number can be used again."""
     run = s.run[0]
     if frame >= run.own_frames:
         done = s.done[run.done]

@@ -1,19 +1,15 @@
 """Castalia's TunableMAC: CSMA without acknowledgements, as in docs/reference/radio.md, "The MAC".
 
-1. An idle MAC that gets a frame contends for the channel: it senses, backs off while the channel is busy, and then
-   drains its queue, handing the radio one frame after the other, each as often as it has tries; or it hands over one
-   frame, and contends for the next. With probability 1 - `probTx` a try does not
+1. An idle MAC that gets a frame senses, backs off while the channel is busy, and then drains its queue, each frame as
+   often as it has tries; or it sends one frame, and contends for the next. With probability 1 - `probTx` a try does not
    happen. A frame without tries left is dropped silently.
-2. The next frame goes to the radio shortly before the one before has left, so that the radio stays in TX.
-3. With a duty cycle an idle MAC has its radio listen and sleep in turns. Preambles (Castalia's beacons) precede each
-   packet for as long as others sleep. A node that hears one stays awake until the packet comes, or should have come.
+2. The next frame goes to the radio shortly before the last one has left, so that the radio stays in TX.
+3. With a duty cycle an idle MAC listens and sleeps in turns. Preambles (Castalia's beacons) precede each packet for as
+   long as others sleep.
 
-Two properties of TunableMAC that lose packets are kept, because the reference has them: a node that received one packet
-sleeps, and misses others behind the same preambles; and a frame from above may be dropped during a wait for a packet.
-
-The order of draws is part of the meaning of a seed: the chance of a try (only below 1), the wait before it, the
-back-off, and the persistence. A draw whose result is always 0 is still made where another value of a key would make
-it, so that runs that differ in one key share the rest.
+Two properties of TunableMAC lose packets and are kept: a node sleeps after one packet, and misses others behind the
+same preambles; and it may drop a frame from above while it waits for a packet. The order of draws is part of the
+meaning of a seed.
 """
 
 from __future__ import annotations
@@ -44,11 +40,11 @@ from roambus.bridge.scenario.radio import MacSettings
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
 
 EARLY, PREAMBLE_EARLY = 0.95, 0.98
-"""The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""
+"""The next frame goes to the radio after this share of the air time of the last one."""
 
 CONTENDING, DRAINING, WAITING, RECEIVING, PAUSING = 1, 2, 3, 5, 6
-"""The states beside IDLE: it senses or backs off, sends all it has, waits to try again, waits for the packet that a
-preamble has announced, or for its own frame to leave. 4 is DEAD_MAC."""
+"""The states beside IDLE: senses or backs off, sends all it has, waits to try again, waits for an announced packet,
+waits for its own frame to leave. 4 is DEAD_MAC."""
 
 COLUMNS = np.dtype(
     [
@@ -61,7 +57,7 @@ COLUMNS = np.dtype(
 COUNTS: tuple[str, ...] = ()
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
-"""The types of back-off: its bound is the base, or that times the busy results in a row, or doubled by each."""
+"""The bound of a back-off: the base, that times the busy results in a row, or doubled by each."""
 
 
 @compiled
@@ -75,7 +71,7 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
 
 @compiled
 def receive(s: State, frame: int, arrival: Any, now: int) -> None:
-    """Pass a frame on if it is for this node; any node that hears a preamble waits for the packet that it announces."""
+    """Pass a frame on if it is for this node; a preamble makes any node wait for the packet."""
     run, receiver = s.run[0], arrival.receiver
     if run.first_control <= frame < run.own_frames:
         _hear_preamble(s, receiver, now)
@@ -101,9 +97,9 @@ def timer_fired(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _attempt(s: State, sender: int, now: int) -> None:
-    """Tries to transmit the first queued frame; by chance the try does not happen.
+    """Try to transmit the first queued frame; by chance the try does not happen.
 
-    An offset of 0 is drawn, too, so that what is drawn later does not depend on it.
+    An offset of 0 is drawn, too, so that later draws do not depend on it.
     """
     node, own, mac = s.nodes[sender], s.macs[sender], s.run[0].mac
     if mac.prob_tx < 1.0 and uniform(s.run[0], BACKOFF) >= mac.prob_tx:
@@ -117,10 +113,9 @@ def _attempt(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _sense(s: State, sender: int, now: int) -> None:
-    """Senses the carrier: sends if it is clear, backs off if not, tries again soon if the radio cannot tell.
+    """Send if the channel is clear, back off if not, sense again soon if the reading is not valid yet.
 
-    A persistent MAC does not back off, and senses again soon instead. Where radios sleep, this one may have to wake up
-    first, and sleeps again while it backs off; its reading is not valid until it has listened for 128 us.
+    A persistent MAC senses again soon instead of backing off. Where radios sleep, this one may have to wake up first.
     """
     node, own, run = s.nodes[sender], s.macs[sender], s.run[0]
     if run.mac.may_sleep:
@@ -140,7 +135,7 @@ def _sense(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _find_clear(s: State, sender: int, now: int) -> None:
-    """Sends into the clear channel; a p-persistent MAC does so with probability p only, and else senses again soon."""
+    """Send into the clear channel; a p-persistent MAC does so with probability p, or senses again soon."""
     node, own, mac = s.nodes[sender], s.macs[sender], s.run[0].mac
     if 0.0 < mac.persistence < 1.0 and mac.persistence < uniform(s.run[0], BACKOFF):
         set_timer(s, sender, float(mac.valid_cs_delay), now)
@@ -153,7 +148,7 @@ def _find_clear(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _backoff_bound(s: State, backoffs: int) -> float:
-    """The longest back-off in ns, after a number of busy results in a row; the templates' type is MULTIPLYING."""
+    """Return the longest back-off in ns after a number of busy results in a row."""
     mac = s.run[0].mac
     factor = 1.0
     if mac.backoff_type == MULTIPLYING:
@@ -165,10 +160,7 @@ def _backoff_bound(s: State, backoffs: int) -> float:
 
 @compiled
 def _drain(s: State, sender: int, now: int) -> None:
-    """Passes the next preamble to the radio, or the first queued frame, or all of them one after the other.
-
-    What comes from above meanwhile is sent along, so that the queue is looked at again each time.
-    """
+    """Pass to the radio the next preamble, the first queued frame, or all of them one after the other."""
     node, own, run = s.nodes[sender], s.macs[sender], s.run[0]
     if own.preambles > 0:
         _send_preamble(s, sender, now)
@@ -182,9 +174,9 @@ def _drain(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_preamble(s: State, sender: int, now: int) -> None:
-    """Passes a preamble to the radio. They are all alike, so each node has one frame for them, and no agent gets it.
+    """Pass a preamble to the radio. Each node has one frame for all of them.
 
-    Turning the radio round may find the battery empty: then the MAC is dead, and sets no timer.
+    Turning the radio round may empty the battery: then the MAC is dead, and sets no timer.
     """
     node, own = s.nodes[sender], s.macs[sender]
     frame = s.run[0].first_control + sender
@@ -196,9 +188,9 @@ def _send_preamble(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_next(s: State, sender: int, now: int) -> None:
-    """Passes the first queued frame to the radio, and the next one shortly before that has left.
+    """Pass the first queued frame to the radio, and the next one shortly before that has left.
 
-    The frame leaves the queue with its last try; copies that still wait in the radio hold it until they have left.
+    The frame leaves the queue with its last try; copies in the radio hold it until they have left.
     """
     node, own = s.nodes[sender], s.macs[sender]
     frame = s.queues[sender, node.front]
@@ -213,7 +205,7 @@ def _send_next(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_one(s: State, sender: int, now: int) -> None:
-    """Passes the first queued frame to the radio, and tries the next time when that has left."""
+    """Pass the first queued frame to the radio, and try the next one when it has left."""
     node, own, mac = s.nodes[sender], s.macs[sender], s.run[0].mac
     frame = s.queues[sender, node.front]
     _hand_over(s, sender, frame, now)
@@ -229,7 +221,7 @@ def _send_one(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _hand_over(s: State, sender: int, frame: int, now: int) -> None:
-    """Uses up a try of the frame: a copy of it goes to the radio, if that has room."""
+    """Use up a try of the frame: a copy of it goes to the radio, if that has room."""
     s.macs[sender].tries -= 1
     s.frames[frame].holders += 1
     if not buffer_frame(s, sender, frame, now):
@@ -240,10 +232,7 @@ def _hand_over(s: State, sender: int, frame: int, now: int) -> None:
 
 @compiled
 def _go_on(s: State, sender: int, now: int) -> None:
-    """Tries again, or drops the first queued frame if it has no tries left; like TunableMAC, it tells nobody.
-
-    Like TunableMAC, too, it so drops what came from above while it waited for a packet.
-    """
+    """Try again, or drop the first queued frame if it has no tries left, silently, as TunableMAC does."""
     node, own = s.nodes[sender], s.macs[sender]
     if own.tries <= 0:
         if node.queued > 0:
@@ -257,7 +246,7 @@ def _go_on(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _rest(s: State, sender: int, now: int) -> None:
-    """The MAC has nothing to send; with a duty cycle its radio goes to sleep first."""
+    """Become idle; with a duty cycle the radio goes to sleep first."""
     node, own = s.nodes[sender], s.macs[sender]
     node.mac = IDLE
     own.tries = 0
@@ -268,7 +257,7 @@ def _rest(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _take_turns(s: State, index: int, now: int) -> None:
-    """The idle MAC has its radio listen if it slept, and sleep if it listened."""
+    """Have the radio of an idle MAC listen if it slept, and sleep if it listened."""
     own, run = s.macs[index], s.run[0]
     own.dozing = 1 - own.dozing
     if own.dozing:
@@ -281,7 +270,7 @@ def _take_turns(s: State, index: int, now: int) -> None:
 
 @compiled
 def _hear_preamble(s: State, receiver: int, now: int) -> None:
-    """The MAC leaves what it is at, and waits for the packet, unless it is sending itself."""
+    """Wait for the packet, unless the MAC is sending itself."""
     node = s.nodes[receiver]
     if node.mac != DRAINING and node.mac != PAUSING and node.mac != DEAD_MAC:  # noqa: PLR1714  # as in `arrive`
         node.mac = RECEIVING
@@ -289,7 +278,7 @@ def _hear_preamble(s: State, receiver: int, now: int) -> None:
 
 
 def record(scenario: Scenario) -> np.void:
-    """Return the settings, with the sleep interval (ns) and the preambles that go before each packet."""
+    """Return the settings, with the sleep interval (ns) and the preambles before each packet."""
     settings = _settings(scenario)
     preambles = math.ceil(settings.sleep_interval * settings.preamble_share / _preamble_airtime(scenario))
     return record_with(
@@ -306,7 +295,7 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
 
 
 def first_events(nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int, int]]:
-    """Have each node go to sleep after it has listened once; without a duty cycle there is nothing to do."""
+    """Have each node go to sleep after it has listened once; nothing without a duty cycle."""
     settings = _settings(scenario)
     if settings.sleep_interval == 0:
         return []

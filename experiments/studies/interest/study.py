@@ -89,7 +89,7 @@ class Choice:
 def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
     """Choose at a place of the sweep; None if nothing was measured there."""
     every = sorted(_standings(measured, cost, place), key=lambda one: float(one.cost.mean()))
-    found = [one for one in every if one.agent not in measured.told]
+    found = [one for one in every if one.agent not in measured.oracle_agents]
     if not found:
         return None
     reaching = tuple(one for one in found if one.reaches)
@@ -116,7 +116,8 @@ def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Stan
 
 
 def _cheaper(every: Sequence[Standing], measured: Measurements, cost: float) -> tuple[Standing, ...]:
-    return tuple(one for one in every if one.agent in measured.told and one.reaches and float(one.cost.mean()) < cost)
+    oracle = measured.oracle_agents
+    return tuple(one for one in every if one.agent in oracle and one.reaches and float(one.cost.mean()) < cost)
 
 
 # The maps and the table

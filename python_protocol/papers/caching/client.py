@@ -121,12 +121,12 @@ class Client(SimpleClient):
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._left is not None:
             self._take_commands()  # `_return` says what comes of them, and of what was lost
-            self._take_unsaid()
+            self._take_undelivered()
             self._return(broker, self._left)
         else:
-            self._say_again(broker)
+            self._resend(broker)
             if broker == last:  # an UNS at another broker could end somebody else's subscription
-                self._end_late()
+                self._send_withdrawals()
             self._take_commands()
             self._subscribe_all()
             self._ask(self.filters)

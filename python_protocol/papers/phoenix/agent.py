@@ -54,7 +54,7 @@ class Client(FaithfulClient):
         self._deliver(message.notification, message.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        unsaid, commands = self._take_unsaid(), self._take_commands()
+        unsaid, commands = self._take_undelivered(), self._take_commands()
         # Before its first SUB, or with the first broker of all, there is no queue to ask for. All filters are said, and
         # with them whatever was lost or commanded meanwhile.
         if not self._is_subscriber or last is None:
@@ -64,7 +64,7 @@ class Client(FaithfulClient):
         self._migrate(broker, last)
         for message in unsaid:
             self.send(broker, message)
-        self._say_late(commands)
+        self._send_commands(commands)
 
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
         self.send(broker, Mig(self.node, last, self._last))
@@ -224,8 +224,8 @@ class NumberedClient(Client):
         """Count the messages that subscribe to the first filter."""
         return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
 
-    def _take_unsaid(self) -> list[Message]:
-        unsaid = super()._take_unsaid()
+    def _take_undelivered(self) -> list[Message]:
+        unsaid = super()._take_undelivered()
         self._times += self._count_first(unsaid)
         return unsaid
 

@@ -80,7 +80,9 @@ def test_no_key_is_declared_twice() -> None:
 @pytest.mark.parametrize("key", [key for key in KEYS if key.default is not None], ids=lambda key: key.name)
 def test_every_default_is_a_value_of_its_key(key: Setting) -> None:
     """It can be read, and is within the range; some are Castalia's that the embedded radio does not know."""
-    replace(key, choices=()).read(key.default or "")
+    default = key.default or ""
+    read = replace(key, choices=()).read(default)
+    assert read == default.strip('"') or not isinstance(read, str)
 
 
 @pytest.mark.parametrize("module", sorted(OUR_MODULES))

@@ -31,15 +31,18 @@ def test_an_agent_that_draws_from_numpys_shared_generator_is_named() -> None:
 
 
 def test_a_generator_of_ones_own_is_no_side_effect() -> None:
-    """Such as the one that each agent is given."""
+    """Such as the one that each agent is given: the shared generators are as they were."""
+    before = random.getstate()
     with shared_generators_unused("mine"):
-        random.Random(1).random()
-        np.random.default_rng(1).random()
+        drawn = {random.Random(1).random(), random.Random(2).random(), np.random.default_rng(1).random()}
+    assert len(drawn) == 3
+    assert random.getstate() == before
 
 
 def test_to_load_numpy_is_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An import that was cut short is made up for in the run."""
+    """NumPy may be imported during the run; its generator then has its first state."""
     loaded = np.random
     monkeypatch.delitem(sys.modules, "numpy.random")
     with shared_generators_unused("mine"):
         monkeypatch.setitem(sys.modules, "numpy.random", loaded)
+    assert sys.modules["numpy.random"] is loaded

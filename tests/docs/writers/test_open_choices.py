@@ -125,8 +125,11 @@ def test_the_tables_go_between_the_marks_of_the_page(results: list[str], tmp_pat
     first = "| claim | base | without-acks | bare | slow-timers | late-start | quarter-load |"
     assert first in text
     assert "| claim | uniform | steady |" in text
-    rows = text.partition(first)[2].partition("<details")[0].splitlines()[2:]
+    rows = text.partition(first)[2].partition("| claim")[0].splitlines()[2:]
     assert [int(row.split("|")[1]) for row in rows if row] == list(OPEN_CLAIMS)
+    numbers = (tmp_path / "page-numbers.txt").read_text()
+    assert numbers.startswith("**base**")
+    assert "**steady**" in numbers
 
 
 def test_a_page_without_marks_is_an_error(

@@ -30,8 +30,10 @@ from roambus.experiments.studies.study import (
     read_results,
     sweep_folder,
 )
-from roambus.experiments.sweeps.sweep import expand, override
-from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric

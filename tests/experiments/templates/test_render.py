@@ -175,3 +175,12 @@ def test_half_a_character_is_told_with_template_and_line(text: str, line: int, t
     template = written(tmp_path, text)
     with pytest.raises(UserError, match=rf"{template}:{line}: .* is half a character"):
         render(template, RUN)
+
+
+def test_a_template_of_ones_own_includes_one_of_a_study(tmp_path: Path) -> None:
+    """By the name that `roambus run` takes with its ending, and with its variables."""
+    template = tmp_path / "mine.ini.j2"
+    template.write_text('{% include "thesis.ini.j2" %}\nSN.numPhysicalProcesses = 0\n')
+    assert "publish_until" in template_variables(template)
+    run: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": "", "side": 70}
+    assert "SN.field_x = 70" in render(template, run)

@@ -81,6 +81,16 @@ TRACES: dict[str, list[Row]] = {
     ],
     # Somebody gets, and a broker routes to, what nobody of them wanted.
     "unexpected": [publish(1.0, 0, "0.0", [1]), route(1.1, 2, "0.0", [1, 4]), deliver(1.2, 4, "0.0", 1)],
+    # Two of three deliveries that nobody expects are of what the warm-up published, one of them later.
+    "late-unexpected": [
+        *(publish(1.0, 0, "0.0", [1]), publish(3.0, 0, "0.1", [1])),
+        *(deliver(1.5, 4, "0.0", 1), deliver(3.5, 5, "0.0", 1), deliver(3.6, 6, "0.1", 1)),
+    ],
+    # Every node publishes and wants everything; node 0 hears nobody.
+    "own": [
+        *(publish(1.0, 0, "0.0", [0, 1, 2]), route(1.0, 0, "0.0", [0, 1, 2]), deliver(1.0, 0, "0.0", 0)),
+        *(publish(2.0, 1, "1.0", [0, 1, 2]), deliver(2.0, 1, "1.0", 0), deliver(2.5, 2, "1.0", 1)),
+    ],
     "roles": [
         *(role(0, "publisher subscriber"), role(1, "publisher broker"), role(2, ""), role(3, "subscriber")),
         *(send(1.0, 0, "A"), send(1.0, 1, "A"), send(1.1, 1, "a"), send(1.0, 2, "A"), send(1.0, 2, "A")),
@@ -107,7 +117,15 @@ TRACES: dict[str, list[Row]] = {
 }
 
 
-WARM_UPS = {"plain": 1.15, "migrations": 1.0, "replay": 2.0, "unexpected": 5.0, "random-1": 17.3, "random-2": 75.0}
+WARM_UPS = {
+    "plain": 1.15,
+    "migrations": 1.0,
+    "replay": 2.0,
+    "unexpected": 5.0,
+    "late-unexpected": 2.0,
+    "random-1": 17.3,
+    "random-2": 75.0,
+}
 """Traces that are there a second time, as `NAME-warm`: nothing before these times (s) is to count."""
 
 
@@ -220,6 +238,19 @@ def test_what_nobody_wanted_is_no_delivery(metrics: Metrics) -> None:
     wrong = metrics("unexpected")
     assert [wrong[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [1, 1, 0, 1]
     assert wrong[c.DELAY_MEAN_S] is None
+
+
+def test_unexpected_counts_nothing_of_the_warm_up(metrics: Metrics) -> None:
+    """Neither what is delivered then, nor what is published then and delivered later."""
+    assert metrics("late-unexpected")[c.UNEXPECTED] == 3
+    assert metrics("late-unexpected-warm")[c.UNEXPECTED] == 1
+
+
+def test_a_publishers_own_notification_is_no_delivery(metrics: Metrics) -> None:
+    """Of two notifications to two others each, one of four pairs is delivered, after 0.5 s and one hop."""
+    found = metrics("own")
+    assert [found[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [4, 2, 1, 0]
+    assert [found[name] for name in (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN)] == [0.25, 0.5, 1.0]
 
 
 def test_a_node_of_several_roles_counts_once(metrics: Metrics) -> None:
