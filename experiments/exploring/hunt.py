@@ -31,12 +31,12 @@ from roambus.bridge.process import interrupts_noticed
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
-from roambus.experiments.exploring.exploration import Wrong
+from roambus.experiments.exploring.verdicts import Counterexample
 from roambus.experiments.exploring.histories import Drawer, History, shrink
 from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.experiments.exploring.scenario_file import Question, parse_question
-from roambus.experiments.exploring.search import RAISES
+from roambus.experiments.exploring.checker import RAISES
 from roambus.experiments.exploring.world import Witness, witness_by
 from roambus.python_protocol.vocabulary import SimTime
 
@@ -53,7 +53,7 @@ class Hunted:
     seeds: str
     """As "0..99", those that were run."""
     seconds: float
-    wrong: tuple[Wrong, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
     found_at: tuple[float, ...] = ()
     """After how many seconds each was found, before it was made smaller."""
     counts: tuple[int, ...] = ()
@@ -65,10 +65,10 @@ class Hunted:
     def lines(self) -> Iterator[str]:
         """The report for a person."""
         yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s, seeds {self.seeds}"
-        for one, at, count in zip(self.wrong, self.found_at, self.counts, strict=True):
+        for one, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
             times = f", in {count} of them" if count > 1 else ""
             yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
-        if not self.wrong:
+        if not self.counterexamples:
             ended = ", the hunt was cut at Ctrl-C" if self.is_interrupted else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
         yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
@@ -169,7 +169,7 @@ class _Trial:
         for one in properties:
             if one.name not in self._seen and one.sees(view):
                 self._seen.add(one.name)
-            if one.name not in self._wrong and (text := one.check(view)):
+            if one.name not in self._wrong and (text := one.evaluate(view)):
                 self._wrong[one.name] = text
 
     def _view(self) -> View:
@@ -256,7 +256,7 @@ def _chase(one: Chase) -> _Part:
     return part
 
 
-def _told(one: Chase, name: str, seed: int) -> Wrong:
+def _told(one: Chase, name: str, seed: int) -> Counterexample:
     """What is wrong in the history of a seed, as small as it can be made in some time, as a transcript."""
     judge, end = Judge(parse_question(one.path, one.text), one.overrides), time.monotonic() + _SHRINKING_S
     history = judge.drawer.draw(seed)
@@ -265,7 +265,7 @@ def _told(one: Chase, name: str, seed: int) -> Wrong:
     about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
     lines = f"{about}\n{judge.drawer.text(small)}"
     shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
-    return Wrong(name, text, len(small.deeds), shown)
+    return Counterexample(name, text, len(small.deeds), shown)
 
 
 def hunt(

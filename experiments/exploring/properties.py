@@ -19,10 +19,12 @@ it never did, in which words that is to be told (`blind`).
 
 from __future__ import annotations
 
+import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,21 @@ class Property:
     """Whether it asks how many messages were sent, which is then a part of the state."""
     lives: bool = False
     """Whether it says of a world what has not come yet, so that runs which never end are judged by it, too."""
+
+    def evaluate(self, view: View) -> str | None:
+        """Return the violation in a view; raises UserError for a check that returns anything else, or raises."""
+        try:
+            found: object = self.check(view)
+        except (KeyboardInterrupt, UserError):
+            raise
+        except BaseException as error:
+            own = inspect.getfile(self.check)
+            place = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == own][-1]
+            where = f"at {Path(own).name}:{place.lineno}"
+            raise UserError(f"property {self.name!r} raised {type(error).__name__}: {error} {where}") from error
+        if found is None or (isinstance(found, str) and found):
+            return found
+        raise UserError(f"property {self.name!r} returned {found!r}: return what is wrong as a text, or None")
 
     @property
     def waits_for_quiet(self) -> bool:
@@ -221,7 +238,9 @@ def nothing_twice(view: View) -> str | None:
 
 
 def nothing_unwanted(view: View) -> str | None:
-    """Only what was published is delivered, and only to those who want it at that moment."""
+    """Only published content is delivered, and only to nodes that want it at that moment."""
+    for node, identifier in sorted(view.world.altered, key=str):
+        return f"{view.called(identifier)} was delivered to {view.name(node)} with other content than was published"
     for node, identifier in sorted(view.world.unwanted, key=str):
         why = "which does not want it" if view.world.is_published(identifier) else "and nobody has published it"
         return f"{view.called(identifier)} was delivered to {view.name(node)}, {why}"
@@ -231,7 +250,7 @@ def nothing_unwanted(view: View) -> str | None:
 def order_kept(view: View) -> str | None:
     """What one publisher has published comes in that order."""
     for node, given in enumerate(view.world.delivered):
-        for earlier, later in pairwise(given):
+        for earlier, later in combinations(given, 2):
             if earlier.publisher == later.publisher and earlier.sequence > later.sequence:
                 return f"{view.called(earlier)} came to {view.name(node)} before {view.called(later)}"
     return None

@@ -7,7 +7,7 @@ the user give the commands in a browser, and `explore` tries every order of even
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,12 @@ from roambus.commands.options import AGENT_NAME, FILE, OTHER_AGENT, PARAMETERS, 
 from roambus.commands.output import EXIT_PROBLEMS, answer, bar, console, print_address, remark
 
 if TYPE_CHECKING:
-    from roambus.experiments.exploring.exploration import Report
+    from roambus.experiments.exploring.checker import Visitor
     from roambus.experiments.exploring.hunt import Hunted
+    from roambus.experiments.exploring.verdicts import Report
 
 EXIT_UNDECIDED = 5
+EXIT_BOUNDED = 6
 
 
 @click.group()
@@ -163,7 +165,7 @@ Example: roambus explore scenario.txt --seconds 60
 @click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has this much memory.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes of a hunt.")
 @click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
-@click.option("--no-reduction", is_flag=True, help="Also tries orders of arrivals that have the same result.")
+@click.option("--reduce", is_flag=True, help="Tries one of the orders of arrivals that have the same result.")
 @click.option(
     "--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts in random histories for this number of seconds."
 )
@@ -181,33 +183,39 @@ def explore(
     memory: int | None,
     jobs: int,
     keep_on: bool,
-    no_reduction: bool,
+    reduce: bool,
     hunted: float | None,
     seed: int,
     out: Path | None,
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
-        if depth or states or seconds or memory or no_reduction:
+        if depth or states or seconds or memory or reduce:
             raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs, --keep-on and --out")
         _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on), jobs, out)
         return
     from roambus.experiments.exploring.exploration import Request, explore_all
-    from roambus.experiments.exploring.search import INTERRUPTED, Bounds
+    from roambus.experiments.exploring.checker import INTERRUPTED, Bounds
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
-    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on)
+    request = Request(scenario, agent, pairs("--param", parameters), bounds, reduce, keep_on)
     reports = []
-    with console().status(f"exploring {scenario}") as status:
-        for one in explore_all(request, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
-            reports.append(one)
-            _print(one, out)
+
+    def watched(explore_one: Callable[[Visitor], Report]) -> Report:
+        with console().status(f"exploring {scenario}") as status:
+            return explore_one(lambda figures: status.update(f"exploring {scenario}: {figures}"))
+
+    for one in explore_all(request, watched, remark):
+        reports.append(one)
+        _print(one, out)
     if any(one.ended_by == INTERRUPTED for one in reports):
         sys.exit(InterruptionError.exit_code)
-    if any(one.wrong for one in reports):
+    if any(one.counterexamples for one in reports):
         sys.exit(EXIT_PROBLEMS)
-    if not all(one.is_complete for one in reports):
+    if not all(one.is_decided for one in reports):
         sys.exit(EXIT_UNDECIDED)
+    if any(one.is_bounded for one in reports):
+        sys.exit(EXIT_BOUNDED)
 
 
 def _hunt(
@@ -233,24 +241,24 @@ def _hunt(
             ),
         )
     _print(found, out)
-    if found.is_interrupted and not found.wrong:
+    if found.is_interrupted and not found.counterexamples:
         sys.exit(InterruptionError.exit_code)
-    sys.exit(EXIT_PROBLEMS if found.wrong else EXIT_UNDECIDED)
+    sys.exit(EXIT_PROBLEMS if found.counterexamples else EXIT_UNDECIDED)
 
 
 def _print(report: Report | Hunted, out: Path | None) -> None:
     """Tells what was found; transcripts go to the folder `out`, if there is one."""
-    from roambus.experiments.exploring.exploration import file_name
+    from roambus.experiments.exploring.verdicts import file_name
 
     lines = list(report.lines())
-    for wrong in report.wrong:
+    for one in report.counterexamples:
         if out is None:
-            lines.append(f"\n{wrong.transcript}")
+            lines.append(f"\n{one.transcript}")
         else:
             out.mkdir(parents=True, exist_ok=True)
-            path = out / f"{file_name(f'{report.name} {wrong.name}')}.txt"
-            path.write_text(wrong.transcript, encoding="utf-8")
-            lines.append(f"  {wrong.name}: see {path}")
+            path = out / f"{file_name(f'{report.name} {one.name}')}.txt"
+            path.write_text(one.transcript, encoding="utf-8")
+            lines.append(f"  {one.name}: see {path}")
     answer("\n".join(lines), networks=[report])
 
 
