@@ -151,6 +151,13 @@ class Checker:
         """Return the number of a state that was found."""
         return self._paths.numbers.get(self._paths.pack(*state))
 
+    def ancestors(self, number: int) -> list[State]:
+        """Return the states on the path to the one of that number."""
+        numbers = [number]
+        while numbers[-1]:
+            numbers.append(self._paths.before[numbers[-1]])
+        return [self.state(one) for one in reversed(numbers)]
+
     def path(self, number: int) -> tuple[Step, ...]:
         """Return the steps from the initial state to the one of that number."""
         return tuple(self.model.steps[step] for step in self._paths.path(number))

@@ -3,7 +3,7 @@
 The bytes of a pickle are the state. Pickle keeps types, signs, insertion orders, attributes of subclasses, and which
 references lead to the same object. Three things are exceptions, and go through `persistent_id`:
 
-- Text and bytes are stored by value, because Python promises no identity for them.
+- Text and bytes are stored by value, because Python promises no identity for them; so are notifications and filters.
 - Classes, modules and the agent's generator are the same objects in every copy.
 - With relative time a `Moment` is stored relative to the current time.
 
@@ -28,9 +28,12 @@ from typing import Any
 from roambus.bridge.agents import agent_sources
 from roambus.bridge.errors import UserError
 from roambus.experiments.exploring.moments import ClockError, Moment
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import SimTime
 
-_CLASS, _CHANCE, _MOMENT = range(3)
+_CLASS, _CHANCE, _MOMENT, _VALUE = range(4)
+_VALUES = (Notification, NotificationId, Filter)
+"""Our own classes whose objects never change: the same value is the same object in every copy."""
 _ROUNDS = 4
 """After so many copies a state has to be stable."""
 
@@ -46,7 +49,14 @@ class Copier:
         self.chance = chance
         self.texts: dict[str | bytes, str | bytes] = {}
         self.fixed: list[Any] = []
+        """Classes and modules, which are the same in every copy."""
         self.fixed_numbers: dict[int, int] = {}
+        self.values: list[Any] = []
+        self._value_numbers: dict[tuple[type[Any], str], int] = {}
+        self._known_values: dict[int, tuple[Any, int]] = {}
+        """The number of each value that was met, by its identity, which is held for that."""
+        self._stable: dict[bytes, bytes] = {}
+        """The state of the copy of each state."""
         self.met_moments = False
         """Whether a moment was stored."""
 
@@ -59,6 +69,17 @@ class Copier:
         _Encoder(buffer, self, now).dump(value)
         return buffer.getvalue()
 
+    def value_number(self, value: Any) -> int:
+        """Return the number of a value; its text tells 1, 1.0 and True apart."""
+        known = self._known_values.get(id(value))
+        if known is not None:
+            return known[1]
+        number = self._value_numbers.setdefault((type(value), repr(value)), len(self.values))
+        if number == len(self.values):
+            self.values.append(value)
+        self._known_values[id(value)] = value, number
+        return number
+
     def decode(self, data: bytes, now: SimTime) -> Any:
         """Return a new object in that state."""
         return _Decoder(io.BytesIO(data), self, now).load()
@@ -66,10 +87,13 @@ class Copier:
     def encode_stable(self, value: object, now: SimTime, narrowed: set[str]) -> bytes:
         """Return the state whose copy is in the same state; raises CannotCopyError with the path of what has none."""
         try:
-            data = self.encode(value, now)
+            first = data = self.encode(value, now)
+            if first in self._stable:
+                return self._stable[first]
             for _ in range(_ROUNDS):
                 again = self.encode(self.decode(data, now), now)
                 if again == data:
+                    self._stable[first] = data
                     return data
                 narrowed.add("sets in the order of their copies")
                 data = again
@@ -110,15 +134,8 @@ def _description(value: object, error: Exception) -> str:
 
 
 def parts(value: object) -> Iterator[tuple[str, Any]]:
-    """The parts of an object, each with the text that leads to it."""
-    if isinstance(value, Mapping):
-        for key, one in list(value.items()):
-            yield f"[{key!r}]", key
-            yield f"[{key!r}]", one
-    elif isinstance(value, list | tuple | deque):
-        yield from ((f"[{place}]", one) for place, one in enumerate(value))
-    elif isinstance(value, set | frozenset):
-        yield from (("", one) for one in value)
+    """Yield the parts of an object, each with the text that leads to it."""
+    yield from _elements(value)
     if isinstance(value, type | ModuleType | FunctionType):
         return
     for cls in type(value).__mro__:
@@ -130,18 +147,31 @@ def parts(value: object) -> Iterator[tuple[str, Any]]:
     yield from ((f".{name}", one) for name, one in list(getattr(value, "__dict__", {}).items()))
 
 
+def _elements(value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, one in list(value.items()):
+            yield f"[{key!r}]", key
+            yield f"[{key!r}]", one
+    elif isinstance(value, list | tuple | deque):
+        yield from ((f"[{place}]", one) for place, one in enumerate(value))
+    elif isinstance(value, set | frozenset):
+        yield from (("", one) for one in value)
+
+
 class _Encoder(pickle.Pickler):
     def __init__(self, buffer: io.BytesIO, copier: Copier, now: SimTime | None) -> None:
         super().__init__(buffer, 5)
         self._copier = copier
         self._now = now
 
-    def persistent_id(self, value: Any) -> Any:
+    def persistent_id(self, value: Any) -> Any:  # noqa: PLR0911  # a kind of object a line
         kind = type(value)
         if kind is str or kind is bytes:
             return self._copier.texts.setdefault(value, value)
         if kind is int or kind is tuple or kind is dict or value is None:
-            return None  # nearly all values
+            return None  # nearly all objects
+        if kind in _VALUES:
+            return (_VALUE, self._copier.value_number(value))
         if isinstance(value, type | ModuleType):
             return self._fixed(value)
         if isinstance(value, Moment):
@@ -179,6 +209,8 @@ class _Decoder(pickle.Unpickler):
         kind, number = pid
         if kind == _CLASS:
             return self._copier.fixed[number]
+        if kind == _VALUE:
+            return self._copier.values[number]
         return self._copier.chance if kind == _CHANCE else Moment(self._now + number)
 
 
@@ -201,7 +233,7 @@ class Surroundings:
         beside = [one for module in modules for one in vars(module).values() if isinstance(one, ModuleType)]
         beside += [sys.modules[name] for module in modules for name in _origins(module) if name in sys.modules]
         theirs = [one for one in {*modules, *beside} if _is_theirs(one)]
-        self._spaces = [(one.__name__, one) for one in sorted(theirs, key=lambda one: one.__name__)]
+        self._spaces: list[tuple[str, ModuleType | type]] = [(one.__name__, one) for one in sorted(theirs, key=_name)]
         names = {name for name, _ in self._spaces}
         for name, module in list(self._spaces):
             classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ in names]
@@ -239,6 +271,10 @@ class Surroundings:
             return self._copier.encode(value, 0)
         except Exception:  # what cannot be copied is compared by what it is
             return id(value)
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__
 
 
 def _is_filled(cell: Any) -> bool:

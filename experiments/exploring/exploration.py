@@ -17,7 +17,7 @@ from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.runs.child import run_in_child
 from roambus.bridge.transcript.head import read_head
 from roambus.bridge.transcript.transcript import Overrides
-from roambus.experiments.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Visitor, Violation
+from roambus.experiments.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
 from roambus.experiments.exploring.counterexamples import Writer
 from roambus.experiments.exploring.fair_cycles import find_fair_cycle
 from roambus.experiments.exploring.initial_state import InitialState, begin, document_of
@@ -28,6 +28,7 @@ from roambus.experiments.exploring.scenario_file import Question, read_question,
 from roambus.experiments.exploring.steps import Step
 from roambus.experiments.exploring.verdicts import Counterexample, Report, report
 
+_NO_BOUNDS = Bounds()
 _SHOWN = ("table", "stored")
 """The listings that a counterexample shows at its end, if the agent has them."""
 _LONGEST_PROBE = 30
@@ -59,7 +60,7 @@ class Exploration:
         properties = PropertyChecker(model, question.must, self.initial.names, question.calm)
         self.checker = Checker(model, state, properties, self.reduce, self.keep_on)
 
-    def run(self, bounds: Bounds = Bounds(), visitor: Visitor = lambda _: None) -> None:
+    def run(self, bounds: Bounds = _NO_BOUNDS, visitor: Visitor = lambda _: None) -> None:
         """Search, and write the counterexamples; raises UserError for an agent that cannot be explored."""
         with collector_paused():
             self.checker.run(bounds, visitor)

@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from roambus.experiments.exploring.checker import Checker
 from roambus.experiments.exploring.model import Model
 from roambus.experiments.exploring.steps import Arrive, Raised, RunOut, State, Step
-from roambus.experiments.exploring.checker import Checker
 
 _Member = Callable[[State], bool]
 _Edges = dict[State, list[tuple[int, State]]]

@@ -28,10 +28,10 @@ from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move
 from roambus.bridge.transcript.document import parse_document, parse_positive
 from roambus.bridge.transcript.head import Head, read_head
 from roambus.bridge.transcript.network import Network
+from roambus.experiments.exploring.counterexamples import Sentences
 from roambus.experiments.exploring.probes import matching
 from roambus.experiments.exploring.random_networks import Sketch, any_delay, draw_delays, draw_network, draw_place
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question
-from roambus.experiments.exploring.counterexamples import Sentences
 from roambus.experiments.exploring.world import World, do
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
 

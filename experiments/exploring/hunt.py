@@ -31,12 +31,12 @@ from roambus.bridge.process import interrupts_noticed
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
-from roambus.experiments.exploring.verdicts import Counterexample
+from roambus.experiments.exploring.checker import RAISES
 from roambus.experiments.exploring.histories import Drawer, History, shrink
 from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.experiments.exploring.scenario_file import Question, parse_question
-from roambus.experiments.exploring.checker import RAISES
+from roambus.experiments.exploring.verdicts import Counterexample
 from roambus.experiments.exploring.world import Witness, witness_by
 from roambus.python_protocol.vocabulary import SimTime
 

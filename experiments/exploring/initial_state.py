@@ -10,18 +10,20 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.host.agents import Handle
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import Hands
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
 from roambus.experiments.exploring.model import Model
-from roambus.experiments.exploring.moments import Moment
+from roambus.experiments.exploring.moments import ClockError, Moment
 from roambus.experiments.exploring.nodes import Nodes
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question, at
 from roambus.experiments.exploring.steps import Rules, State
 from roambus.experiments.exploring.world import Witness, World, witness_by
-from roambus.python_protocol.vocabulary import Role, format_time
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.vocabulary import NodeId, Role, format_time
 
 BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
@@ -75,7 +77,8 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     nodes.is_timed |= is_timed
     rules = replace(_rules(question, planned), begin=now, is_timed=nodes.is_timed)
     model = Model(size, nodes, rules)
-    return InitialState(model, model.initial(states, _world(model, planned, witness), now), planned, question, overrides)
+    state = model.initial(states, _world(model, planned, witness), now)
+    return InitialState(model, state, planned, question, overrides)
 
 
 def document_of(question: Question) -> Document:
@@ -126,8 +129,13 @@ def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
 
 def _run_setup(planned: Plan, *, relative: bool) -> tuple[Witness, list[Hands]]:
     witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
-    clock: Any = Moment if relative else int
-    hands = planned.run(carrier, TraceWriter(), witness_by(witness, clock))
+    inner = (_with_moments,) if relative else ()
+    try:
+        hands = planned.run(carrier, TraceWriter(), witness_by(witness), inner=inner)
+    except AgentError as error:
+        if isinstance(error.__cause__, ClockError):
+            raise UserError(f"in the setup: {error}") from error
+        raise
     witness.reach(planned.scenario.time_limit)
     if carrier.under_way:
         raise UserError(
@@ -135,6 +143,12 @@ def _run_setup(planned: Plan, *, relative: bool) -> tuple[Witness, list[Hands]]:
             "let it end with a longer wait, such as: wait 10s"
         )
     return witness, hands
+
+
+def _with_moments(_: Agent, handle: Handle) -> Handle:
+    """Give an agent moments in place of times."""
+    clock: Any = Moment
+    return lambda event, now: handle(event, clock(now))
 
 
 def _world(model: Model, planned: Plan, witness: Witness) -> World:

@@ -36,7 +36,6 @@ from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
@@ -267,42 +266,47 @@ class Nodes:
     def _try(
         self, state: int, event: Any, now: SimTime, script: list[int], probe: Probe | None = None
     ) -> Outcome | Failure:
-        """Work out one answer; the host of a run carries out the actions."""
+        """Work out one answer."""
         agent, timers = self._load(state, now)
         clock: Any = probe if probe is not None else Moment(now) if self.relative else now
         handle = handler_of(agent)
         hands = Hands(lambda event, _: handle(event, clock), self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
-        self._performer.outgoing.clear()
-        self._down.clear()
-        if isinstance(event, Crashed):
-            self._down.add(agent.node)
-        picks = tuple(script)
         try:
             with shared_generators_unused(name_of(self._agent_class)), _limited():
-                actions = hands.handle(event, now)
-                for action in actions:
-                    self._performer.performing.get(type(action), refuse)(agent.node, action)
-                number = self._number(agent, hands.timers, now)
-                sends = tuple((one.destination, self.messages.number(one.message)) for one in self._performer.outgoing)
-                seen = tuple(observations(actions))
-                self.copier.encode(seen)  # refuses moments
+                outcome: Outcome | Failure = self._outcome(agent, hands, event, now, tuple(script))
         except (ClockError, ChanceError) as error:
             if probe is not None:
-                return Failure("", picks)
+                return Failure("", tuple(script))
             self._refuse(str(error), place_of(error, agent, None, ()))
         except (UserError, SideEffectError):
             raise
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
-            fired = timers[event.number - 1].key if isinstance(event, Ring) else None
-            told = TimerFired(fired) if isinstance(event, Ring) else event
-            return Failure(str(describe_failure(agent, 0 if self.relative else now, told, error)), picks)
+            told = TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
+            text = str(describe_failure(agent, 0 if self.relative else now, told, error))
+            outcome = Failure(text, tuple(script))
         changed = self._surroundings.change()
         if changed is not None:
             self._refuse(f"it changes {changed}, which all nodes share and which is no part of its state")
+        return outcome
+
+    def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
+        """Have an agent handle an event, and the host of a run carry out its actions."""
+        self._performer.outgoing.clear()
+        self._down.clear()
+        if isinstance(event, Crashed):
+            self._down.add(agent.node)
+        actions = hands.handle(event, now)
+        for action in actions:
+            self._performer.performing.get(type(action), refuse)(agent.node, action)
+        number = self._number(agent, hands.timers, now)
+        sends = tuple((one.destination, self.messages.number(one.message)) for one in self._performer.outgoing)
+        seen = tuple(observations(actions))
+        if seen:
+            self.copier.encode(seen)  # refuses moments
         return Outcome(number, sends, seen, picks)
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:

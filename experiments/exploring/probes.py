@@ -47,7 +47,8 @@ def follow_probe(
     """Return what is wrong with the deliveries of a probe, and the steps until nothing is under way."""
     world = model.world(state)
     twin = model.twin()
-    end, steps = _drain(twin, twin.initial(model.node_states(state), world.without_history(), model.now(state)), command)
+    begin = twin.initial(model.node_states(state), world.without_history(), model.now(state))
+    end, steps = _drain(twin, begin, command)
     if isinstance(end, str):
         return end, steps
     identifier = NotificationId(command.node, world.numbers[command.node])

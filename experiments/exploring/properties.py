@@ -22,9 +22,10 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -231,9 +232,9 @@ def everything_delivered_in_the_end(view: View) -> str | None:
 def nothing_twice(view: View) -> str | None:
     """No notification is delivered to the same subscriber twice."""
     for node, given in enumerate(view.world.delivered):
-        for identifier in given:
-            if given.count(identifier) > 1:
-                return f"{view.called(identifier)} was delivered to {view.name(node)} {given.count(identifier)} times"
+        for identifier, count in Counter(given).items():
+            if count > 1:
+                return f"{view.called(identifier)} was delivered to {view.name(node)} {count} times"
     return None
 
 
@@ -250,9 +251,12 @@ def nothing_unwanted(view: View) -> str | None:
 def order_kept(view: View) -> str | None:
     """What one publisher has published comes in that order."""
     for node, given in enumerate(view.world.delivered):
-        for earlier, later in combinations(given, 2):
-            if earlier.publisher == later.publisher and earlier.sequence > later.sequence:
-                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(later)}"
+        greatest: dict[NodeId, NotificationId] = {}
+        for one in given:
+            earlier = greatest.setdefault(one.publisher, one)
+            if earlier.sequence > one.sequence:
+                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(one)}"
+            greatest[one.publisher] = one
     return None
 
 

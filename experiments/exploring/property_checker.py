@@ -28,7 +28,7 @@ class PropertyChecker:
         self._always = [one for one in properties if one.at_any_time]
         self._lasting = [one for one in properties if one.lasts]
         self._quiet = [one for one in properties if one.waits_for_quiet]
-        self._names = names
+        self.names = names
         self._calm = calm
         self._asks_quiet = bool(self._quiet)
         self._known: dict[tuple[int, ...], list[tuple[str, str]]] = {}
@@ -119,7 +119,7 @@ class PropertyChecker:
         """What properties see of a state."""
         model, now = self._model, self._model.now(state)
         agents = {node: model.nodes.agent(one, now) for node, one in enumerate(model.node_states(state))}
-        world, names = model.world(state), self._names
+        world, names = model.world(state), self.names
 
         def can_probe() -> bool:
             wanting = {one for node in model.rules.publishers - world.down for one in world.part(node)}
@@ -142,7 +142,7 @@ class PropertyChecker:
 
     def _world_alone(self, state: State) -> View:
         """What those properties see that depend on the world alone: an agent is made for none of them."""
-        return View({}, self._model.world(state), self._clock(self._model.now(state)), self._names)
+        return View({}, self._model.world(state), self._clock(self._model.now(state)), self.names)
 
     def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
         self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}

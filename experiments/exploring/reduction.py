@@ -10,7 +10,7 @@ can change which arrivals are possible at r. The proof, obligation by obligation
    link, and appends to links out of its node. Histories are kept by node, and counts are sums.
 3. *Persistence.* Let B be the nodes that an arrival can reach without r: receivers of busy links other than r, and all
    to whom links carry from B, r left out. Only nodes of B send before r acts. If each link from B to r is busy, then
-   messages that follow queue behind, and the first ones stay the first. (In any order of messages: no link from B to r.)
+   messages that follow queue behind, and the first ones stay the first. (With `order any`: no link from B to r.)
    `carries` is directed, so a link that carries one way counts for that way alone.
 4. *Cycle proviso.* If a step leads to a state that was expanded before, all steps are tried. The last expanded state of
    a cycle has such a step, so every cycle has a fully expanded state, and no arrival is ignored for ever.

@@ -224,7 +224,8 @@ def variants(question: Question) -> list[tuple[str, Question]]:
     if question.family is not None:
         raise UserError(f"{question.path}: random networks cannot be explored; hunt in them: --hunt 60")
     if question.graphs is not None:
-        drawn = (" ".join(f"n{a + 1}-n{b + 1}" for a, b in graph) for graph in connected_graphs(question.graphs, alike=question.alike))
+        graphs = connected_graphs(question.graphs, alike=question.alike)
+        drawn = (" ".join(f"n{a + 1}-n{b + 1}" for a, b in graph) for graph in graphs)
         return [(links.replace("n", ""), _with(question, f"links {links}")) for links in drawn]
     if question.trees is not None:
         trees = rooted_trees(question.trees, alike=question.alike)

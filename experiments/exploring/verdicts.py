@@ -61,6 +61,11 @@ class Report:
     counterexamples: tuple[Counterexample, ...]
 
     @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.ended_by == INTERRUPTED
+
+    @property
     def is_decided(self) -> bool:
         """Whether every property is known to hold or not to hold."""
         return not any(one.startswith(UNDECIDED) for one in self.verdicts.values())

@@ -113,7 +113,14 @@ class World:
         """The same world, of whose history nothing is asked."""
         nothing = ((),) * self.nodes
         return replace(
-            self, published=(), delivered=nothing, taken=frozenset(), unwanted=frozenset(), altered=frozenset(), messages=0, commands=0
+            self,
+            published=(),
+            delivered=nothing,
+            taken=frozenset(),
+            unwanted=frozenset(),
+            altered=frozenset(),
+            messages=0,
+            commands=0,
         )
 
     @property
@@ -328,15 +335,15 @@ class Witness:
             self.world = self.world.seeing(node, seen)
 
 
-def witness_by(witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> Wrapper:
-    """Have a witness see the agents, which handle their events at the time of a `clock`."""
+def witness_by(witness: Witness) -> Wrapper:
+    """Have a witness see the agents."""
 
     def wrap(agent: Agent, handle: Handle) -> Handle:
         witness.agents.append(agent)
 
         def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
             witness.see(agent.node, event, now)
-            actions = list(handle(event, clock(now)))
+            actions = list(handle(event, now))
             witness.hear(agent.node, actions, now, by_timer=isinstance(event, TimerFired))
             return actions
 

@@ -194,8 +194,8 @@ def explore(
             raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs, --keep-on and --out")
         _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on), jobs, out)
         return
+    from roambus.experiments.exploring.checker import Bounds
     from roambus.experiments.exploring.exploration import Request, explore_all
-    from roambus.experiments.exploring.checker import INTERRUPTED, Bounds
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
     request = Request(scenario, agent, pairs("--param", parameters), bounds, reduce, keep_on)
@@ -208,14 +208,17 @@ def explore(
     for one in explore_all(request, watched, remark):
         reports.append(one)
         _print(one, out)
-    if any(one.ended_by == INTERRUPTED for one in reports):
-        sys.exit(InterruptionError.exit_code)
+    sys.exit(_exit_code(reports))
+
+
+def _exit_code(reports: Sequence[Report]) -> int:
+    if any(one.is_interrupted for one in reports):
+        return InterruptionError.exit_code
     if any(one.counterexamples for one in reports):
-        sys.exit(EXIT_PROBLEMS)
+        return EXIT_PROBLEMS
     if not all(one.is_decided for one in reports):
-        sys.exit(EXIT_UNDECIDED)
-    if any(one.is_bounded for one in reports):
-        sys.exit(EXIT_BOUNDED)
+        return EXIT_UNDECIDED
+    return EXIT_BOUNDED if any(one.is_bounded for one in reports) else 0
 
 
 def _hunt(
