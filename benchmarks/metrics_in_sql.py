@@ -16,24 +16,30 @@ import pyarrow.parquet as pq
 _METRICS = """
 WITH rows AS NOT MATERIALIZED (
   SELECT warm.run, time_s, node, event, coalesce(message_type, '') AS kind, notification_id AS id, peer, bytes, hops,
-         detail, time_s < warm_up_s AS early, headers
+         detail, time_s < warm_up_s AS early, headers, migrating
   FROM read_parquet($files, filename = true, hive_partitioning = false) JOIN warm ON filename = warm.run
   WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive')
 ),
+publications AS (
+  SELECT run, id, arg_min(node, time_s) AS publisher, bool_or(early) AS early
+  FROM rows WHERE event = 'publish' GROUP BY ALL
+),
 listed AS (
-  SELECT run, event, id, time_s, early, word::INT AS subscriber
+  SELECT run, event, id, node, time_s, early, word::INT AS subscriber
   FROM (SELECT *, unnest(string_split(coalesce(detail, ''), ' ')) AS word FROM rows WHERE event IN ('publish', 'route'))
   WHERE word <> ''
 ),
 published AS (
   SELECT run, id, subscriber, min(time_s) AS published_s, bool_or(early) AS early
-  FROM listed WHERE event = 'publish' GROUP BY ALL
+  FROM listed WHERE event = 'publish' AND subscriber <> node GROUP BY ALL
 ),
 routed AS (SELECT DISTINCT run, id, subscriber FROM listed WHERE event = 'route'),
 delivered AS (
-  SELECT run, id, node AS subscriber, count(*) AS copies, bool_or(early) AS early,
+  SELECT run, id, node AS subscriber, count(*) AS copies, bool_or(rows.early) AS early,
+         bool_or(coalesce(publications.early, false)) AS published_early,
          arg_min({'at': time_s, 'hops': hops}, {'at': time_s, 'hops': coalesce(hops, -1)}) AS first
-  FROM rows WHERE event = 'deliver' GROUP BY ALL
+  FROM rows LEFT JOIN publications USING (run, id)
+  WHERE event = 'deliver' AND node IS DISTINCT FROM publisher GROUP BY run, id, node
 ),
 pairs AS (
   SELECT run, routed.run IS NOT NULL AS routed, copies, delivered.first.hops AS hops,
@@ -54,7 +60,7 @@ deliveries AS (
 ),
 others AS (
   SELECT delivered.run, count(*) AS unexpected
-  FROM delivered ANTI JOIN published USING (run, id, subscriber) WHERE NOT early GROUP BY ALL
+  FROM delivered ANTI JOIN published USING (run, id, subscriber) WHERE NOT early AND NOT published_early GROUP BY ALL
 ),
 nodes AS (
   SELECT run, node, count_if(event = 'send' AND NOT early) AS messages,
@@ -84,11 +90,11 @@ parents AS (
 migrations AS (SELECT run, count(*) AS migrations, min(time_s) AS first_s FROM parents WHERE place > 1 GROUP BY ALL),
 costs AS (
   SELECT migrations.run, any_value(migrations.migrations) AS migrations,
-         count(bytes) FILTER (kind NOT IN ('PUB', 'REP', 'HEARTBEAT', 'ACK')) AS sent,
-         coalesce(sum(bytes) FILTER (kind NOT IN ('PUB', 'REP', 'HEARTBEAT', 'ACK')), 0) AS size,
-         max(bytes) FILTER (kind NOT IN ('PUB', 'REP', 'HEARTBEAT', 'ACK')) AS most,
-         count(DISTINCT bytes) FILTER (kind = 'HEARTBEAT') <= 1 AS is_known
-  FROM migrations LEFT JOIN rows ON rows.run = migrations.run AND event = 'send' AND time_s >= first_s GROUP BY ALL
+         count(bytes) FILTER (list_contains(migrating, kind)) AS sent,
+         coalesce(sum(bytes) FILTER (list_contains(migrating, kind)), 0) AS size,
+         max(bytes) FILTER (list_contains(migrating, kind)) AS most
+  FROM migrations LEFT JOIN rows ON rows.run = migrations.run AND event = 'send' AND time_s >= first_s
+  GROUP BY ALL
 ),
 heard AS (
   SELECT run, count(*) / count(DISTINCT {'node': node, 'id': word}) AS copies_heard
@@ -107,10 +113,10 @@ SELECT warm.run, coalesce(expected, 0) AS expected, coalesce(attempted, 0) AS at
        messages_per_broker, air_bytes_per_node, copies_heard, energy_per_node_mj, lifetime_s,
        coalesce(dead_nodes, 0) AS dead_nodes,
        coalesce(costs.migrations, 0) AS migrations,
-       CASE WHEN is_known THEN costs.sent / costs.migrations END AS messages_per_migration,
-       CASE WHEN is_known THEN size / costs.migrations END AS bytes_per_migration,
-       CASE WHEN is_known THEN size / nullif(costs.sent, 0) END AS migration_message_mean_b,
-       CASE WHEN is_known THEN most END AS migration_message_max_b, coalesce(sent.sent, MAP {}) AS sent
+       CASE WHEN len(migrating) > 0 THEN costs.sent / costs.migrations END AS messages_per_migration,
+       CASE WHEN len(migrating) > 0 THEN size / costs.migrations END AS bytes_per_migration,
+       size / nullif(costs.sent, 0) AS migration_message_mean_b,
+       most AS migration_message_max_b, coalesce(sent.sent, MAP {}) AS sent
 FROM warm LEFT JOIN deliveries USING (run) LEFT JOIN others USING (run) LEFT JOIN efforts USING (run)
      LEFT JOIN deaths USING (run) LEFT JOIN costs USING (run) LEFT JOIN sent USING (run) LEFT JOIN heard USING (run)
 """
@@ -119,18 +125,19 @@ FROM warm LEFT JOIN deliveries USING (run) LEFT JOIN others USING (run) LEFT JOI
 def metrics_in_sql(files: Sequence[Path], threads: int = 1) -> dict[Path, dict[str, Any]]:
     """Every metric of each trace, and `sent` by message type; None where there is nothing to measure."""
     with duckdb.connect(config={"threads": threads}) as connection:
-        connection.execute("CREATE TABLE warm (run VARCHAR, warm_up_s DOUBLE, headers INT)")
-        connection.executemany("INSERT INTO warm VALUES (?, ?, ?)", [_told(file) for file in files])
+        connection.execute("CREATE TABLE warm (run VARCHAR, warm_up_s DOUBLE, headers INT, migrating VARCHAR[])")
+        connection.executemany("INSERT INTO warm VALUES (?, ?, ?, ?)", [_of_metadata(file) for file in files])
         found = connection.execute(_METRICS, {"files": [str(file) for file in files]})
         names = [name for name, *_ in found.description][1:]
         return {Path(run): dict(zip(names, values, strict=True)) for run, *values in found.fetchall()}
 
 
-def _told(file: Path) -> tuple[str, float, int]:
-    """What the trace says of itself: its warm-up, and the bytes of headers of a packet."""
+def _of_metadata(file: Path) -> tuple[str, float, int, list[str]]:
+    """The trace's warm-up, the bytes of a packet's headers, and the message types that migrations cause."""
     metadata = pq.read_schema(file).metadata or {}
     return (
         str(file),
         float(metadata.get(b"roambus.warm_up_s", b"0")),
         int(metadata.get(b"roambus.air", b"25 250000").split()[0]),
+        metadata.get(b"roambus.migration_messages", b"").decode().split(),
     )

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.ns3 import Ns3Factory, find_adapter
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError

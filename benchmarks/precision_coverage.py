@@ -34,9 +34,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from roambus.experiments.claims import SIGNIFICANCE, Part, Side, make_part
+from roambus.experiments.claims import SIGNIFICANCE, Bound, Part, Side, make_part
 from roambus.experiments.precision import (
-    Bound,
     Outcome,
     Width,
     half_width_at,

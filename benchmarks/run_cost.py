@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Step, Transmission
+from roambus.bridge.backend import Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
@@ -37,11 +37,11 @@ from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import EVENT
+from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs, prepare
-from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.python_protocol.actions import SEND
-from roambus.python_protocol.vocabulary import SimTime, to_seconds
+from roambus.python_protocol.vocabulary import SEND, SimTime, to_seconds
 
 PUBLISHING_SHARE = 500 / 700
 FUNCTIONS_SHOWN = 15

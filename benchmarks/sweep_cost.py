@@ -17,9 +17,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from roambus.bridge.runs.layout import AGENT, LOG_FILE
+from roambus.bridge.runs.layout import AGENT, LOG_FILE, find_traces, run_name
 from roambus.spark.aggregation.aggregate import natural_order
-from roambus.spark.aggregation.traces import find_traces, run_name
 
 _LOG = re.compile(r"complete in ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MiB at most")
 _COLUMNS = {

@@ -23,6 +23,7 @@ from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import write_trace
 from roambus.bridge.trace.schema import RUN_KEY
+from roambus.python_protocol.papers.caching.cache import CACHE, FORGET
 
 SECONDS, PUBLISHING_S = 700.0, 500.0
 """How long a run takes and how long its publishers publish (the thesis, section 4.5.2)."""
@@ -102,8 +103,8 @@ MIXES = {
             Kind(0.0127, schema.SEND, "RESPONSE", 60),
             Kind(0.0045, schema.SEND, "REQUEST", 30),
             Kind(0.020, schema.STORE),
-            Kind(0.0137, schema.CACHE, addressed=False),
-            Kind(0.0137, schema.FORGET, addressed=False),
+            Kind(0.0137, CACHE, addressed=False),
+            Kind(0.0137, FORGET, addressed=False),
             Kind(0.0126, schema.REPLAY),
         ),
     ),
@@ -111,7 +112,7 @@ MIXES = {
 THESIS, RICH = "thesis", "rich"
 AGENTS = {THESIS: ("mft", "aodv"), RICH: ("caching",)}
 """The agents of a sweep whose traces have the thesis' mix, and of one whose traces are rich in deliveries."""
-_OF_NOTIFICATIONS = (schema.STORE, schema.REPLAY, schema.CACHE, schema.FORGET)
+_OF_NOTIFICATIONS = (schema.STORE, schema.REPLAY, CACHE, FORGET)
 """The events among a mix's kinds whose rows name a notification."""
 
 

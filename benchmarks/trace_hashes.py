@@ -68,8 +68,9 @@ def jobs() -> Iterator[Job]:
             yield Job("thesis", agent, settings=settings)
         supervisor = f"supervisor={2 + size['subscribers']}"
         yield Job("thesis", "skip-ring", parameters=(supervisor,), settings=settings)
-        for profile in ("thesis", "tuned"):
-            yield Job("thesis", "aodv", parameters=(f"profile={profile}",), settings=settings)
+        derived = ("profile=derived", "hello_always=on", "destination_only=true")
+        for parameters in (("profile=thesis",), derived):
+            yield Job("thesis", "aodv", parameters=parameters, settings=settings)
     yield Job("replicated", "replicated", settings=("sites=3", "publish_until=4"))
     yield from _ideal_jobs()
 
@@ -83,8 +84,8 @@ def _ideal_jobs() -> Iterator[Job]:
     yield Job("returning", "aodv", "ideal", ("link_layer=false",))
     yield Job("returning", "skip-ring", "ideal", ("supervisor=12",))
     yield Job("caching-move", "caching", "ideal", BARE)
-    letter = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")
-    yield Job("migrations", "mft", "ideal", (*BARE, *(f"{name}=false" for name in letter)))
+    published = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")
+    yield Job("migrations", "mft", "ideal", (*BARE, *(f"{name}=false" for name in published)))
     for routing in ("flooding", "filtering"):
         for order in ("none", "fifo", "total"):
             fault = ("fault=leader-crash", "sites=5")

@@ -1,4 +1,4 @@
-"""How balanced the tree of a run is, second by second, for the table of `benchmarks.where_frames_go`.
+"""How balanced the tree of a run is, second by second.
 
 The thesis, section 4.6, has trees with most of the nodes on one branch from the leader, and asks for balanced ones.
 """
@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import Table
 
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
-from roambus.python_protocol.actions import MIGRATE, ROLE, SEND
-from roambus.python_protocol.vocabulary import Role, parse_roles
+from roambus.python_protocol.vocabulary import MIGRATE, ROLE, SEND, Role, parse_roles
 
 SETTLED_S = 10
 """The first seconds, in which there is no tree yet, are left out."""

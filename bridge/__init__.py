@@ -6,3 +6,6 @@ simulator in another process, and `record` keeps what is said in it. `trace` wri
 whole runs with their folders, `transcript` runs scenarios that people write by hand, and `agents` finds the agent's
 class. `errors` says how a command ends, and `files` how files are read and written.
 """
+
+if __name__ != "roambus.bridge":
+    raise ImportError("bridge is a part of roambus: import roambus.bridge")

@@ -3,7 +3,7 @@
 A value beyond a limit is refused before it is used, by a message that states the limit and how to raise it.
 Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
 hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
-and for templates and sweeps that come from somebody else. Sizes of files and messages have their limits where they are
+and for sweeps that come from somebody else. Sizes of files and messages have their limits where they are
 read; the page of the docs lists them, too.
 
 Where a number was measured, its reason says what with. A limit is checked by whoever first knows the value, most often
@@ -119,34 +119,6 @@ DURATION = Limit(
     1e9,
 )
 WORKERS = Limit("WORKERS", "the number of processes is", 1024, "processes", "each takes some 100 MiB of memory")
-TEMPLATE_ITEMS = Limit(
-    "TEMPLATE_ITEMS",
-    "the number of items of a range, or of a product, in a template is",
-    1_000_000,
-    "",
-    "a template makes an ini, in which a node has some ten lines",
-)
-TEMPLATE_SIZE = Limit(
-    "TEMPLATE_MEBIBYTES",
-    "the text that a template makes is, in MiB,",
-    64,
-    "MiB",
-    "no ini of a run with all its nodes is so large",
-)
-TEMPLATE_MEMORY = Limit(
-    "TEMPLATE_MEMORY_MEBIBYTES",
-    "the memory that a template takes is, in MiB,",
-    1024,
-    "MiB",
-    "a template computes a text and nothing else",
-)
-TEMPLATE_TIME = Limit(
-    "TEMPLATE_SECONDS",
-    "the time that a template takes is",
-    20,
-    "s of CPU",
-    "those of roambus take some milliseconds, with their random populations",
-)
 TRACE_ROWS = Limit(
     "TRACE_ROWS",
     "the number of rows of a trace is",
@@ -162,18 +134,5 @@ TRACE_LISTED = replace(
 )
 """It goes with the rows, for what a trace lists and what it has as rows are the same in memory."""
 
-LIMITS = (
-    RUNS,
-    NODES,
-    LINKS,
-    IDEAL_LINKS,
-    DURATION,
-    WORKERS,
-    TRACE_ROWS,
-    TRACE_LISTED,
-    TEMPLATE_ITEMS,
-    TEMPLATE_SIZE,
-    TEMPLATE_MEMORY,
-    TEMPLATE_TIME,
-)
+LIMITS = (RUNS, NODES, LINKS, IDEAL_LINKS, DURATION, WORKERS, TRACE_ROWS, TRACE_LISTED)
 """All of them, in the order of the docs."""

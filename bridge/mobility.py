@@ -28,7 +28,7 @@ from itertools import count, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.interface import Move
+from roambus.bridge.backend import Move
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoint, WayPoint
 from roambus.python_protocol.vocabulary import SECOND, SimTime, from_seconds

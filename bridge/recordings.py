@@ -39,7 +39,7 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import GZIP_MAGIC, read_bounded, unpacked
+from roambus.bridge.files import read_bounded, unpacked
 from roambus.python_protocol.vocabulary import SECOND
 
 EVERY_CHANNEL = -1
@@ -147,14 +147,6 @@ def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) 
     rows["source"], rows["target"] = np.searchsorted(ids, rows["source"]), np.searchsorted(ids, rows["target"])
     start = str(np.datetime64(first // SECOND, "s")).replace("T", " ")
     return Recording(str(path), location, power_dbm, start, tuple(ids.tolist()), rows, left_out)
-
-
-def is_k7(path: Path) -> bool:
-    """Whether a file begins as a recording, plain or gzipped; raises OSError."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(GZIP_MAGIC)).startswith((b"{", GZIP_MAGIC))
 
 
 def read_header(line: str) -> tuple[str, float]:

@@ -17,6 +17,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+from roambus.reference.pages import filled
+
 ROOT = Path(__file__).parents[1]
 DOCS = "docs/"
 FILES = "files/"
@@ -60,9 +62,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names
-    """Links lead to the pages of the site instead of the files of the repository."""
+    """Fills in the tables of the code, and leads links to the pages of the site instead of the repository's files."""
     here = page.file.src_uri
-    return LINK.sub(lambda link: _relative(here, link[1]), markdown)
+    return LINK.sub(lambda link: _relative(here, link[1]), filled(markdown))
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names

@@ -1,14 +1,12 @@
 """A claim is a sentence of a text, one precise reading of it, and quantities that the results test.
 
-The rule is the same for every claim. A quantity is computed once for each seed, so that only runs of one seed are
-compared with each other (paired). Its mean over seeds is compared with a threshold by a two-sided t-test at 5 %. A
-claim holds if every part of it lies significantly on the claimed side: each part must pass by itself, so nothing is
-corrected there. It does not hold if any part lies significantly on the other side, with Holm's correction for the
-number of parts, because one of many parts will look contrary by chance. Otherwise it is not significant.
+A quantity has one value a seed, so that only runs of one seed are compared (paired). A two-sided t-test at 5 %
+compares its mean with a bound. A claim holds if every part is significantly on the claimed side; each part must pass by
+itself, so nothing is corrected. It does not hold if any part is significantly on the other side, with Holm's correction
+for the number of parts, because one of many parts looks contrary by chance. Otherwise it is not significant.
 
-A study writes its claims as `ClaimTest`s. What tests them is either a function that yields parts or, mostly, `at_each`:
-it tests a `Bound` at every place of some axes. `value`, `difference`, `mean_over` and `slope_over` are the quantities
-that bounds are about. If runs are missing, the claim says which, and is not measured.
+A study writes `ClaimTest`s. A function that yields parts tests them, mostly `at_each`: a `Comparison` at every place of
+some axes.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ from scipy import stats
 
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes, table_over
 from roambus.spark.aggregation.intervals import interval
+from roambus.spark.metrics.catalogue import Support
 
 SIGNIFICANCE = 0.05
 
@@ -45,13 +45,24 @@ class Side(Enum):
     BELOW = "<"
 
 
+class Bound(NamedTuple):
+    """A number that a mean is claimed to be above or below; `within` is where the values can be."""
+
+    side: Side
+    number: float = 0.0
+    within: Support = Support.ANY
+
+    def admits(self, mean: float) -> bool:
+        """Whether the mean is on the claimed side."""
+        return mean > self.number if self.side is Side.ABOVE else mean < self.number
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A quantity that a claim is about: its mean over seeds, interval, and the test against the threshold."""
+    """A quantity of a claim: its mean over seeds, the interval, and the test against the bound."""
 
     label: str
-    side: Side
-    threshold: float
+    bound: Bound
     mean: float
     half_width: float
     seeds: int
@@ -59,20 +70,20 @@ class Part:
 
     @property
     def supports(self) -> bool:
-        """Whether the mean is on the claimed side at all, significantly or not."""
-        return self.mean > self.threshold if self.side is Side.ABOVE else self.mean < self.threshold
+        """Whether the mean is on the claimed side, significantly or not."""
+        return self.bound.admits(self.mean)
 
     def __str__(self) -> str:
         interval = "no interval" if math.isnan(self.half_width) else f"± {self.half_width:.3g}"
-        claimed = f"claimed {self.side.value} {self.threshold:g}"
+        claimed = f"claimed {self.bound.side.value} {self.bound.number:g}"
         return f"{self.label}: {self.mean:.4g} {interval} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
 
 
 def make_part(label: str, values: pd.Series[float], side: Side, threshold: float = 0.0) -> Part:
-    """The part for one value a seed; seeds without a value do not count."""
-    sample = values.dropna()
+    """Make the part for one value a seed; seeds without a value do not count."""
+    sample, bound = values.dropna(), Bound(side, threshold)
     mean = float(sample.mean()) if len(sample) else math.nan
-    return Part(label, side, threshold, mean, interval(sample).half_width, len(sample), _p_value(sample, threshold))
+    return Part(label, bound, mean, interval(sample).half_width, len(sample), _p_value(sample, threshold))
 
 
 def _p_value(sample: pd.Series[float], threshold: float) -> float:
@@ -164,7 +175,7 @@ Quantity = Callable[[Measurements, Place], "pd.Series[float]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Comparison:
     """A quantity on one side of its threshold; {axis} in the label stands for the value at the place."""
 
     label: str
@@ -182,13 +193,13 @@ class Bound:
 NO_NAMES: Mapping[str, str] = {}
 
 
-def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Bound, Bound]:
+def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Comparison, Comparison]:
     """The claim that a quantity lies above one number and below another."""
-    return Bound(label, quantity, Side.ABOVE, low), Bound(label, quantity, Side.BELOW, high)
+    return Comparison(label, quantity, Side.ABOVE, low), Comparison(label, quantity, Side.BELOW, high)
 
 
 def at_each(
-    axes: Sequence[str] | Mapping[str, Sequence[str]], *bounds: Bound, names: Mapping[str, str] = NO_NAMES
+    axes: Sequence[str] | Mapping[str, Sequence[str]], *bounds: Comparison, names: Mapping[str, str] = NO_NAMES
 ) -> Parts:
     """Tests the bounds at every place of the axes, or once if there are none.
 

@@ -1,25 +1,14 @@
-"""Agents, templates, sweeps, studies and metrics: those of roambus and those of installed packages.
+"""Agents, templates, sweeps, studies and metrics of roambus and of installed packages, with all that can be set.
 
-A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
-command that uses it. It is shown as a text and as JSON, and the test of docs/templates.md writes that page from the
-same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
-for each without importing what they stand for, which a shell that completes a name needs.
-
-The rules:
-
-- A row of a table is a mapping of texts, whatever it is about. So text, JSON and the page need to know no kind, and a
-  new kind of thing is a function here and its names in `listing`.
-- What is shown is what is declared: parameters and variables are `Setting` objects, with their default, bounds and
-  meaning, and nothing about them is written a second time here.
-- A thing that is broken does not hide the others. An agent that cannot be imported is shown with the reason; a template
-  or a sweep that comes with roambus cannot be broken unless the installation is, and that is an error.
-- A name is looked for among all kinds, because `thesis` is a template, a sweep and a study: all three are shown.
+A thing is found by its name, among all kinds: `thesis` is a template, a sweep and a study. It is shown as text and as
+JSON, from its own declarations (`Setting`). A row of a table is a mapping of texts, so the output needs to know no
+kind. A broken agent is shown with the reason. `listing` has names and summaries without importing anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +24,14 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
 from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, count_points
-from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Setting, parameter_settings, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
@@ -129,14 +120,26 @@ def _agent(name: str) -> Thing:
     told = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
+    messages = [{"name": _type_of(one), "tag": str(one.tag), "fields": _fields(one)} for one in agent.messages]
     return Thing(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
         {"class": f"{agent.__module__}:{agent.__qualname__}", **told},
-        {"parameters": parameters},
+        {"parameters": parameters, "messages": messages},
         f"roambus run field --agent {name}",
     )
+
+
+def _type_of(message: type[Message]) -> str:
+    """The type as transcripts have it; a message that has its content's type is named by its class."""
+    declared: object = message.message_type
+    return declared if isinstance(declared, str) else message.__name__.upper()
+
+
+def _fields(message: type[Message]) -> str:
+    """The fields of a message with their types, in the order in which they travel."""
+    return ", ".join(f"{one.name}: {getattr(one.type, '__name__', one.type)}" for one in fields(message))
 
 
 # Templates and sweeps
@@ -210,7 +213,7 @@ def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(shipped_studies()[name])
+    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(study_modules()[name])
     return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 

@@ -1,10 +1,8 @@
 """Names and summaries of agents, templates, sweeps, studies and metrics, without importing any of them.
 
-A list has to be there at once, also for a shell that completes a name. Agents, studies and their metrics are Python
-modules that bring NumPy, SciPy or Spark with them, which takes seconds. So their docstrings and declarations are read
-from the source: an agent's from the module that its entry point names, a study's metrics from the functions under
-`metric` in its folder. Templates and sweeps tell what they are in the comment that they begin with. All the rest of a
-thing is in `roambus.experiments.inventory`, which loads it.
+A shell that completes a name waits for the list, and agents and studies import NumPy, SciPy or Spark, which takes
+seconds. So docstrings and declarations are read from the sources, and templates and sweeps begin with a comment that
+describes them. `roambus.experiments.inventory` loads the rest.
 """
 
 from __future__ import annotations
@@ -14,12 +12,12 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import GROUP, class_docstring
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies
+from roambus.bridge.agents import class_docstring
+from roambus.bridge.entry_points import AGENTS, named
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
 from roambus.spark.metrics.catalogue import METRICS, metric
 
 
@@ -52,9 +50,9 @@ def heading(file: Path) -> str:
     return re.sub(r":$", ".", first_sentence("\n".join(comment)))
 
 
-def study_summary(folder: Path) -> str:
-    """The first sentence of a study's module."""
-    return first_sentence(ast.get_docstring(_tree(folder / "study.py")) or "")
+def study_summary(module: Path) -> str:
+    """Return the first sentence of a study's module."""
+    return first_sentence(ast.get_docstring(_tree(module)) or "")
 
 
 def study_metrics() -> dict[str, str]:
@@ -82,10 +80,10 @@ def _tree(file: Path) -> ast.Module:
 
 
 _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "agents": lambda: {point.name: point.value for point in entry_points(group=GROUP)},
+    "agents": lambda: {name: point.value for name, point in named(AGENTS).items()},
     "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
     "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
-    "studies": shipped_studies,
+    "studies": study_modules,
     "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
 }
 _UNTOLD = "Its source has no summary; roambus show loads it."

@@ -1,13 +1,10 @@
 """Measurements of a sweep, as tables that figures, claims, reports and comparisons share.
 
-`Measurements` holds the tables that an aggregation wrote, all of a sweep or a part of it. It knows nothing of studies:
-whoever reads results of a study says what that study measures beside the metrics of every sweep. A point is an agent at
-one value of each axis, and its mean is over the seeds.
+`Measurements` holds the tables that an aggregation wrote, of a sweep or a part of it. It knows no studies. A point is
+an agent at one value of each axis, and its mean is over the seeds. Claims take one value a seed (`by_seed`), because
+runs of one seed share movement and radio, so that their difference varies less than either.
 
-Claims are computed from one value for each seed (`by_seed`), so that runs of equal seeds are compared with each other:
-these share movement and radio, and their difference varies less than either does. Texts for readers are made here, too,
-so that an agent, an axis and a number look the same in figures, tables and reports: a table has a row for each point,
-and a cell has the mean over the seeds with its 95 % interval.
+Texts for readers are made here, so that an agent, an axis and a number look the same everywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, count_runs, read_asked
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, TITLES, count_runs, read_asked
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics import catalogue
@@ -95,12 +92,12 @@ class Measurements:
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def agent_name(self, agent: str) -> str:
-        """The name of an agent for readers, with a mark if the scenario tells it who the subscribers are."""
-        return agent_name(agent, self.told)
+        """The name of an agent for readers, marked if the agent uses the oracle of subscribers."""
+        return agent_name(agent, self.sweep)
 
     @property
-    def told(self) -> list[str]:
-        """The agents that the scenario tells who the subscribers are."""
+    def oracle_agents(self) -> list[str]:
+        """The agents that use the scenario's oracle of subscribers."""
         return [agent for agent in self.agents if agent in self.sweep.get(ORACLE, ())]
 
     def _ordered(self, column: str, asked: list[Any]) -> list[str]:
@@ -224,41 +221,17 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
 
 
-_AGENT_NAMES = {
-    "mft": "MFT-PubSub",
-    "mft-published": "MFT-PubSub as published",
-    "mft-lean": "MFT-PubSub, lean",
-    "mft-tuned": "MFT-PubSub, tuned",
-    "aodv-tuned": "AODV, tuned",
-    "gossip-repair": "gossip with repair",
-    "mft-ungreeted": "MFT-PubSub without greet_back",
-    "first-approach": "first approach",
-    "resubscribing": "subscribing again",
-    "simple": "Simple Routing",
-    "phoenix": "Phoenix",
-    "caching-large": "caching, large caches",
-    "replicated": "replicated brokers",
-    "skip-ring": "skip ring",
-    "aodv": "AODV",
-    "aodv-rfc": "AODV, RFC profile",
-    "filtering-updates": "filtering with updates",
-    "none": "no order",
-    "fifo": "FIFO",
-    "total": "total order",
-}
 _AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
 _AXIS_UNITS = {"speed": "m/s"}
 
 
-TOLD_MARK = " (told the subscribers)"
+ORACLE_MARK = " (told the subscribers)"
 
 
-def agent_name(agent: str, told: Collection[str] = ()) -> str:
-    """The name of an agent for readers, marked if it is one of those `told` the subscribers by the scenario.
-
-    One of the user's own is called by its label.
-    """
-    return _AGENT_NAMES.get(agent, agent) + (TOLD_MARK if agent in told else "")
+def agent_name(agent: str, request: Mapping[str, Any]) -> str:
+    """The name of an agent for readers: its title in the sweep, or its label; marked if it uses the oracle."""
+    title = str(request.get(TITLES, {}).get(agent, agent))
+    return title + (ORACLE_MARK if agent in request.get(ORACLE, ()) else "")
 
 
 def axis_title(axis: str) -> str:

@@ -1,28 +1,12 @@
 """How many seeds each point of a sweep needs until an interval, or the verdict on a claim, is narrow enough.
 
-All answers follow from the runs with the lowest seeds alone, never from the order in which runs were made: the same
-command, given again, goes on where it was, wherever runs were made.
+All answers follow from the runs with the lowest seeds alone, never from the order of runs. A metric takes Stein's two
+stages (1945, Annals of Mathematical Statistics 16): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds in
+all, with t of n0 - 1 degrees of freedom. Adding seeds until the usual interval is narrow enough would stop too early.
 
-For a metric the answer is Stein's two stages. Who adds seeds until the usual interval is narrow enough stops too often
-where the variance looks small by chance, and the interval then covers the mean less often than it says. Stein (1945, "A
-two-sample test for a linear hypothesis whose power is independent of the variance", Annals of Mathematical Statistics
-16) takes the variance from the first seeds only. With n0 of them, of variance s^2, and N = ceil((t s / d)^2) seeds in
-all, mean plus or minus d covers the mean with the confidence of t, Student's quantile of n0 - 1 degrees of freedom:
-exactly so for normal values, whatever their variance. `benchmarks.precision_coverage` shows it for others, too.
-
-A claim's seeds are looked at a few times, and early looks have little error to spend. The last look is at all seeds
-that may be run, and judges by the rule of every claim, at 5 %. The looks before share one per cent: each settles a
-claim only at its share of that. By the union bound the verdict, or the interval behind it, is wrong with a probability
-of six per cent at most, whatever the looks have to do with each other (group-sequential tests with an alpha-spending
-function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
-
-A test that a mean is above or below a bound (`judged`, for tests of agents) has the same looks, each with its share of
-the error that the test may make on either side: early ones a tenth together, the last six tenths. It is decided by
-the interval of the metric, which leans as the values do; the rest is for values that lean more. So it
-keeps its level for rates, delays and counts, too, as the benchmark shows. What an interval cannot know are runs that no
-seed has shown. So a rate also has to stay on its side of the bound if the runs that so many seeds can miss were as bad
-as can be (`seeds_to_show`): with n seeds a mean of m shows b if (b / m)^n is at most the error. At 0.95 that takes 59
-seeds, even where all of them are 1.
+A claim is looked at a few times. The last look judges at 5 %; those before share one per cent (Bonferroni), so a
+verdict errs with at most six. `judged` tests a mean against a bound in the same looks, by the metric's interval. A rate
+must also hold if the runs that no seed has shown were as bad as can be (`seeds_to_show`).
 """
 
 from __future__ import annotations
@@ -41,7 +25,7 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge
+from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
 from roambus.spark.aggregation.intervals import CONFIDENCE, interval
@@ -146,14 +130,6 @@ class Outcome(Enum):
     PASSES = "passes"
     FAILS = "fails"
     UNDECIDED = "undecided"
-
-
-class Bound(NamedTuple):
-    """The mean of a metric, whose values are within a range, is asserted to be on this side of a number."""
-
-    side: Side
-    number: float
-    within: Support
 
 
 EARLY_PART, LAST_PART = 0.1, 0.6

@@ -1,25 +1,12 @@
 """Random parts of scenarios that several studies share, drawn from the seed before the run: the same for every agent.
 
-Here are where nodes are and where they go in the steady state of random waypoint movement, random trees of brokers in
-which brokers or clients migrate, and who wants which topics. A template calls these functions
-by their names. What is a model of one paper, such as its population of clients, stands in the module `scenario` of the
-study's folder. Each function has a generator of its own, which it seeds with its name, the seed and its sizes: so what
-one draws does not depend on what else a template draws before.
+Templates call these functions: random way-points, random trees in which brokers or clients migrate, and interests. Each
+has its own generator, seeded with its name, the seed and its sizes, so no draw depends on another.
 
-*Interest* is drawn for topics or for subscribers. Either each topic is wanted by the same share of the subscribers,
-drawn for each topic; or each subscriber wants the same number of topics, of which by Zipf's law the first ones are
-wanted by most.
-
-Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
-longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
-(Navidi and Camp, "Stationary distributions for the random waypoint mobility model", 2004; Le Boudec and Vojnovic,
-"Perfect simulation and stationarity of a class of mobility models", 2005) a node
-
-- rests with the probability that is the share of pauses in its time. Then it is uniform in the field, and of a pause of
-  constant length what is left is uniform, too;
-- else is on a way between two places whose density is that of uniform places times their distance, uniformly on it.
-
-Speed is constant here, so that nothing is to be drawn for it.
+Nodes start in the steady state of random waypoint movement (Navidi and Camp, 2004; Le Boudec and Vojnovic, 2005), not
+uniformly with a new way each: a node rests with the share of pauses in its time, uniform in the field and in the pause.
+Otherwise it is uniform on a way between two places whose density is proportional to their distance. Speed is
+constant.
 """
 
 from __future__ import annotations

@@ -1,21 +1,17 @@
-"""Finds the templates, sweeps and studies of roambus by their folders, and resolves names.
+"""Finds studies by their entry points, and the templates and sweeps of studies by their folders; resolves names.
 
-Each study has a folder of its own in `studies`, called like the study with underscores for hyphens. In it lie its
-sweeps and templates. The templates and sweeps that belong to no study lie in `templates`.
-
-Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
-name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
-gives a name that nothing of the wanted kind has is told the near names of every kind, and the command that takes each.
+A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`. Its sweeps and templates lie in
+the folder of that module; those of no study lie in `templates`. A command takes a name or the path of a file. An
+unknown name is an error with the near names of every kind, and the command that takes each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from importlib.metadata import entry_points
 from pathlib import Path
 
-from roambus.bridge.agents import GROUP
+from roambus.bridge.entry_points import AGENTS, STUDIES, find_module, named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 
@@ -23,7 +19,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 """The folder of what belongs to no study, and of the parts that all templates include."""
 TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
 
-_STUDIES = Path(__file__).parent / "studies"
 _USES = {
     "template": "roambus run {}",
     "sweep": "roambus sweep {}",
@@ -33,10 +28,15 @@ _USES = {
 """The kinds of things that have names, and the command that takes each."""
 
 
+def study_modules() -> dict[str, Path]:
+    """Return the files of the modules of all installed studies, by the studies' names."""
+    found = {name: find_module(point.module) for name, point in sorted(named(STUDIES).items())}
+    return {name: Path(spec.origin) for name, spec in found.items() if spec is not None and spec.origin is not None}
+
+
 def shipped_studies() -> dict[str, Path]:
-    """The folders of all studies, by the studies' names."""
-    folders = sorted(file.parent for file in _STUDIES.glob("*/study.py"))
-    return {folder.name.replace("_", "-"): folder for folder in folders}
+    """Return the folders of all installed studies, by the studies' names."""
+    return {name: file.parent for name, file in study_modules().items()}
 
 
 def shipped_files(suffix: str) -> dict[str, Path]:
@@ -85,5 +85,5 @@ def _known() -> dict[str, Mapping[str, object]]:
         "template": shipped_files(TEMPLATE_SUFFIX),
         "sweep": shipped_files(SWEEP_SUFFIX),
         "study": shipped_studies(),
-        "agent": {point.name: point for point in entry_points(group=GROUP)},
+        "agent": named(AGENTS),
     }

@@ -1,14 +1,9 @@
 """Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
 
-Everything that a run depends on lies in its folder. The ini names its agent and its seed; the trace holds the run's
-key, which says over which back-end and at which level it was made, and whether agent and roambus are still of the
-version that has made it. The rules:
-
-- A run is made again in a folder of its own: nothing in the results changes.
-- A trace that comes out otherwise is a problem. A run of another version cannot be verified, which is said, and says
-  nothing of the run.
-- An agent that is not installed is run only if the user trusts it, and its code is named before it runs.
-- The sample is always the same for the same results, so that who reads a report can repeat it.
+The run's folder holds everything: the ini names agent and seed, and the trace holds the run's key, which tells
+back-end, level and versions. A run is made again in another folder. A trace that comes out otherwise is a problem; a
+run of another version cannot be verified. An agent that is not installed runs only if the user trusts it, after its
+code is named. The sample is the same for the same results.
 """
 
 from __future__ import annotations
@@ -21,16 +16,15 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
-from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces
 from roambus.bridge.runs.run import execute_in_child
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
 from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
-from roambus.spark.aggregation.traces import find_traces
 
 Advance = Callable[[], None]
 LIVE = "it was a live run, on real sockets in real time, which nobody can repeat"

@@ -1,21 +1,25 @@
 """Protocol agents, and the parts that they share.
 
-An agent is a deterministic state machine without I/O: it is told events and answers with actions
-(`roambus.python_protocol.agent`). It imports nothing of what runs it, so it runs without simulator, Spark and files.
+An agent is a deterministic state machine without I/O: events in, actions out (`roambus.python_protocol.agent`). Nothing
+here imports a simulator, Spark or files.
 
-| chapter       | holds                                                                                   |
-|---------------|-----------------------------------------------------------------------------------------|
-| `agent`       | how a protocol is written: processes, handlers, and the agent of a node                 |
-| `events`      | what an agent is told, and the sites that a scenario can give                           |
-| `actions`     | what an agent can do, and the names of the rows in the trace                            |
-| `vocabulary`  | nodes, their roles, and time                                                            |
-| `filters`     | notifications, and the filters that select them                                         |
-| `settings`    | what can be set, of an agent or of a run: kinds, units, bounds and meanings             |
-| `messages/`   | what nodes send each other: typed fields, and all that follows from them                |
-| `aodv/`       | AODV, with a layer for publish/subscribe                                                |
-| `mft/`        | MFT-PubSub                                                                              |
-| `brokers/`    | what the protocols with brokers share                                                   |
-| `parts/`      | the link layer and the tree of brokers                                                  |
-| `baselines`   | flooding, gossip, and beacons                                                           |
-| `papers/`     | the protocols of other papers                                                           |
+| module           | holds                                                           |
+|------------------|-----------------------------------------------------------------|
+| `messages/`      | typed fields, their bytes and their notation                    |
+| `vocabulary`     | nodes, roles, time, and the rows of a trace                     |
+| `filters`        | notifications, and the filters that select them                 |
+| `settings`       | declared parameters: kinds, units, bounds and meanings          |
+| `events`         | the events of an agent                                          |
+| `actions`        | the actions of an agent                                         |
+| `agent`          | processes, handlers, and the agent of a node                    |
+| `parts/`         | the link layer, the election, digests                           |
+| `brokers/`       | the parts that protocols with brokers share                     |
+| `aodv/`, `mft/`  | AODV with publish/subscribe, and MFT-PubSub                     |
+| `baselines`      | flooding, gossip, gossip with repair, and beacons               |
+| `lean/`          | MFT-PubSub without its tree                                     |
+| `opportunistic/` | epidemic routing, spray and wait, PRoPHET                       |
+| `papers/`        | the protocols of other papers                                   |
 """
+
+if __name__ != "roambus.python_protocol":
+    raise ImportError("python_protocol is a part of roambus: import roambus.python_protocol")

@@ -1,47 +1,31 @@
-"""The actions of an agent: a class for each kind, and the names of the rows that it notes in the trace.
+"""The actions of an agent: a class for each kind, and the checks of their values.
 
-An agent does nothing itself. It asks for actions, and the host of the run carries them out in their order. The rules:
-
-- *An action is made quickly.* A run makes millions, each for its host alone. So actions are not frozen, because a
-  frozen object takes four times as long to make, and their constructors are written out, because a call of another
-  method would take longer than what it looks at.
-- *A wrong value is refused where the action is made*, so that the traceback leads to the agent's own line; the host
-  could not tell any more who made it. A constructor asks only whether a value is of the very type that it nearly always
-  has. For all others it calls a check, which lets values pass that are right in spite of that, such as a member of an
-  `IntEnum`, and otherwise says what belongs there, and in which unit.
-- *What the host has seen only the host writes.* Metrics are computed from the rows of the trace alone. An agent that
-  could write a row `deliver` could invent its delivery rate, so a `Note` may not have a name of `HOST_EVENTS`; all
-  other names are free. Nor can it deliver what is not published yet. What it delivers of the rest, and how far that has
-  come (`hops`), is its own word, and so are the rows that it notes.
-
-The names of the rows stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents
-run without what analyses the trace.
+Runs make millions of actions, so these are not frozen, and constructors test only for the usual type before they call a
+check; a check accepts unusual values that are right, such as a member of an `IntEnum`. A wrong value is refused where
+the action is made, so that the traceback shows the agent's own line.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, HOST_EVENTS, NodeId, SimTime
 
 LAST_NODE = 65533
-"""The number above it is nobody's in IEEE 802.15.4, and the one above that is BROADCAST."""
+"""In IEEE 802.15.4 the number above it names no node, and the one above that is BROADCAST."""
 LARGEST = 2**31
 """The numbers in a row of the trace are less than this."""
 
 
 @dataclass(slots=True, init=False)
 class Send:
-    """Hands a message to the MAC, for one neighbour or BROADCAST; nobody says whether it arrives.
+    """Hands a message to the MAC, for one neighbour or BROADCAST, without a report of arrival.
 
-    The message waits first for the time `after` by the node's own clock, and a crash meanwhile cancels it.
+    It waits for `after` by the node's clock first; a crash meanwhile cancels it.
     """
 
     destination: NodeId
@@ -49,7 +33,7 @@ class Send:
     after: SimTime = 0
 
     def __init__(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Raises TypeError, ValueError for what is not a node, no message, or no time."""
+        """Raises TypeError or ValueError for an impossible destination, message or time."""
         if type(destination) is not int or not 0 <= destination <= BROADCAST:
             check_destination(destination)
         try:
@@ -65,13 +49,13 @@ class Send:
 
 @dataclass(slots=True, init=False)
 class SetTimer:
-    """Asks for `TimerFired(key)` after a time by the node's own clock; a timer of that key already set is replaced."""
+    """Requests `TimerFired(key)` after a time by the node's clock; a timer of that key is replaced."""
 
     key: TimerKey
     after: SimTime
 
     def __init__(self, key: TimerKey, after: SimTime) -> None:
-        """Raises TypeError, ValueError for a key that can change, and for what is not a time."""
+        """Raises TypeError or ValueError for a mutable key or an impossible time."""
         if type(key) is not str:
             check_key(key)
         if type(after) is not int or after < 0:
@@ -101,7 +85,7 @@ class Deliver:
     hops: int = 0
 
     def __init__(self, notification: Notification, hops: int = 0) -> None:
-        """Raises TypeError, ValueError for what is no notification, or no number of hops."""
+        """Raises TypeError or ValueError for another type or an impossible number of hops."""
         if type(notification) is not Notification:
             check_notification(notification)
         if type(hops) is not int or not 0 <= hops < LARGEST:
@@ -112,7 +96,7 @@ class Deliver:
 
 @dataclass(slots=True, init=False)
 class Note:
-    """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains; `HOST_EVENTS` are refused."""
+    """Writes a row into the trace (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
 
     name: str
     message_type: str | None = None
@@ -132,7 +116,7 @@ class Note:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Raises TypeError, ValueError for a value that the trace's column cannot hold, or a name of the host's."""
+        """Raises TypeError or ValueError for a value that the column cannot hold, or a name of the host's."""
         self.name = name
         self.message_type = message_type
         self.notification_id = notification_id
@@ -168,98 +152,11 @@ Action = Send | SetTimer | CancelTimer | Deliver | Note
 """Anything that `Agent.handle` can return."""
 
 
-# The names of a trace's rows, and how a row lists nodes
-
-PUBLISH = "publish"
-"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
-SUBSCRIBE = "subscribe"
-"""A subscriber's application subscribes: `detail` is the filter."""
-UNSUBSCRIBE = "unsubscribe"
-"""A subscriber's application unsubscribes: `detail` is the filter."""
-DETACH = "detach"
-"""A client's application leaves its broker on purpose: the agent has been told."""
-ATTACH = "attach"
-"""A client's application is back."""
-DELIVER = "deliver"
-"""The application gets `notification_id` after `hops` radio hops."""
-SEND = "send"
-"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
-RECEIVE = "receive"
-"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
-CRASH = "crash"
-"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
-FREEZE = "freeze"
-"""The node is stopped: it keeps its state, and does nothing until it recovers."""
-RECOVER = "recover"
-"""The node is up again after a crash or a freeze."""
-MOVE = "move"
-"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
-DIE = "die"
-"""The node's battery is empty: it sends and hears nothing any more."""
-ROLE = "role"
-"""Written for each node at its start: `detail` is its roles, blanks between them."""
-ENERGY = "energy"
-"""Written for each node at the end: `detail` is the energy used, in mJ."""
-RADIO = "radio"
-"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
-
-HOST_EVENTS = frozenset(
-    {
-        PUBLISH,
-        SUBSCRIBE,
-        UNSUBSCRIBE,
-        DETACH,
-        ATTACH,
-        DELIVER,
-        SEND,
-        RECEIVE,
-        CRASH,
-        FREEZE,
-        RECOVER,
-        MOVE,
-        DIE,
-        ROLE,
-        ENERGY,
-        RADIO,
-    }
-)
-"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
-
-ROUTE = "route"
-"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
-DROP = "drop"
-"""A packet or notification is given up, and `detail` says why."""
-MIGRATE = "migrate"
-"""The node has another parent, which is `peer`, or it has none any more."""
-STORE = "store"
-"""A broker stores a notification for subscriber `peer`."""
-REPLAY = "replay"
-"""A broker sends a stored notification towards subscriber `peer`."""
-CACHE = "cache"
-"""A broker caches a notification that it did not have."""
-FORGET = "forget"
-"""A notification leaves a broker's cache, and `detail` says why."""
-ANSWER = "answer"
-"""A notification reaches a node that requested old publications; `detail` is the number of the request."""
-OVERLAY = "overlay"
-"""The node's neighbours in an overlay network are others; `detail` is the `OverlayState` that it is in now."""
-SERVE = "serve"
-"""A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
-
-LIST_SEPARATOR = " "
-"""What stands between the node ids of a list in `detail`."""
-
-
-def node_list(nodes: Iterable[NodeId]) -> str:
-    """The nodes as a row's `detail` lists them."""
-    return LIST_SEPARATOR.join(map(str, nodes))
-
-
 # What refuses wrong values
 
 
 def check_time(what: str, after: Any) -> None:
-    """Raises TypeError, ValueError for what is not a number of nanoseconds from 0 up."""
+    """Raise TypeError or ValueError unless it is a number of nanoseconds from 0 up."""
     if isinstance(after, float):
         raise TypeError(
             f"{what} after {after!r}: times are integers, in nanoseconds: "
@@ -274,7 +171,7 @@ def check_time(what: str, after: Any) -> None:
 
 
 def check_key(key: Any) -> None:
-    """Raises TypeError for a key by which no timer could be found again."""
+    """Raise TypeError for a mutable key."""
     try:
         hash(key)
     except TypeError:
@@ -282,7 +179,7 @@ def check_key(key: Any) -> None:
 
 
 def check_destination(destination: Any) -> None:
-    """Raises TypeError, ValueError for what can be the number of no node."""
+    """Raise TypeError or ValueError unless it can be the number of a node."""
     right = f"write the number of a node, 0 to {LAST_NODE}, or BROADCAST"
     if not isinstance(destination, int) or isinstance(destination, bool):
         raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
@@ -308,7 +205,7 @@ def check_notification(notification: Any) -> None:
 
 
 def check_number(what: str, number: Any) -> None:
-    """Raises TypeError, ValueError for what is no integer that a row of the trace can hold, nor None."""
+    """Raise TypeError or ValueError unless it is None or an integer that a row can hold."""
     if number is None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
@@ -318,7 +215,7 @@ def check_number(what: str, number: Any) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Raises TypeError, ValueError for what is not text that a file can hold, nor None."""
+    """Raise TypeError or ValueError unless it is None or text that a file can hold."""
     if text is None:
         return
     if not isinstance(text, str):
@@ -330,71 +227,10 @@ def check_text(what: str, text: Any) -> None:
 
 
 def check_note_name(name: str) -> None:
-    """Raises ValueError for a note that would pass for what the host itself has seen.
-
-    A subclass of str could be equal to nothing, and be written as the text that it is all the same.
-    """
+    """Raise ValueError for the name of a row that only the host writes, also in a subclass of str."""
     if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 
 
 def _type(value: object) -> str:
     return type(value).__name__
-
-
-def check_answer(handler: Any, answer: Any) -> None:
-    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
-    for one in answer if isinstance(answer, list | tuple) else [answer]:
-        if isinstance(one, Action):
-            raise TypeError(
-                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
-                "a handler asks for actions by self.send, self.set_timer and so on"
-            )
-
-
-def check_handler(owner: str, name: str, handler: Any) -> None:
-    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
-    if inspect.isgeneratorfunction(handler):
-        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
-    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
-        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")
-
-
-class OverlayState(NamedTuple):
-    """Whom a node knows in an overlay network whose nodes stand on a circle, as an `overlay` row says it.
-
-    The detail has seven words, of which the last may hold blanks: `number`, `place`, three `neighbours`, the shortcuts
-    as PLACE:NODE with commas between them, and `topic`; "-" stands for what there is not.
-    """
-
-    number: int
-    """How many states the node has noted, this one included."""
-    place: str
-    """Bits b1 b2 ..., which stand for the place sum of bi / 2^i on the circle [0, 1); empty if the node has none."""
-    neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
-    """The one before it, the one behind it, and the one that closes the circle."""
-    shortcuts: tuple[tuple[str, NodeId | None], ...]
-    topic: str
-    """A node is on a circle of its own in each topic."""
-
-    def __str__(self) -> str:
-        nodes = [NOBODY if node is None else str(node) for node in self.neighbours]
-        shortcuts = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in self.shortcuts)
-        return " ".join([str(self.number), self.place or NOBODY, *nodes, shortcuts or NOBODY, self.topic])
-
-    @classmethod
-    def read(cls, detail: str) -> OverlayState:
-        """The state that a row tells; raises ValueError for a detail that is none."""
-        number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
-        pairs = [] if shortcuts == NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
-        return cls(
-            int(number),
-            "" if place.strip("01") else place,
-            (_node(before), _node(behind), _node(across)),
-            tuple((where, _node(node)) for where, _, node in pairs),
-            topic,
-        )
-
-
-def _node(word: str) -> NodeId | None:
-    return None if word == NOBODY else int(word)

@@ -1,35 +1,24 @@
 """Agents: a protocol is written as the process of one node.
 
-A process is what a paper calls one: it is told something, changes its state, and says what is to be done. Its handlers
-are methods under `@on` and `@on_timer`, named by what they take, and read like the algorithm of the paper:
+Handlers are methods under `@on` and `@on_timer`, named by the event, message or timer that they take:
 
     @on(Publish)
     def publish(self, event, now):
         self.send(BROADCAST, Gossip(event.notification))
 
-The rules:
+A process is deterministic: time comes with each event, randomness from the agent's generator, and its state is plain
+data. `send`, `set_timer`, `deliver` and the others collect actions; the driver, a back-end or a test, takes them and
+carries them out. A part of a node, such as its broker, is a process of its own; made with `of`, it collects in the list
+of its whole, so that all actions keep their order.
 
-- A process is deterministic. Time comes with each event, randomness from the generator that the agent was given, and
-  there is no I/O and no other clock. The same events give the same actions, which makes a run repeatable and an agent
-  testable, and its state is plain data that can be copied and compared.
-- A handler does nothing itself. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
-  whoever drives the process takes them and carries them out: a back-end, or a test.
-- What a handler returns is lost, so actions that are returned are refused, and so are handlers that are generators or
-  coroutines, which nobody would run.
-- A part of a node, such as the broker beside the client, is a process of its own. Parts that are made with `of` collect
-  in the list of the process that they are a part of, so that all actions stay in the order of the requests.
-
-`Agent` is the process of a whole node, and `Agent.handle` the boundary to whoever runs it. Nearly all events are
-frames, so `handle` finds their handlers itself, in one step less than `tell` takes.
-
-At the end stand tools that most agents need: random delays, a bounded memory, and tables for a person to look at.
+Nearly all events are frames, so `Agent.handle` finds their handlers itself, in one step less than `dispatch`.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -42,13 +31,11 @@ from roambus.python_protocol.actions import (
     Note,
     Send,
     SetTimer,
-    check_answer,
-    check_handler,
 )
-from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.events import Event, Received, Subscribe, TimerFired, TimerKey, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import Parameters
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
@@ -56,27 +43,27 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 _HANDLES, _TIMES = "__handles__", "__times__"
-"""The attributes of a method that hold what `on` and `on_timer` were given."""
+"""Attributes of a method that hold the arguments of `on` and `on_timer`."""
 
 
-_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
-"""Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
+"""Methods of a process that no other method may hide: handlers and drivers call them."""
 
 
 def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
-    """Makes a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
+    """Make a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
 
-    A message goes to the handler of its class; the handler of `Received`, if there is one, is called with the event for
-    messages that no other handler takes. Events and messages without any handler are ignored. A method that replaces a
-    handler in a subclass is the handler there, with or without `on`.
+    The handler of `Received`, if there is one, gets the messages that no other handler takes. Events and messages
+    without a handler are ignored. A method that overrides a handler in a subclass is the handler there, with or without
+    `on`.
     """
     return _marked(_HANDLES, kinds)
 
 
 def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
-    """Makes a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
+    """Make a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
 
-    The handler of `TimerFired`, if there is one, is called with the event for timers that no other handler takes.
+    The handler of `TimerFired`, if there is one, gets the timers that no other handler takes.
     """
     return _marked(_TIMES, keys)
 
@@ -90,7 +77,7 @@ def _marked(mark: str, kinds: tuple[Any, ...]) -> Callable[[Handler], Handler]:
 
 
 class Process:
-    """Finds the handler of whatever it is told, and collects the actions that handlers ask for."""
+    """Finds the handler of each event, and collects the actions that handlers request."""
 
     handlers: ClassVar[Mapping[type[Any], Callable[..., Any]]] = {}
     """The handler of each class of events and messages."""
@@ -105,7 +92,7 @@ class Process:
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
     def __init__(self, of: Process | None = None) -> None:
-        """`of` is the process that this one is a part of: it takes what this one asks for among its own actions."""
+        """`of` is the process that this one is a part of, and whose list takes its actions."""
         self._actions: list[Action] = [] if of is None else of._actions
 
     if not TYPE_CHECKING:  # with it, any name would pass for an attribute
@@ -124,11 +111,11 @@ class Process:
     # What handlers ask for
 
     def send(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Hands a message to the MAC, for one neighbour or BROADCAST, `after` nanoseconds from now (see `Send`)."""
+        """Hand a message to the MAC, for one neighbour or BROADCAST, `after` nanoseconds from now (see `Send`)."""
         self._actions.append(Send(destination, message, after))
 
     def set_timer(self, key: TimerKey, after: SimTime) -> None:
-        """Has the timer of this key run out `after` nanoseconds from now, and not when it was to before."""
+        """Set or move the timer of this key to `after` nanoseconds from now."""
         self._actions.append(SetTimer(key, after))
 
     def cancel_timer(self, key: TimerKey) -> None:
@@ -150,7 +137,7 @@ class Process:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Writes a row into the trace; `python_protocol.actions` has the names that metrics read."""
+        """Write a row into the trace; `vocabulary` has the names that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
@@ -158,14 +145,14 @@ class Process:
         self._actions += actions
 
     def take(self) -> list[Action]:
-        """The actions that it and its parts have collected since this was last called, in their order."""
+        """Return the actions collected since the last call, those of its parts included."""
         actions = self._actions.copy()
         self._actions.clear()  # it stays the same list, because the parts collect in it, too
         return actions
 
     # What it is told
 
-    def tell(self, event: Any, now: SimTime) -> None:
+    def dispatch(self, event: Any, now: SimTime) -> None:
         """Calls the handler of an event; nothing happens if there is none."""
         kind = type(event)
         if kind is Received:
@@ -176,7 +163,7 @@ class Process:
             check_answer(handler, answer)
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
-        """Calls the handler of a message from a node; this is the one place where messages are ignored."""
+        """Call the handler of a message; messages without one are ignored here."""
         handler = self.handlers.get(type(message))
         answer = None
         if handler is not None:
@@ -199,14 +186,14 @@ class Process:
 
 
 def _never_made(cls: type[Process]) -> str:
-    """What is wrong with a process whose own constructor leaves out that of its base."""
+    """The error of a process whose constructor does not call that of its base."""
     code = cls.__init__.__code__
     place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
     return f"{cls.__init__.__qualname__} at {place} does not call super().__init__(...), without which nothing is sent"
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
-    """The handlers of a class: what its own methods are marked with, and what those were that they replace."""
+    """The handlers of a class, by kind; an overriding method replaces the one it hides."""
     names: dict[Any, str] = {}
     for base in reversed(cls.__mro__):
         own: dict[Any, str] = {}
@@ -221,34 +208,34 @@ def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
 
 
 def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
-    """What is wrong with a class of which two methods handle the same, and only one would be called."""
+    """The error of a class with two handlers for one kind."""
     one, other = (f"{name} (line {inspect.unwrap(vars(cls)[name]).__code__.co_firstlineno})" for name in names)
     what = kind.__name__ if isinstance(kind, type) else f"timer {kind!r}"
     return f"{cls.__name__} has two handlers for {what}, {one} and {other}, of which one would never be called"
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
-    """What `Process.heard` says, also of a class that has an attribute of its own of that name."""
+    """The classes of messages that a class has handlers for, also where it hides `heard`."""
     return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 
 class Agent(Process):
-    """Base of every protocol; a subclass has handlers, and names its parameters and what else it sends."""
+    """Base of every protocol; a subclass has handlers, and declares its parameters and the other messages it sends."""
 
     parameters: Any
-    """What can be set, as a subclass declares it: `parameters: GossipParameters`."""
+    """As a subclass declares them: `parameters: GossipParameters`."""
     parameters_type: ClassVar[type[Any]] = Parameters
-    """The class of the parameters, which follows from that declaration."""
+    """The class in that declaration."""
     messages: ClassVar[MessageSet] = MessageSet(())
-    """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
+    """All that the agent sends: the messages it handles, and others that a subclass lists here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
-    """The messages that migrations cause, of which metrics count the cost; without any there is no such metric."""
-    needs_sites: ClassVar[bool] = False
-    """Whether the scenario must give sites (the event `Sited`)."""
+    """The messages that migrations cause; without any there are no metrics of their cost."""
+    own_notes: ClassVar[Mapping[str, str]] = {}
+    """Its own kinds of notes, each as transcripts write it: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
-    """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark those that do."""
+    """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark it."""
     needs_levels: bool = False
-    """Whether it does not work without RSSI and LQI, which are no numbers (NaN) where no radio tells them: live."""
+    """Whether it needs RSSI and LQI, which are NaN where no radio measures them, as in live runs."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
@@ -259,7 +246,7 @@ class Agent(Process):
             cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """`random` is seeded from the run's seed and the node; there must be no other source of chance."""
+        """`random` is seeded from the run's seed and the node; there must be no other source of randomness."""
         super().__init__()
         self.node = node
         self.roles = roles
@@ -268,14 +255,14 @@ class Agent(Process):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
-        if type(event) is Received:  # nearly all events: the same as `tell`, in one step
+        if type(event) is Received:  # nearly all events: the same as `dispatch`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
                     check_answer(handler, answer)
             elif (handler := self.handlers.get(Received)) and (answer := handler(self, event, now)) is not None:
                 check_answer(handler, answer)
         else:
-            self.tell(event, now)
+            self.dispatch(event, now)
         if not (collected := self._actions):
             return ()
         actions = collected.copy()  # the same as `take`
@@ -283,7 +270,7 @@ class Agent(Process):
         return actions
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
-        """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""
+        """The tables of its state that a transcript can show, by name: "table" for the routing table."""
         return {}
 
 
@@ -326,6 +313,28 @@ class Recent:
         return True
 
 
+class Subscriptions:
+    """The filters of one node's application, each once; they survive a crash."""
+
+    def __init__(self) -> None:
+        self._filters: dict[Filter, None] = {}
+
+    def __iter__(self) -> Iterator[Filter]:
+        """The filters, in the order in which they came."""
+        return iter(self._filters)
+
+    def change(self, event: Subscribe | Unsubscribe) -> None:
+        """Carries out the application's command."""
+        if isinstance(event, Subscribe):
+            self._filters[event.filter] = None
+        else:
+            self._filters.pop(event.filter, None)
+
+    def match(self, notification: Notification) -> bool:
+        """Whether any filter does."""
+        return any(one.matches(notification) for one in self._filters)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A table: the names of its columns, and a text for each column of each row."""
@@ -341,5 +350,26 @@ class Listing:
 
 
 def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
-    """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
+    """A table sorted by its first column, f2 before f10; equal ones keep their order."""
     return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
+
+
+# Mistakes in handlers
+
+
+def check_answer(handler: Any, answer: Any) -> None:
+    """Raise TypeError if a handler returns actions, which nothing would carry out."""
+    for one in answer if isinstance(answer, list | tuple) else [answer]:
+        if isinstance(one, Action):
+            raise TypeError(
+                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
+                "a handler asks for actions by self.send, self.set_timer and so on"
+            )
+
+
+def check_handler(owner: str, name: str, handler: Any) -> None:
+    """Raise TypeError if a handler is a generator or a coroutine, which would never run."""
+    if inspect.isgeneratorfunction(handler):
+        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
+    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
+        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")

@@ -1,25 +1,16 @@
 """Baselines: well-known protocols to compare others with, and the traffic of the radio's measurements.
 
-*Flooding*: every node repeats the first copy of a notification once, after a jitter, because others repeat it, too. It
-needs neither routes nor subscriptions on the way, and pays for that with a message for each node and notification.
+*Flooding*: every node repeats the first copy once, after a jitter.
 
-*Gossip* is flooding in which a node keeps silent once it has heard a notification often enough: the counter-based
-scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc network", MobiCom 1999). Where nodes
-are dense, most repetitions of a flood reach nobody new. So a node first waits for a random time, the random assessment
-delay, and counts the copies that it hears meanwhile, the first included. If these become as many as the counter
-threshold, it does not repeat the notification; otherwise it does when the delay is over. Where nodes are sparse, few
-copies are heard, and everybody repeats, as in flooding. In the paper a frame that already waits in the MAC is still
-taken back. Our MAC takes nothing back: what has been handed to it is sent. The delay is long enough for a node to hear
-its neighbours before (see the parameter).
+*Gossip*: the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc
+network", MobiCom 1999). A node counts copies during a random assessment delay, and repeats unless they reach the
+counter threshold. The paper takes frames back from the MAC; ours cannot, so the delay is longer.
 
-*Gossip with repair* is gossip that notices what it has missed. It is what a publish/subscribe protocol has to be better
-than: counter-based broadcast with anti-entropy (Demers et al., "Epidemic algorithms for replicated database
-maintenance", PODC 1987), and neither tree nor filters. A node tells now and then which of the newest notifications it
-has (`parts.digest`), ever more rarely while nobody around differs, as the timers of Trickle do (RFC 6206, section 4.2).
-Who hears that somebody lacks what it has broadcasts it again, after a random time and unless another one has; who hears
-that it lacks something itself tells so soon, as does who finds a gap in a publisher's numbers.
+*Gossip with repair* adds anti-entropy (Demers et al., PODC 1987). Nodes broadcast summaries of their newest
+notifications (`parts.digest`), more rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that
+hears of a lack broadcasts the notification after a random time, unless another does.
 
-*Beacon*: broadcasts at random times, and nobody listens. It is the smallest agent, and the example to start from.
+*Beacon* broadcasts at random times: the smallest agent.
 """
 
 from __future__ import annotations
@@ -29,16 +20,26 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Jitter, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Jitter, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DROP,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    from_seconds,
+    node_list,
+)
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""
@@ -51,7 +52,7 @@ TIMER = "beacon"
 
 
 class FloodParameters(Parameters):
-    """How far a notification spreads; raises ValueError for values that make no sense."""
+    """Parameters of the spread; raises ValueError for impossible values."""
 
     ttl: int = parameter(
         35,
@@ -67,7 +68,7 @@ class FloodParameters(Parameters):
 
 
 class Flood(Message, tag=0x02):
-    """A copy of a notification; `hop_count` hops lie behind it when it is sent, at most `ttl` before it."""
+    """A copy of a notification, after `hop_count` hops and with at most `ttl` to go."""
 
     ttl: U8
     hop_count: U8
@@ -81,22 +82,22 @@ class Broadcasting(Agent):
 
     def __init__(self, node: NodeId, roles: Role, parameters: FloodParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self.forget()
 
     def forget(self) -> None:
-        """Starts with nothing seen. The filters are in stable storage, because the application subscribes once only."""
+        """Start with nothing seen; subscriptions stay."""
         self._seen = Recent(self.parameters.memory)
 
     def hear_first(self, copy: Flood) -> None:
-        """The first copy of a notification has come; `copy` is what this node would repeat, and has hops left."""
+        """Take the first copy of a notification; `copy` is the one to repeat, with hops left."""
 
     def hear_again(self, flood: Flood) -> None:
         """Another copy of a notification has come."""
 
     @on(Flood)
     def receive(self, flood: Flood, _: NodeId, __: SimTime) -> None:
-        """Delivers the first copy, and lets the protocol decide about repeating it."""
+        """Deliver the first copy, and let the protocol decide about repeating it."""
         if not self._seen.add(flood.notification.id):
             self.hear_again(flood)
             return
@@ -114,16 +115,10 @@ class Broadcasting(Agent):
         self._deliver_if_wanted(notification, 0)
         self.send(BROADCAST, Flood(self.parameters.ttl, 0, notification))
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
@@ -131,7 +126,7 @@ class Broadcasting(Agent):
         self.forget()
 
     def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
-        if any(entry.matches(notification) for entry in self._filters):
+        if self.subscriptions.match(notification):
             self.deliver(notification, hops)
 
 
@@ -139,7 +134,7 @@ class Broadcasting(Agent):
 
 
 class FloodingParameters(FloodParameters):
-    """How far and how fast a flood spreads; raises ValueError for values that make no sense."""
+    """Parameters of flooding; raises ValueError for impossible values."""
 
     jitter: SimTime = parameter(
         10 * MILLISECOND,
@@ -161,7 +156,7 @@ class Flooding(Broadcasting):
         self._jitter = Jitter(self.parameters.jitter, self.random)
 
     def hear_first(self, copy: Flood) -> None:
-        """Repeats it after a jitter, because other nodes repeat the same frame."""
+        """Repeat it after a jitter, because other nodes repeat the same frame."""
         self.send(BROADCAST, copy, self._jitter.delay())
 
 
@@ -169,7 +164,7 @@ class Flooding(Broadcasting):
 
 
 class GossipParameters(FloodParameters):
-    """How far and how fast a notification spreads, and who keeps silent; raises ValueError for impossible values."""
+    """Parameters of gossip; raises ValueError for impossible values."""
 
     counter_threshold: int = parameter(
         3,
@@ -189,21 +184,21 @@ class GossipParameters(FloodParameters):
 
 @dataclass(frozen=True, slots=True)
 class AssessmentTimer:
-    """The key of the timer of the assessment delay of a notification."""
+    """The key of the timer of a notification's assessment delay."""
 
     notification: NotificationId
 
 
 @dataclass(slots=True)
 class Assessment:
-    """A copy that waits to be repeated, and how many copies of it have been heard."""
+    """A copy that waits to be repeated, and the number of copies heard."""
 
     copy: Flood
     heard: int = 1
 
 
 class Gossip(Broadcasting):
-    """Repeats the first copy of what it has not heard from enough others."""
+    """Repeats the first copy unless enough others did."""
 
     parameters: GossipParameters
 
@@ -220,7 +215,7 @@ class Gossip(Broadcasting):
         self.set_timer(AssessmentTimer(notification), self._delay.delay())
 
     def hear_again(self, flood: Flood) -> None:
-        """Counts the copy, and gives the repetition up if it was the last that it takes for that (steps S4 and S5)."""
+        """Count the copy, and give the repetition up at the threshold (steps S4 and S5)."""
         notification = flood.notification.id
         assessment = self._assessed.get(notification)
         if assessment is None:
@@ -242,7 +237,7 @@ class Gossip(Broadcasting):
 
 
 class RepairParameters(GossipParameters):
-    """As for gossip, and how often nodes tell what they have; raises ValueError for impossible values."""
+    """Parameters of gossip with repair; raises ValueError for impossible values."""
 
     shortest_interval: SimTime = parameter(
         SECOND,
@@ -265,7 +260,7 @@ class RepairParameters(GossipParameters):
         at_least=0,
         doc="a node that lacks a notification sent within this time may still hear it",
     )
-    told_publishers: int = parameter(
+    summary_publishers: int = parameter(
         7,
         source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
         at_least=1,
@@ -282,16 +277,16 @@ class Summary(Message, tag=0x03, notation="{held}"):
 
 @dataclass(frozen=True, slots=True)
 class RepairTimer:
-    """The key of the timer after which a notification is broadcast again."""
+    """The key of the timer of a notification's repetition."""
 
     notification: NotificationId
 
 
-_TELL = "tell"
+SUMMARY_TIMER = "summary"
 
 
 class RepairingGossip(Gossip):
-    """Counter-based broadcast with repair: gossip whose nodes send each other what they have missed."""
+    """Counter-based broadcast with repair: gossip whose nodes send each other missed notifications."""
 
     parameters: RepairParameters
     messages = MessageSet([Flood, Summary])
@@ -310,7 +305,7 @@ class RepairingGossip(Gossip):
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
         """Begins to tell what is here."""
-        self.set_timer(_TELL, self.random.randrange(self._interval))
+        self.set_timer(SUMMARY_TIMER, self.random.randrange(self._interval))
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
@@ -326,12 +321,12 @@ class RepairingGossip(Gossip):
         super().receive(flood, sender, now)
 
     def hear_first(self, copy: Flood) -> None:
-        """Assesses it as gossip does, and keeps it; a gap before it is told soon."""
+        """Assess and keep it; a gap before it brings a summary soon."""
         super().hear_first(copy)
         identifier = copy.notification.id
         before = NotificationId(identifier.publisher, identifier.sequence - 1)
         if identifier.sequence and before not in self._copies and any(self._of(identifier.publisher)):
-            self._tell_soon()
+            self._summarise_soon()
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
@@ -340,37 +335,50 @@ class RepairingGossip(Gossip):
         self.cancel_timer(RepairTimer(flood.notification.id))
 
     def _of(self, publisher: NodeId) -> Iterator[Held]:
-        return (held for held in self._digest.tell() if held.publisher == publisher)
+        return (held for held in self._digest.summary() if held.publisher == publisher)
 
     def _keep(self, copy: Flood) -> None:
         identifier = copy.notification.id
+        self._drop_outdated(identifier.publisher, identifier.sequence)
         self._digest.add(identifier)
         self._copies[identifier], self._on_air[identifier] = copy, self._now
         for old in [one for one in self._copies if not holds(self._of(one.publisher), one)]:
             del self._copies[old], self._on_air[old]
 
-    @on_timer(_TELL)
-    def tell_summary(self, _: str, __: SimTime) -> None:
-        """Tells what is here, of some publishers after the others if there are many."""
-        self.send(BROADCAST, Summary(self.some_held(self.parameters.told_publishers)))
-        self.set_timer(_TELL, self._interval // 2 + self.random.randrange(self._interval // 2))
+    def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
+        """Note the notifications that digests cannot request any more."""
+        if count := self._digest.outdated(publisher, newest):
+            self.note(
+                DROP,
+                message_type=Flood.message_type,
+                peer=publisher,
+                detail=f"{count} notifications older than the newest 64",
+            )
+
+    @on_timer(SUMMARY_TIMER)
+    def send_summary(self, _: str, __: SimTime) -> None:
+        """Broadcast a summary; publishers take turns if there are many."""
+        self.send(BROADCAST, Summary(self.some_held(self.parameters.summary_publishers)))
+        self.set_timer(SUMMARY_TIMER, self._interval // 2 + self.random.randrange(self._interval // 2))
         self._interval = min(2 * self._interval, self.parameters.longest_interval)
 
     def some_held(self, most: int) -> tuple[Held, ...]:
-        """What is here of at most so many publishers; those who are told of take turns."""
-        held = self._digest.tell()
+        """The digest entries of at most `most` publishers, which take turns."""
+        held = self._digest.summary()
         count = min(most, len(held))
         self._turn = (self._turn + count) % max(len(held), 1)
         return (held * 2)[self._turn : self._turn + count]
 
     @on(Summary)
     def compare(self, summary: Summary, _: NodeId, now: SimTime) -> None:
-        """Sends what its sender lacks, or tells soon what is lacked here."""
+        """Send notifications that the sender lacks, or a summary soon if this node lacks some."""
         for held in summary.held:  # whoever has nothing of a publisher says so: what is not named is not sent again
+            if not any(self._of(held.publisher)):
+                self._drop_outdated(held.publisher, held.newest)
             self._digest.name(held)
-        own = self._digest.tell()
+        own = self._digest.summary()
         if any(exceeds(held, own) for held in summary.held):
-            self._tell_soon()
+            self._summarise_soon()
         named = {held.publisher for held in summary.held}
         for lacked in (one for mine in own if mine.publisher in named for one in beyond(mine, summary.held)):
             if now - self._on_air.get(lacked, now) > self.parameters.patience:
@@ -383,18 +391,18 @@ class RepairingGossip(Gossip):
             self._on_air[key.notification] = now
             self.send(BROADCAST, self._copies[key.notification])
 
-    def _tell_soon(self) -> None:
-        """Begins a shortest interval (RFC 6206, section 4.2, step 6); within one nothing changes."""
+    def _summarise_soon(self) -> None:
+        """Begin a shortest interval (RFC 6206, section 4.2, step 6), unless it is one."""
         if self._interval > self.parameters.shortest_interval:
             self._interval = self.parameters.shortest_interval
-            self.set_timer(_TELL, self.parameters.patience + self._delay.delay())
+            self.set_timer(SUMMARY_TIMER, self.parameters.patience + self._delay.delay())
 
 
 # Beacon
 
 
 class BeaconParameters(Parameters):
-    """What the beacons are; raises ValueError for values that make no sense."""
+    """Parameters of the beacons; raises ValueError for impossible values."""
 
     rate: float = parameter(
         1.0,
@@ -432,7 +440,7 @@ class BeaconMessage(Message, tag=0x01, name="Beacon"):
 
 
 class Beacon(Agent):
-    """Poisson broadcasts: exponential gaps of mean 1/rate; the first is uniform in one mean gap after the start."""
+    """Poisson broadcasts with exponential gaps of mean 1/rate; the first is uniform in one mean gap."""
 
     parameters: BeaconParameters
     messages = MessageSet([BeaconMessage])

@@ -1,28 +1,19 @@
 """Notifications, and the filters that select them.
 
-A notification is a set of named attributes; a filter is a conjunction of constraints on attributes. The topic is an
-attribute like any other. The rules:
+A notification is a set of named attributes, a filter a conjunction of constraints on them; the topic is an attribute.
+Numbers compare with numbers and texts with texts; a value of the other kind satisfies only `!=`. A missing attribute
+satisfies no constraint. A filter without constraints matches everything. 3 and 3.0 are equal, with different bytes.
 
-- *Numbers compare with numbers, and texts with texts.* A value of the other kind satisfies `!=`, and nothing else.
-- *An attribute that is missing satisfies no constraint*, `!=` neither: who asks for `price != 3` asks for a price.
-- *A filter without constraints matches everything*, so that a subscription to all needs no kind of its own.
-- *3 and 3.0 are equal, and have different bytes.* A filter for the one matches the other.
-
-Both have a compact binary encoding, because their size counts on the air: one byte for the number of attributes or
-constraints, for each type and each operator, eight for a number, and for a text its UTF-8 after a byte with its length.
-The payload is a number of bytes without content, since nothing but their time on the air matters. The bytes of a
-notification are made once, and kept with it: it is sent by many nodes, and never changes.
-
-A filter also has a text form that scenarios use: `topic = 'news' and price < 10`. A text stands in single quotes, and
-cannot hold one; the word `and` may stand inside them.
+The encoding is compact, because size counts on the air. Many nodes send the same notification, so its bytes are cached.
+In the text form, `topic = 'news' and price < 10`, a text stands in single quotes and cannot contain one.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from struct import Struct
@@ -46,7 +37,7 @@ from roambus.python_protocol.messages.octets import (
 from roambus.python_protocol.vocabulary import NodeId
 
 Value = int | float | str
-"""What an attribute can hold. Numbers compare with numbers and texts with texts, never one with the other."""
+"""The value of an attribute."""
 
 _IDENTIFIER = Struct("!HI")
 _INTEGER, _REAL, _TEXT = 0, 1, 2
@@ -66,7 +57,7 @@ class Operator(Enum):
 
 
 _OPERATORS = list(Operator)
-"""An operator travels as its place in this list, which must therefore keep its order."""
+"""An operator travels as its place in this list, so the order must stay."""
 # What two operands of one kind are compared by; the prefix and the existence of an attribute are no comparisons.
 _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.EQUAL: operator.eq,
@@ -76,6 +67,7 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.GREATER: operator.gt,
     Operator.GREATER_OR_EQUAL: operator.ge,
 }
+_WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -88,7 +80,7 @@ VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
 
 @dataclass(frozen=True, slots=True)
 class NotificationId:
-    """Names a notification for ever: its publisher and a number that the publisher counts up."""
+    """Identifies a notification: its publisher and the publisher's counter."""
 
     publisher: NodeId
     sequence: int
@@ -113,17 +105,16 @@ class NotificationId:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """What a publisher publishes; the thesis, section 1.1, calls it an event.
+    """A notification; the thesis, section 1.1, calls it an event.
 
-    `attributes` are pairs of a name and a value, sorted by their names, which differ; `payload` is a number of opaque
-    bytes.
+    `attributes` are pairs of name and value, sorted by different names; `payload` is a number of opaque bytes.
     """
 
     id: NotificationId
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
     _bytes: bytes | None = field(default=None, init=False, repr=False, compare=False)
-    """Its bytes, cached after the first use: many nodes send the same notification, which never changes."""
+    """Its bytes, cached after the first use."""
     shape: ClassVar[Shape] = fields(
         id=NotificationId.shape, attribute=Repeated(fields(name=Text(), value=VALUE)), payload=Padding()
     )
@@ -161,11 +152,16 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Compares an attribute by an operator with an operand, which is "" for `exists`."""
+    """Compares an attribute with an operand, which is "" for `exists`."""
 
     attribute: str
     operator: Operator
     operand: Value = ""
+
+    def __post_init__(self) -> None:
+        # nan is unequal to itself: a filter with it could never be unsubscribed.
+        if isinstance(self.operand, float) and not math.isfinite(self.operand):
+            raise ValueError(f"{self}: the operand is not a finite number")
 
     def matches(self, attributes: dict[str, Value]) -> bool:
         """Whether the attribute is there and compares as asked; a missing attribute never matches."""
@@ -228,11 +224,11 @@ class Filter:
 
 
 DESTINATION = "destination"
-"""The attribute that names the only node for which a notification is meant: unicast by publish/subscribe."""
+"""The attribute that names the only receiver of a notification: unicast by publish/subscribe."""
 
 
 def addressed_to(node: NodeId) -> Filter:
-    """The subscription of a node to its own identifier, by which others send to it (the thesis, section 4.5.1)."""
+    """The subscription of a node to its own identifier (the thesis, section 4.5.1)."""
     return Filter((Constraint(DESTINATION, Operator.EQUAL, node),))
 
 
@@ -240,7 +236,10 @@ def _read_constraint(reader: Reader) -> Constraint:
     attribute, code = reader.text(), reader.u8()
     if code >= len(_OPERATORS):
         raise DecodeError(f"no operator has the code {code}")
-    return Constraint(attribute, _OPERATORS[code], read_value(reader))
+    try:
+        return Constraint(attribute, _OPERATORS[code], read_value(reader))
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
 
 
 def write_value(writer: Writer, value: Value) -> None:
@@ -268,9 +267,9 @@ def read_value(reader: Reader) -> Value:
 
 
 def parse_filter(text: str) -> Filter:
-    """Reads "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError.
+    """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError.
 
-    An `and` separates constraints if an even number of quotes follows it, that is, if it does not stand in a text.
+    An `and` outside texts, with an even number of quotes behind it, separates constraints.
     """
     if text.strip() in ("", "all"):
         return Filter()
@@ -291,7 +290,8 @@ def parse_value(text: str) -> Value:
     """Reads 3, 2.5 or 'text'; raises ValueError."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1]
-    for kind in (int, float):  # in this order, so that 3 stays a whole number: 3.0 has different bytes
-        with suppress(ValueError):
-            return kind(text)
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _NUMBER.fullmatch(text) and math.isfinite(value := float(text)):
+        return value
     raise ValueError(f"{text!r} is neither a number nor a text in single quotes")

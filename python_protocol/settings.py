@@ -1,27 +1,17 @@
-"""Settings: one way to declare parameters, keys and variables.
+"""Settings: one way to declare the parameters of agents, the keys of the ini and the variables of templates.
 
-A setting is declared once, and everything else about it is made from that declaration: what reads it, what checks it,
-what documents and completes it, and what sweeps it. Parameters of agents, keys of the ini and variables of templates
-are three uses of it; they differ only in how their texts are written, which is the matter of their kinds.
+Reading, checking, documentation, completion and sweeps follow from the declaration: name, kind, default, unit, range or
+choices, meaning, and the source of the default.
 
-- A setting has a name, a kind, a default, a unit, a range or choices, a meaning, and the source of its default.
-- A kind reads a text in two steps. `read` makes a value in the unit in which the text is written; on that value the
-  range is checked. `convert` makes of it what the program works with, which for times is whole nanoseconds.
-- A range is told in the unit of the value, and always in the same words. The bounds of a time that is written with its
-  unit are in nanoseconds, as such a time is.
-- A value that no text stands for, because a program made it or a TOML file holds it, is held to the same range.
-- Whatever is wrong with a value is a ValueError that has the value and what it must be. Who catches it adds the name,
-  and the place where the value stands.
+- A kind reads a text in two steps: `read` gives a value in the text's unit, which the range is checked on; `convert`
+  gives the program's value, whole nanoseconds for a time.
+- Values from programs and TOML files are held to the same range.
+- A wrong value is a ValueError with the value and its requirement; the caller adds name and place.
 
-Parameters of agents: a class an agent, whose fields say everything that is to be known of a parameter.
+An agent's parameters are a subclass of `Parameters`, which becomes a frozen dataclass:
 
     class GossipParameters(Parameters):
-        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops of a
-        notification")
-
-A subclass of `Parameters` becomes a frozen dataclass. Its bounds hold wherever it is made, `parse_parameters` makes
-one from the texts of an ini file or of the command line, and help and documentation are made from the same
-declaration (`roambus.python_protocol.settings`).
+        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")
 """
 
 from __future__ import annotations
@@ -38,21 +28,21 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 from roambus.python_protocol.vocabulary import format_time, parse_time
 
 _DECLARED = "setting"
-"""The word in the metadata of a field under which its setting stands."""
+"""The key of the setting in the metadata of a field."""
 NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values that a setting may have, each bound in the setting's own unit; None means that there is no bound."""
+    """The bounds of a setting in its own unit; None: no bound."""
 
     at_least: float | None = None
     at_most: float | None = None
     above: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the value keeps every bound; nan, which is not a number, keeps none."""
+        """Whether the value keeps every bound; nan keeps none."""
         return (
             not math.isnan(value)
             and (self.at_least is None or value >= self.at_least)
@@ -65,25 +55,25 @@ ANY = Range()
 
 
 def plain(value: Any) -> str:
-    """A value as the command line has it: truth values in small letters."""
+    """A value as the command line writes it, truth values in small letters."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def in_seconds(value: Any) -> str:
-    """A time with its unit, which a number lacks: it counts seconds."""
+    """A time with its unit; a number counts seconds."""
     return value if isinstance(value, str) else f"{value}s"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of value: how it is read, what it is called, and how a file of another format may hold it."""
+    """A kind of value: its reader, its name, and its types in other formats."""
 
     name: str
     read: Callable[[str], Any]
     convert: Callable[[Any], Any] = lambda value: value
     unit: str = ""
     types: tuple[type, ...] = (str,)
-    """What a value in a TOML file or in a template can be."""
+    """The types of such a value in a TOML file or a template."""
     write: Callable[[Any], str] = plain
     """Makes of such a value the text that `read` reads."""
     is_time: bool = False
@@ -96,13 +86,13 @@ class Kind:
         return f"{value:.12g}" if isinstance(value, float) else plain(value)
 
     def takes(self, value: object) -> bool:
-        """Whether a value in a TOML file or in a template is of this kind; True is not a number."""
+        """Whether a value of a TOML file or a template is of this kind; True is not a number."""
         return isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is declared of a setting; the default is as one writes it, and None if there is none."""
+    """A declared setting; the default is a text, or None if there is none."""
 
     name: str
     kind: Kind
@@ -114,13 +104,13 @@ class Setting:
     source: str = ""
 
     def read(self, text: str) -> Any:
-        """The value that `text` stands for; raises ValueError for one that cannot be read, or that it cannot have."""
+        """Read `text`; raises ValueError for an unreadable or impossible value."""
         value = self.kind.read(text)
         self.check(value, text)
         return self.kind.convert(value)
 
     def check(self, value: Any, text: str | None = None) -> None:
-        """Raises ValueError, which shows `text`, unless the value is within the range and one of the choices."""
+        """Raise ValueError with `text` unless the value is in the range and among the choices."""
         if self.choices and value not in self.choices:
             problem = "is not known here"
         elif not all(map(self.within.holds, _numbers(value))):
@@ -131,18 +121,18 @@ class Setting:
         raise ValueError(f"{shown} {problem}: it must be {self.range_text() or self.takes}")
 
     def read_given(self, value: Any) -> Any:
-        """As `read`, from a value in a TOML file or in a template, which has a type already."""
+        """Read a typed value of a TOML file or a template."""
         if not self.kind.takes(value):
             raise ValueError(f"{plain(value)} is not {self.takes}")
         return self.read(self.kind.write(value))
 
     @property
     def measure(self) -> str:
-        """Its unit, which is that of its kind if it has none of its own."""
+        """Its unit, or that of its kind."""
         return self.unit or self.kind.unit
 
     def range_text(self) -> str:
-        """The range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; empty if there is none."""
+        """The range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; or empty."""
         if self.choices:
             *others, last = map(plain, self.choices)
             return f"{', '.join(others)} or {last}" if others else last
@@ -158,7 +148,7 @@ class Setting:
 
     @property
     def takes(self) -> str:
-        """What it can be set to, in words: "a whole number, at least 1"."""
+        """Its values in words: "a whole number, at least 1"."""
         if self.choices:
             return self.range_text()
         if self.kind.is_time:
@@ -169,7 +159,7 @@ class Setting:
 
 
 def _numbers(value: Any) -> list[float]:
-    """What of a value its range is about: both ends of one that is drawn, and nothing of a text."""
+    """The numbers of a value that its range bounds: both ends of a drawn one, none of a text."""
     return [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int | float)]
 
 
@@ -177,16 +167,16 @@ def _numbers(value: Any) -> list[float]:
 
 
 def setting_field(setting: Setting, **default: Any) -> Any:
-    """A field of a dataclass that is declared by the setting, with what `dataclasses.field` is to know besides."""
+    """A field of a dataclass declared by the setting, with arguments for `dataclasses.field`."""
     return dataclasses.field(**default, metadata={_DECLARED: setting})
 
 
 _KNOWN: dict[Any, Mapping[str, Setting]] = {}
-"""Earlier results, because the settings of a node are made for each of many nodes."""
+"""Earlier results, because each of many nodes has its settings."""
 
 
 def settings_of(owner: type[Any]) -> Mapping[str, Setting]:
-    """The settings that the fields of a dataclass declare, by the names of the fields; without a name it is that."""
+    """The settings that the fields of a dataclass declare, by field; a nameless one takes the field's name."""
     if owner not in _KNOWN:
         declared = {field.name: field.metadata.get(_DECLARED) for field in dataclasses.fields(owner)}
         _KNOWN[owner] = {
@@ -232,21 +222,18 @@ KINDS = {kind.name: kind for kind in (WHOLE, NUMBER, TEXT, TRUTH, TIME)}
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a value, by its type; a type that has no kind here reads its texts itself."""
+    """The kind of a value's type; a type without a kind reads its texts itself."""
     # The kinds stand in an order in which a whole number comes before a number, and a text before a time.
     known = next((kind for kind in KINDS.values() if kind.takes(value)), None)
     return known or Kind(type(value).__name__, type(value), types=(type(value),))
 
 
 MOST_NAMES, MOST_NEAR, MOST_LISTED = 12, 5, 20
-"""Up to the first number of names all are listed; of more, only so many near ones, and if none is near, so many."""
+"""Names listed in full up to this number; of more names near ones, or else the first."""
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object], lister: str = "") -> str:
-    """One line for a name that is not known: what is meant, perhaps, and what there is, or what is near it.
-
-    `lister` is the command that lists all of them.
-    """
+    """One line for an unknown name: the nearest one, and those that exist, or the command `lister`."""
     close = difflib.get_close_matches(name, known, n=MOST_NEAR)
     if len(known) > MOST_NAMES:
         containing = [one for one in sorted(known) if len(name) > 2 and name in one]
@@ -274,10 +261,10 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
     above: float | None = None,
     choices: Iterable[str] = (),
 ) -> Any:
-    """A parameter with its unit ("s" for a SimTime), where its default comes from, what it does, and what it can be.
+    """Declare a parameter: unit ("s" for a SimTime), source of the default, meaning, and bounds.
 
-    The bounds of a SimTime are in nanoseconds, as its values are. A value has to be at least `at_least`, at most
-    `at_most`, and greater than `above`; a text has to be one of the choices, if there are any.
+    The bounds of a SimTime are in nanoseconds. A value is at least `at_least`, at most `at_most`, greater than `above`;
+    a text is one of the choices, if there are any.
     """
     kind, within = TIME if unit == "s" else kind_of(default), Range(at_least, at_most, above)
     written = format_time(default) if kind is TIME else default
@@ -286,28 +273,28 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
 
 @dataclass_transform(frozen_default=True)
 class Parameters:
-    """Base of every agent's parameters; an agent that has nothing to set has this very class."""
+    """Base of every agent's parameters, and their class for an agent without any."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """What each value of a parameter `profile` stands for: values of parameters that are not set themselves."""
+    """For each value of a parameter `profile`, the defaults of others."""
 
     def __init_subclass__(cls, **about: Any) -> None:
-        """Makes the subclass a frozen dataclass (without slots, so that several can be inherited)."""
+        """Make the subclass a frozen dataclass, without slots, so that several can be inherited."""
         super().__init_subclass__(**about)
         dataclass(frozen=True)(cls)
         _imply(cls)
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What else counts when this is given: the values of the profile. What is given itself counts more.
+        """The values that these given ones imply, here the profile's; given ones override them.
 
-        Values that are given and have bounds are within them. A subclass whose values depend on others overrides this.
+        Bounded values are within their bounds. A subclass with dependent values overrides this.
         """
         return cls.profiles.get(given.get("profile", getattr(cls, "profile", "")), {})
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""
+        """Raise ValueError for a value outside its bounds; a subclass adds dependencies."""
         _check_given(type(self), vars(self))
 
 
@@ -315,7 +302,7 @@ dataclass(frozen=True)(Parameters)
 
 
 def _imply(parameters: type[Parameters]) -> None:
-    """Has a class made with what is given and what that implies."""
+    """Add implied values to the arguments of a class's constructor."""
     # Around the constructor, and not in `__post_init__`: there a value that was given can no longer be told from a
     # default, and what a profile implies must not replace what was given.
     make: Callable[..., None] = parameters.__init__
@@ -337,7 +324,7 @@ def _check_given(parameters: type[Parameters], given: Mapping[str, Any]) -> None
 
 
 def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
-    """What is done with the value of a parameter; an error names the parameter."""
+    """Add the name of a parameter to an error about its value."""
     try:
         return does(value)
     except ValueError as error:
@@ -345,14 +332,14 @@ def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
 
 
 def parameter_settings(parameters: type[Any]) -> Mapping[str, Setting]:
-    """What each field declares, by its name; a field that says nothing has the kind of its default, and no bounds."""
+    """The setting of each field, by name; one without a declaration has its default's kind and no bounds."""
     fields = dataclasses.fields(parameters)
     bare = {one.name: Setting(one.name, kind_of(one.default), one.default, "") for one in fields}
     return {**bare, **settings_of(parameters)}
 
 
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
-    """(name, default as a user would write it, unit, source, what it does) of each field."""
+    """(name, default as a user writes it, unit, source, meaning) of each field."""
     return [
         (one.name, plain(one.default), one.unit, one.source, one.meaning)
         for one in parameter_settings(parameters).values()
@@ -366,7 +353,7 @@ def format_parameters(parameters: Any) -> dict[str, str]:
 
 
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
-    """Fills the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
+    """Fill the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
     settings = parameter_settings(parameters)
     # All names before any value: a name that is mistyped explains why the value of another one looks wrong.
     for name in values:

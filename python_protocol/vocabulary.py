@@ -1,38 +1,41 @@
-"""Words that all chapters share: nodes, their roles, and time.
+"""Words that all modules share: nodes, their roles, time, and the rows of a trace.
 
-A *node* is a number, which also is its address on the network. It can take any combination of *roles* (the thesis,
-section 2.2), and has a process for each. A message tells which of them it speaks of by the type of its field, so that a
-transcript can call each process by its own name.
+A node is a number, also its address, and can take any combination of roles (the thesis, section 2.2). The type of a
+field says which process of the node it names, so that transcripts can use that one's name.
 
-*Time* is an integer number of nanoseconds. Seconds exist only at the edges, which are files, the command line and
-figures. Inside, times are added and compared as integers, so that no time is ever rounded.
+Time is an integer number of nanoseconds, so that sums and comparisons are exact; seconds exist only in files, on the
+command line and in figures.
+
+An agent notes rows under any name but those of `HOST_EVENTS`: metrics are computed from these, and an agent must not be
+able to invent its delivery rate.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from enum import Flag
 from typing import Annotated
 
-from roambus.python_protocol.messages.fields import Integer
+from roambus.python_protocol.messages.fields import BROADCAST_ADDRESS, Integer
 
 # Nodes and roles
 
 
 NodeId = Annotated[int, Integer("H", lambda node, names: str(names.node(node)))]
-"""Index of a node, 0 to 65533, which also is its address on the network."""
+"""Index of a node, 0 to 65533, and its address on the network."""
 
 
 SubscriberId = Annotated[int, Integer("H", lambda node, names: str(names.subscriber(node)))]
-"""The node of a subscriber, in a message that speaks of the subscriber."""
+"""The node of a subscriber, in a message about the subscriber."""
 
 
 BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node)))]
-"""The node of a broker, in a message that speaks of the broker."""
+"""The node of a broker, in a message about the broker."""
 
 
-BROADCAST: NodeId = 65535
+BROADCAST: NodeId = BROADCAST_ADDRESS
 """The destination that every node in range receives."""
 
 
@@ -46,7 +49,7 @@ class Role(Flag):
 
 
 def parse_roles(text: str) -> Role:
-    """Reads role names separated by blanks or commas; raises ValueError naming the unknown one."""
+    """Read role names separated by blanks or commas; raises ValueError naming the unknown one."""
     roles = Role.NONE
     for word in text.replace(",", " ").split():
         try:
@@ -84,7 +87,7 @@ _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "
 
 
 _GREATEST_NUMBER = 10**19
-"""More nanoseconds than OMNeT++ can count, so larger numbers of other units are also too many."""
+"""More nanoseconds than OMNeT++ can count; larger numbers of any unit are too many."""
 
 
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
@@ -96,12 +99,12 @@ def from_seconds(seconds: float) -> SimTime:
 
 
 def to_seconds(time: SimTime) -> float:
-    """A time in seconds, for files and figures; it is rounded to a float."""
+    """A time in seconds, rounded to a float."""
     return time / SECOND
 
 
 def parse_time(text: str) -> SimTime:
-    """Reads "1.5s", "20 ms", "100us" or "3" (seconds); raises ValueError that shows what was expected."""
+    """Read "1.5s", "20 ms", "100us" or "3" (seconds); raises ValueError."""
     match = _TIME.fullmatch(text)
     unit = _UNITS.get(match[2] or "s") if match else None
     if match is None or unit is None:
@@ -116,8 +119,84 @@ def parse_time(text: str) -> SimTime:
 
 
 def format_time(time: SimTime) -> str:
-    """A text that `parse_time` reads back as `time`, in the largest unit that it fills: "1.5s", "20ms"."""
+    """Write `time` for `parse_time` in the largest unit that it fills: "1.5s", "20ms"."""
     for unit in ("s", "ms", "us"):
         if abs(time) >= _UNITS[unit]:
             return f"{Decimal(time) / _UNITS[unit]:f}{unit}"
     return f"{time}ns" if time else "0s"
+
+
+# Rows of a trace
+
+PUBLISH = "publish"
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+SUBSCRIBE = "subscribe"
+"""A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
+DETACH = "detach"
+"""A client's application leaves its broker on purpose: the agent has been told."""
+ATTACH = "attach"
+"""A client's application is back."""
+DELIVER = "deliver"
+"""The application gets `notification_id` after `hops` radio hops."""
+SEND = "send"
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+RECEIVE = "receive"
+"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
+CRASH = "crash"
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+FREEZE = "freeze"
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+RECOVER = "recover"
+"""The node is up again after a crash or a freeze."""
+MOVE = "move"
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+DIE = "die"
+"""The node's battery is empty: it sends and hears nothing any more."""
+ROLE = "role"
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
+ENERGY = "energy"
+"""Written for each node at the end: `detail` is the energy used, in mJ."""
+RADIO = "radio"
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+HOST_EVENTS = frozenset(
+    {
+        PUBLISH,
+        SUBSCRIBE,
+        UNSUBSCRIBE,
+        DETACH,
+        ATTACH,
+        DELIVER,
+        SEND,
+        RECEIVE,
+        CRASH,
+        FREEZE,
+        RECOVER,
+        MOVE,
+        DIE,
+        ROLE,
+        ENERGY,
+        RADIO,
+    }
+)
+"""The rows that only the host writes; agents write `drop` as well."""
+
+ROUTE = "route"
+"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
+DROP = "drop"
+"""A packet or notification is given up, and `detail` says why."""
+MIGRATE = "migrate"
+"""The node has another parent, which is `peer`, or it has none any more."""
+STORE = "store"
+"""A broker stores a notification for subscriber `peer`."""
+REPLAY = "replay"
+"""A broker sends a stored notification towards subscriber `peer`."""
+LIST_SEPARATOR = " "
+"""What stands between the node ids of a list in `detail`."""
+
+
+def node_list(nodes: Iterable[NodeId]) -> str:
+    """The nodes as a row's `detail` lists them."""
+    return LIST_SEPARATOR.join(map(str, nodes))

@@ -30,26 +30,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if (Path(__file__).parent / "bridge").is_symlink():
+    # In a checkout the parts are loaded from their real folders: breakpoints, coverage and tracebacks name the files
+    # that the tree shows. The links are for type checkers.
+    __path__.insert(0, str(Path(__file__).resolve().parents[1]))
+
 if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # The command reads all of its modules first, which takes half a second. Ctrl-C then ends it at once and without a
     # word, as there is nothing to be cleaned up; Python would show in what line of an import. `main` takes over.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # isort: split
-from roambus.python_protocol.actions import (
-    DROP,
-    MIGRATE,
-    REPLAY,
-    ROUTE,
-    STORE,
-    Action,
-    CancelTimer,
-    Deliver,
-    Note,
-    Send,
-    SetTimer,
-    node_list,
-)
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
@@ -62,9 +54,6 @@ from roambus.python_protocol.events import (
     Recovered,
     Rewired,
     SendFailed,
-    Site,
-    Sited,
-    Sites,
     Started,
     Stopped,
     Subscribe,
@@ -73,21 +62,26 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, Names, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import (
     BROADCAST,
+    DROP,
     MICROSECOND,
+    MIGRATE,
     MILLISECOND,
     NANOSECOND,
+    REPLAY,
+    ROUTE,
     SECOND,
+    STORE,
     NodeId,
     Role,
     SimTime,
     from_seconds,
+    node_list,
     to_seconds,
 )
 
@@ -163,9 +157,6 @@ __all__ = [
     "SendFailed",
     "SetTimer",
     "SimTime",
-    "Site",
-    "Sited",
-    "Sites",
     "Started",
     "Stopped",
     "Subscribe",

@@ -15,37 +15,29 @@ import signal
 import sys
 import traceback
 from importlib import import_module
+from importlib.metadata import EntryPoint
 
 import click
 
+from roambus.bridge.entry_points import COMMANDS, named
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
 from roambus.commands.output import Telling, with_options
 
 MODULES = {
-    **dict.fromkeys(("render", "replay", "rerun", "run", "serve"), "runs"),
-    "live": "live",
+    **dict.fromkeys(("rerun", "run"), "runs"),
     "sweep": "sweeps",
-    **dict.fromkeys(("aggregate", "compare", "crate", "export", "figures", "verify"), "results"),
+    **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
     "reproduce": "studies",
-    **dict.fromkeys(("explore", "new", "play", "trace", "vet"), "protocols"),
-    **dict.fromkeys(("build", "completion", "docs", "doctor", "list", "show"), "inventory"),
+    **dict.fromkeys(("new", "trace"), "protocols"),
+    **dict.fromkeys(("docs", "doctor", "list", "show"), "inventory"),
 }
-"""Where each command stands in `roambus.commands`: a run does not wait for what draws figures."""
+"""The modules in `roambus.commands` of the core's commands. Extensions bring theirs by entry points."""
 
 FUNCTIONS = {"list": "list_things"}
 """The commands whose functions cannot have their name."""
 
-MOVED = {
-    "agents": "roambus list agents, and roambus show AGENT for its parameters",
-    "castalia": "roambus build castalia",
-    "audit": "roambus verify RESULTS --checklist",
-    "dissector": "roambus export --format dissector --agents AGENT,...",
-    "links": "roambus replay RECORDING --export links.html",
-}
-"""The commands of the last release that are others now, for this release."""
-
-NEEDS_LITTLE = {"completion", "docs", "list"}
+NEEDS_LITTLE = {"docs", "list"}
 LEAST_MEMORY = 300_000 << 10
 """Bytes of addresses with which the smallest run ends well, and with 10,000 KiB less does not."""
 
@@ -167,31 +159,43 @@ def _describe(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """The commands, each of which is imported when it is used; one that has moved says where to."""
+    """The commands of the core and of installed packages; each is imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's
-        """The names of all commands."""
-        return sorted(MODULES)
+        """Return the names of all commands."""
+        return sorted({*MODULES, *named(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
-        """The command of that name, if there is one."""
-        if cmd_name in MODULES and cmd_name not in self.commands:
-            if cmd_name not in NEEDS_LITTLE:
-                _check_memory()
-            chapter = import_module(f"roambus.commands.{MODULES[cmd_name]}")
-            found = with_options(getattr(chapter, FUNCTIONS.get(cmd_name, cmd_name)))
+        """Return the command of that name, if there is one; raises UserError if a package's cannot be imported."""
+        if cmd_name not in self.commands and (found := _load(cmd_name)) is not None:
             # Else click would cut it off to fit on one line.
             found.short_help = " ".join((found.help or "").partition("\n\n")[0].split())
-            self.add_command(found)
+            self.add_command(with_options(found), cmd_name)
         return self.commands.get(cmd_name)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds the command that the arguments begin with; raises click.UsageError."""
-        if args[0] in MOVED:
-            raise click.UsageError(f"roambus {args[0]} is now {MOVED[args[0]]}")
-        return super().resolve_command(ctx, args)
+
+def _load(name: str) -> click.Command | None:
+    """Import a command; no other package can take the name of one of the core's."""
+    if name not in NEEDS_LITTLE:
+        _check_memory()
+    if name in MODULES:
+        module = import_module(f"roambus.commands.{MODULES[name]}")
+        core: click.Command = getattr(module, FUNCTIONS.get(name, name))
+        return core
+    point = named(COMMANDS).get(name)
+    return None if point is None else _load_brought(point)
+
+
+def _load_brought(point: EntryPoint) -> click.Command:
+    """Import the command that a package brings; raises UserError that names the package."""
+    package = f" of package {point.dist.name}" if point.dist else ""
+    try:
+        found = point.load()
+    except Exception as error:
+        raise UserError(f"command {point.name}{package}: cannot import {point.value}: {error}") from error
+    if not isinstance(found, click.Command):
+        raise UserError(f"command {point.name}{package}: {point.value} is not a click.Command")
+    return found
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -214,8 +218,14 @@ def commands() -> None:
       roambus vet rumour
       roambus explore scenario.txt
 
-    `roambus COMMAND --help` explains a command and shows an example. `roambus list` says what there is, and `roambus
-    docs` which pages there are: `roambus docs tutorial` begins with nothing and ends with a figure.
+    `roambus COMMAND --help` explains a command and shows an example. `roambus list` lists agents, templates, sweeps,
+    studies and metrics, and `roambus docs` the pages of the documentation; begin with `roambus docs tutorial`.
+
+    \b
+    For completion in your shell, add the line for it to its start file:
+      eval "$(_ROAMBUS_COMPLETE=bash_source roambus)"
+      eval "$(_ROAMBUS_COMPLETE=zsh_source roambus)"
+      _ROAMBUS_COMPLETE=fish_source roambus | source
     """  # noqa: D301  # click wants the character itself
     remove_abandoned()
 

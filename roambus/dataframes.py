@@ -16,19 +16,11 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.comparison import (
-    as_number,
-    axis_column,
-    check_metric,
-    find_axis,
-    in_order,
-    narrow,
-    paired_tests,
-    points_table,
-)
 from roambus.experiments.comparing.observations import Loaded, load
+from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, narrow
+from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.object_store import Address, Mirror, is_address
+from roambus.experiments.stores import open_store
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain
@@ -57,11 +49,11 @@ def results(folder: str | PathLike[str], study: str | None = None) -> Results:
 
 def _found(folder: str | PathLike[str]) -> Path:
     """The folder, or the mirror of an address on an object store."""
-    if not (isinstance(folder, str) and is_address(folder)):
+    store = open_store(folder) if isinstance(folder, str) else None
+    if store is None:
         return Path(folder)
-    mirror = Mirror(Address.read(folder))
-    mirror.fetch()
-    return mirror.folder
+    store.fetch()
+    return store.folder
 
 
 class Results:

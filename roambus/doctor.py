@@ -5,7 +5,7 @@ and what to do. `look` turns whatever a check raises into a result as well, so t
 cannot be imported is a finding like any other, so checks import what they look at, and this file does not.
 
 Runs need Python with its packages, and a Java for Spark; those on Castalia need OMNeT++, Castalia and our modules, too,
-and whoever builds the modules a compiler and two libraries. `roambus build castalia` looks at these first.
+and whoever builds the modules a compiler and two libraries. `roambus doctor --build castalia` looks at these first.
 
 The rules:
 
@@ -139,7 +139,7 @@ ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
 # What is built of our own sources is built by a command, so that the advice is the command and no list of steps.
-BUILD, BUILD_ADAPTER = "run roambus build castalia", "run roambus build ns3"
+BUILD, BUILD_ADAPTER = "run roambus doctor --build castalia", "run roambus doctor --build ns3"
 
 
 def check_omnetpp() -> Result:

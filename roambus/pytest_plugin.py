@@ -35,8 +35,7 @@ import pytest
 if TYPE_CHECKING:
     from os import PathLike
 
-    from roambus.experiments.claims import Side
-    from roambus.experiments.precision import Bound
+    from roambus.experiments.claims import Bound, Side
     from roambus.notebook import AnyAgent, Settings
     from roambus.spark.aggregation.intervals import Interval
     from roambus.spark.metrics.catalogue import Metric
@@ -140,7 +139,7 @@ class Point:
 
     def _bounded(self, metric: str | Metric, words: str, side: Side, bound: float, confidence: float) -> Known:
         __tracebackhide__ = True
-        from roambus.experiments.precision import Bound
+        from roambus.experiments.claims import Bound
 
         measured = self._metric(metric)
         claimed = Bound(side, bound, measured.support)
@@ -163,8 +162,8 @@ class Point:
         says.
         """
         __tracebackhide__ = True
-        from roambus.experiments.claims import Side
-        from roambus.experiments.precision import Bound, read_width
+        from roambus.experiments.claims import Bound, Side
+        from roambus.experiments.precision import read_width
         from roambus.spark.metrics.catalogue import Support
 
         measured, allowed = self._metric(metric), read_width(str(by))
@@ -177,9 +176,7 @@ class Point:
             return {seed: sign * (own[seed] - other[seed]) - allowed.at(other[seed]) for seed in own if seed in other}
 
         what = f"{measured.column} of {self} is worse than that of {base} by at most {allowed}"
-        return self._decided(
-            what, worse, Bound(Side.BELOW, 0.0, Support.ANY), confidence, about="worse than allowed by "
-        )
+        return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
         """The metric of each of the first so many seeds that has one. Makes the runs; raises RoambusError."""

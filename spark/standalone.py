@@ -1,14 +1,12 @@
-"""Starts the parts of a Spark cluster from the PySpark that is installed, with a Java that fits.
+"""Starts the parts of a Spark cluster from the installed PySpark, with a Java that fits.
 
 python -m roambus.spark.standalone master [--host ADDRESS]
 python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
 python -m roambus.spark.standalone connect [--host ADDRESS]
 
-The process becomes Spark's own: it ends by Ctrl-C or SIGTERM. Spark reads its settings from spark-defaults.conf in the
-folder SPARK_CONF_DIR, if that is set.
-
-Where a port is taken, Spark goes on to the next one, and says so in a log only. Workers, which are given the port that
-was asked for, would then join whoever has that: another user's master, say. So a port that is taken is an error here.
+The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR.
+A port that is taken is an error here. Spark would go on to the next one, and workers would join the program that
+listens at the first.
 """
 
 from __future__ import annotations

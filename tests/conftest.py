@@ -49,8 +49,6 @@ LONGEST = (
     "test_stand_in.py",  # made of the same objects, by one process
     "test_conformance.py",
     "test_sweep.py",
-    "test_cli_processes.py",
-    "test_growth.py",
 )
 """Files with tests of ten seconds and more."""
 

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -25,13 +25,12 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.inventory import everything
-from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol import actions, events
-from roambus.spark.metrics.catalogue import METRICS
-from tests.support.documents import Row, listings, marked, page, quoted, rows, section
+from roambus.python_protocol import actions, events, vocabulary
+from roambus.python_protocol.papers.caching import cache
+from roambus.python_protocol.papers.skip_ring import messages
+from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
 
@@ -58,8 +57,16 @@ def test_columns_of_traces() -> None:
 def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a case
     """Each means what is said where it is defined, and agents may note all but those of the host."""
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
-    said = {name: meaning for name, meaning in constants(actions) if (name in actions.HOST_EVENTS) == by_host}
+    said = {name: meaning for name, meaning in constants(vocabulary) if (name in vocabulary.HOST_EVENTS) == by_host}
     assert documented == said
+
+
+def test_events_of_other_papers() -> None:
+    """Each means what is said where it is defined, and belongs to an agent that declares it."""
+    said = {**dict(constants(cache)), **dict(constants(messages))}
+    for name, row in by_name(TRACE, "What agents of other papers write", "Event").items():
+        assert row["Meaning"] == said[name]
+        assert name in load_agent(quoted(row["Agent"])[0]).own_notes
 
 
 def constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -106,24 +113,6 @@ def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd
     return table
 
 
-# Metrics
-
-
-def test_metrics(request: pytest.FixtureRequest) -> None:
-    """Each with its unit and meaning, as it is declared; after a change: pytest tests/test_pages.py --rewrite."""
-    own = (one for one in everything("metrics") if "study" in one.facts)
-    by_study = sorted(own, key=lambda one: (one.facts["study"], one.name))
-    studies = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in by_study]
-    tables = {
-        "metrics": markdown_table(
-            ("Metric", "Unit", "Meaning"), [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
-        ),
-        "study metrics": markdown_table(("Study", "Metric", "Unit", "Meaning"), studies),
-    }
-    text, wanted = marked(METRICS_PAGE, tables, rewrite=request.config.getoption("--rewrite"))
-    assert text == wanted
-
-
 # Transcripts
 
 
@@ -150,7 +139,15 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(("name", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    [
+        ("own-protocol", "line.txt"),
+        ("first-protocol", "line.txt"),
+        ("first-lesson", "discovery.txt"),
+        ("transcripts", "moves.txt"),
+    ],
+)
 def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
     text = page(name).read_text(encoding="utf-8")

@@ -27,16 +27,15 @@ from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
 from roambus.python_protocol.brokers.client import Client
-from roambus.python_protocol.events import Site, Sites
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Writer
-from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bqueries, Bsubs, Known, Place, Timestamp
-from roambus.python_protocol.mft.spreading import SpreadingBroker
+from roambus.python_protocol.mft.messages import Known, Timestamp
 from roambus.python_protocol.papers.phoenix.broker import Stamp
 from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.papers.skip_ring import SkipRing
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
@@ -44,10 +43,9 @@ from roambus.python_protocol.papers.skip_ring.publications import Publications
 from roambus.python_protocol.papers.skip_ring.ring import BuildRing, Shortcuts
 from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
 from roambus.python_protocol.papers.skip_ring.supervisor import Database, Supervisor
-from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
-from roambus.python_protocol.settings import describe_parameters
+from roambus.python_protocol.settings import describe_parameters, settings_of
 from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
@@ -103,7 +101,6 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Entry, ...]": (Entry(FILTER, 1, 1), Entry(FILTER, 1, 2)),
     "tuple[Unreachable, ...]": (Unreachable(1, 1), Unreachable(2, 1)),
     "tuple[Known, ...]": (Known(1, 1, 1),),
-    "tuple[Place, ...]": (Place(1, Timestamp(1, 1)), Place(2, Timestamp(1, 1))),
     "Topic": 1,
     "Label": "011",
     "MaybeLabel": "011",
@@ -118,8 +115,6 @@ EXAMPLES: dict[str, Any] = {
 VALUES: dict[Any, Any] = {type(one): one for one in (FILTER, NOTIFICATION, NOTIFICATION.id, b"ab")}
 NUMBERS = {int: 3, bool: True}
 """A value of each number that no other type is, whatever its width."""
-VARIANTS: tuple[type[Message], ...] = (Bqueries, Bsubs, Beat, Bundle)
-"""Messages of MFT-PubSub that only some of its parameters let it send."""
 OWNERS = [*((name, load(name).messages) for name in AGENTS), ("Leader election", (Heartbeat,))]
 
 
@@ -174,7 +169,7 @@ def evaluate(formula: str, message: Message) -> int:
 def test_messages(owner: str, messages: Iterable[type[Message]], pytestconfig: pytest.Config) -> None:
     """Every message, with its fields and bytes."""
     documented = {row["Message"]: row for row in rows(under(owner), "Message")}
-    others = {*SHARED_MESSAGES, *VARIANTS} if owner in AGENTS else set()
+    others = set(SHARED_MESSAGES) if owner in AGENTS else set()
     own = {str(cls.message_type): cls for cls in messages if cls not in others}
     assert documented.keys() == own.keys()
     if pytestconfig.getoption("--rewrite"):
@@ -193,19 +188,6 @@ def test_messages_of_the_link_layer() -> None:
     data, acknowledgement = rows(under("Link layer"), "Message")
     check_message(data, LinkData)
     check_message(acknowledgement, LinkAck)
-
-
-def test_messages_of_the_shared_channel() -> None:
-    """They have the names of what they stand for; the bytes of a bundle are those of its parts."""
-    variants = list(rows(under("mft"), "Variant"))
-    for row, cls in zip(variants[:-1], VARIANTS[:-1], strict=True):
-        assert quoted(row["Fields"]) == [field.name for field in dataclasses.fields(cls)]
-        if cls is not Beat:
-            check_message(row, cls)
-    assert quoted(variants[-1]["Fields"]) == [field.name for field in dataclasses.fields(Bundle)]
-    heartbeat = Heartbeat(Leadership(1, 1), 1, 1, None, True)
-    assert len(Beat(heartbeat, 1, (Below(1, 1),) * 2).encode()) == evaluate(variants[2]["Bytes"], Bmig(0, (), ()))
-    assert len(Bundle(None, (), (), ()).encode()) == 5
 
 
 def fields_of(cls: type[Message]) -> str:
@@ -238,7 +220,7 @@ def test_handlers_of_the_family(agent: str) -> None:
     """Every handler, and every method that implements lines of an algorithm."""
     assert documented_handlers(agent) >= handlers(package(modules_of(agent))) | implementing(agent).keys()
     made = make(agent)
-    classes = [type(made), type(made.broker), type(made.client), *([SpreadingBroker] if agent == "mft" else [])]
+    classes = [type(made), type(made.broker), type(made.client)]
     assert documented_handlers(agent) <= {name for cls in classes for name in dir(cls)}
 
 
@@ -388,7 +370,7 @@ def test_state_of_the_skip_ring() -> None:
 
 def test_state_of_the_replicated_brokers() -> None:
     """Each attribute of a broker, of its copy, and of the state that is copied."""
-    broker = ReplicatedBroker(0, Sites((Site("a", None, (0, 1, 2)),)), ReplicatedParameters())
+    broker = ReplicatedBroker(0, parse_sites("a:0..2"), ReplicatedParameters())
     for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
         assert documented_state("replicated", owner) == attributes(part)
 
@@ -418,9 +400,8 @@ def test_switches(owner: str, parameters: type[Any]) -> None:
     """Every parameter of its own that is a choice, not a quantity, with its default."""
     documented = {quoted(row["Switch"])[0]: row for row in rows(under(owner), "Switch")}
     defaults = {name: default for name, default, *_ in describe_parameters(parameters)}
-    choices = {
-        name for name in vars(parameters)["__annotations__"] if isinstance(getattr(parameters(), name), bool | str)
-    }
+    own = {name: one for name, one in settings_of(parameters).items() if name in vars(parameters)["__annotations__"]}
+    choices = {name for name, one in own.items() if one.choices or isinstance(one.default, bool)}
     assert documented.keys() == choices
     for name, row in documented.items():
         assert quoted(row["Default"]) == [defaults[name]]
@@ -432,14 +413,14 @@ def documented_switches() -> Iterator[Row]:
 
 
 @pytest.mark.parametrize("row", tuple(documented_switches()), ids=lambda row: row["Switch"].strip("`"))
-def test_a_switch_that_mends_the_letter_is_shown(row: Row) -> None:
-    """By transcripts of both settings, one of which sets it to the letter's value, or by a test that names it."""
-    name, letter = quoted(row["Switch"])[0], quoted(row["As published"])[0]
+def test_a_switch_that_corrects_the_published_protocol_is_shown(row: Row) -> None:
+    """By transcripts of both settings, one of which sets it to the published value, or by a test that names it."""
+    name, published = quoted(row["Switch"])[0], quoted(row["As published"])[0]
     shown = re.findall(r"\(\.\./(tests/scenarios/\w+\.txt)\)", row.get("Transcripts", ""))
     texts = [(ROOT / file).read_text(encoding="utf-8") for file in shown]
     if texts:
-        assert any(f"{name}={letter}" in text for text in texts)
-        assert any(f"{name}={letter}" not in text for text in texts)
+        assert any(f"{name}={published}" in text for text in texts)
+        assert any(f"{name}={published}" not in text for text in texts)
     else:
         tests = [file for found in quoted(row["Tested by"]) for file in (ROOT / "tests").rglob(found)]
         assert any(name in file.read_text(encoding="utf-8") for file in tests)

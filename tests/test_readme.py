@@ -14,6 +14,7 @@ from _pytest.mark import ParameterSet
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
+from roambus.experiments.listing import summaries
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, listings, page
 
@@ -59,6 +60,11 @@ def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyP
 
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
+    assert_commands_work(document, folder, monkeypatch)
+
+
+def assert_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ends with exit code 0."""
     text = document.read_text()
     save_listings(text, folder)
     with going_on(commands(text, "shell"), folder):
@@ -71,7 +77,7 @@ def test_commands_that_need_spark_work(
     document: Path, session: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Likewise; they find a Spark that has started. tests/test_reproduce.py and the tutorial start their own."""
-    test_commands_work(document, folder, monkeypatch)
+    assert_commands_work(document, folder, monkeypatch)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -116,9 +122,35 @@ def wait_for_answer(host: str, port: int) -> None:
             return
 
 
-def test_the_readme_starts_with_the_two_commands() -> None:
-    """What a newcomer types first is what the Makefile has."""
-    first = BLOCK.findall((ROOT / "README.md").read_text())[0]
-    assert first == ("sh", "make reproduce\nmake test\n")
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_readme_starts_with_an_agent_and_its_command() -> None:
+    """Both within the first screen, and the whole within 900 words."""
+    (language, agent), (_, first) = BLOCK.findall(README)[:2]
+    assert language == "python"
+    assert len([line for line in agent.splitlines() if line]) <= 12
+    assert first.startswith("roambus run thesis --agent gossip.py")
+    assert README[: README.index(first)].count("\n") < 40
+    assert len(README.split()) <= 900
+
+
+def test_the_readme_counts_the_agents() -> None:
+    """As many as `roambus list agents` lists."""
+    assert re.findall(r"(\d+) agents", README) == [str(len(summaries("agents")))]
+
+
+def test_contributing_declines_what_roambus_is_not() -> None:
+    """It quotes each item of the README's section."""
+    section = README.partition("## What roambus is not")[2].partition("\n## ")[0]
+    items = re.findall(r"^- (.+?): ", section, re.MULTILINE)
+    quoted = " ".join(re.findall(r"^> (.+)$", page("contributing").read_text(), re.MULTILINE))
+    assert len(items) > 5
+    assert [one for one in items if one not in quoted] == []
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    """They do everything on a fresh machine, and the Makefile has them."""
+    assert ("sh", "make reproduce\nmake test\n") in BLOCK.findall(README)
     for target in ("install", "reproduce", "test"):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

@@ -31,7 +31,6 @@ OPTIONS = (
     "first_approach_sub_redirects",
     "first_approach_tell_late",
     "mft_ask_gaps",
-    "mft_batches",
     "mft_correct_old",
     "mft_forget_ways",
     "mft_greet_back",

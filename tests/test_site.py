@@ -80,8 +80,8 @@ def test_a_linked_page_links_back(site: Path) -> None:
 
 def test_bars_in_tables_are_bars(site: Path) -> None:
     """Without the backslash that Markdown needs before them."""
-    assert r'"12s 0..2 \|' in (DOCS / "guide" / "ideal.md").read_text(encoding="utf-8")
-    assert '"12s 0..2 |' in plain(site / "guide" / "ideal.html")
+    assert r'"12s 0..2 \|' in (DOCS / "reference" / "ideal.md").read_text(encoding="utf-8")
+    assert '"12s 0..2 |' in plain(site / "reference" / "ideal.html")
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

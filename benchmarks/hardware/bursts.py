@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend, BackendFactory, Transmission
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.backends.interface import Backend, BackendFactory, Transmission
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.recordings import ROW, Recording

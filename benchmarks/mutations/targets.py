@@ -14,7 +14,7 @@ from benchmarks.mutations.operators import breakages
 _TESTS = "tests/python_protocol"
 _SCENARIOS = "tests/test_scenarios.py"
 _BROKERS = (f"{_TESTS}/brokers",)
-_MOVING = f"{_TESTS}/test_moving_trees.py"
+_MOVING = f"{_TESTS}/papers/first_approach/test_moving_trees.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,50 +28,45 @@ class Protocol:
 
 
 PROTOCOLS = (
-    Protocol("simple", ("python_protocol/papers/simple.py",), (f"{_TESTS}/simple",), (*_BROKERS, _SCENARIOS)),
+    Protocol("simple", ("python_protocol/papers/simple.py",), (f"{_TESTS}/papers/simple",), (*_BROKERS, _SCENARIOS)),
     Protocol(
         "resubscribing",
         ("python_protocol/papers/resubscribing.py",),
-        (f"{_TESTS}/resubscribing",),
+        (f"{_TESTS}/papers/resubscribing",),
         _BROKERS,
     ),
-    Protocol("phoenix", ("python_protocol/papers/phoenix",), (f"{_TESTS}/phoenix",), (*_BROKERS, _SCENARIOS)),
+    Protocol("phoenix", ("python_protocol/papers/phoenix",), (f"{_TESTS}/papers/phoenix",), (*_BROKERS, _SCENARIOS)),
     Protocol(
         "first-approach",
         ("python_protocol/papers/first_approach.py",),
-        (f"{_TESTS}/first_approach",),
+        (f"{_TESTS}/papers/first_approach",),
         (*_BROKERS, _SCENARIOS, _MOVING),
     ),
     Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
-    Protocol("caching", ("python_protocol/papers/caching",), (f"{_TESTS}/caching",), (*_BROKERS, _SCENARIOS)),
-    Protocol("replicated", ("python_protocol/papers/replicated",), (f"{_TESTS}/replicated",), (_SCENARIOS,)),
-    Protocol("skip-ring", ("python_protocol/papers/skip_ring",), (f"{_TESTS}/skip_ring",), (_SCENARIOS,)),
+    Protocol("caching", ("python_protocol/papers/caching",), (f"{_TESTS}/papers/caching",), (*_BROKERS, _SCENARIOS)),
+    Protocol("replicated", ("python_protocol/papers/replicated",), (f"{_TESTS}/papers/replicated",), (_SCENARIOS,)),
+    Protocol("skip-ring", ("python_protocol/papers/skip_ring",), (f"{_TESTS}/papers/skip_ring",), (_SCENARIOS,)),
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
         (
             "python_protocol/parts/election",
             "python_protocol/parts/election/algorithm.py",
-            "python_protocol/parts/election/by_quality.py",
         ),
         (
-            *(f"{_TESTS}/test_election_{one}.py" for one in ("leaders", "relay", "tree", "time_out", "by_quality")),
-            f"{_TESTS}/test_given_tree.py",
-            f"{_TESTS}/test_link_estimator.py",
+            *(f"{_TESTS}/parts/election/test_{one}.py" for one in ("leaders", "relay", "tree", "time_out")),
+            f"{_TESTS}/brokers/test_given_tree.py",
         ),
-        (f"{_TESTS}/test_election_network.py", _SCENARIOS),
+        (f"{_TESTS}/parts/election/test_network.py", _SCENARIOS),
     ),
     Protocol(
-        "bundles",
-        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest")),
-        tuple(f"{_TESTS}/test_{one}.py" for one in ("bundling_link", "digest", "trickle")),
-        (_SCENARIOS, _MOVING),
+        "digest", ("python_protocol/parts/digest.py",), (f"{_TESTS}/parts/test_digest.py",), (_SCENARIOS, _MOVING)
     ),
     Protocol(
         "brokers",
         ("python_protocol/brokers",),
-        (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("simple", "first_approach", "mft"))),
-        (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
+        (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("papers/simple", "papers/first_approach", "mft"))),
+        (f"{_TESTS}/papers/phoenix", _SCENARIOS, _MOVING),
     ),
     Protocol(
         "baselines",
@@ -80,17 +75,17 @@ PROTOCOLS = (
         (),
     ),
     Protocol("lean", ("python_protocol/lean",), (f"{_TESTS}/lean",), (_SCENARIOS,)),
-    Protocol("opportunistic", ("python_protocol/opportunistic.py",), (f"{_TESTS}/test_opportunistic.py",), ()),
+    Protocol("opportunistic", ("python_protocol/opportunistic",), (f"{_TESTS}/opportunistic",), ()),
     Protocol(
         "link",
         ("python_protocol/parts/link.py",),
-        (f"{_TESTS}/test_link.py",),
+        (f"{_TESTS}/parts/test_link.py",),
         (f"{_TESTS}/mft", f"{_TESTS}/aodv"),
     ),
     Protocol(
         "given-tree",
         ("python_protocol/brokers/agent.py",),
-        (f"{_TESTS}/test_given_tree.py",),
+        (f"{_TESTS}/brokers/test_given_tree.py",),
         (*_BROKERS, _SCENARIOS),
     ),
 )

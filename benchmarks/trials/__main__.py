@@ -13,22 +13,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks.trials import agents, bombs, bridge, files, fuzz, kills, page, room, strangers, values
+from benchmarks.trials import files, kills, strangers
 from benchmarks.trials.harness import Chapter
 from benchmarks.trials.harness import main as run
 from roambus.bridge.errors import RoambusError
 
 CHAPTERS = {
-    "agents": (agents.CHAPTER, agents.__doc__),
-    "bombs": (bombs.CHAPTER, bombs.__doc__),
-    "bridge": (bridge.CHAPTER, bridge.__doc__),
     "files": (files.CHAPTER, files.__doc__),
-    "fuzz": (fuzz.CHAPTER, fuzz.__doc__),
     "kills": (kills.CHAPTER, kills.__doc__),
-    "page": (page.CHAPTER, page.__doc__),
-    "room": (room.CHAPTER, room.__doc__),
     "strangers": (strangers.CHAPTER, strangers.__doc__),
-    "values": (values.CHAPTER, values.__doc__),
 }
 
 

@@ -27,7 +27,7 @@ from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.movement_files import Extent, read_movement
 from roambus.bridge.record.replay import rerun
-from roambus.bridge.runs.layout import read_asked
+from roambus.bridge.runs.layout import find_traces, read_asked
 from roambus.bridge.trace.parquet import damage_of, read_trace
 from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
@@ -35,14 +35,15 @@ from roambus.experiments.export import exporter
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.study import read_results
+from roambus.experiments.sweeps.request import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.sweeps.sweep_file import opened_results, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import render, template_variables
 from roambus.experiments.viewer.document import page_of
 from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.traces import find_traces, missing
+from roambus.spark.aggregation.traces import missing
 from roambus.spark.engine.session import spark_session
 
 PATIENCE_S = 20
@@ -180,7 +181,7 @@ SUBJECTS = (
     Subject(
         "trace",
         f"{RUN}/trace.parquet",
-        (_trace, _page, _page_again, _exported("jsonl"), _exported("vec"), _resume),
+        (_trace, _page, _page_again, _exported("vec"), _resume),
         forge_table,
     ),
     Subject("record", f"{RUN}/frames.roambus", (_page, lambda folder: rerun(folder / RUN / "frames.roambus"))),

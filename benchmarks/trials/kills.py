@@ -143,7 +143,7 @@ def _reproduce(folder: Path) -> list[str]:
 
 
 def _export(folder: Path) -> list[str]:
-    return ["export", str(folder / "out"), "--format", "sca,vec,jsonl,graphml,perfetto"]
+    return ["export", str(folder / "out"), "--format", "sca,vec"]
 
 
 def _write_study(folder: Path) -> None:

@@ -3,7 +3,7 @@
 python -m benchmarks.trials strangers --trials 100000
 python -m benchmarks.trials strangers --trials 5000 --subject ipc --simulator ns3 --seconds 300
 
-Each run is a real `roambus serve` over ipc or over tcp, where it has keys. Half of the strangers come while it
+Each run is a real `roambus run --endpoint` over ipc or over tcp, where it has keys. Half of the strangers come while it
 waits, the others from when its simulator (stand-in, castalia or ns3) has come until the run has ended. They speak every
 version of ZMTP, well and badly, or anything else, or nothing (`sayings`); they come, go, stay and speak slowly.
 Afterwards the trace must be the one of a run without strangers, byte for byte, nobody may have been told anything of
@@ -76,9 +76,8 @@ class Served(Command):
         self._seconds = seconds
         settings = [f"time_limit={seconds}", f"publish_until={seconds * 2 // 3}"]
         options = [word for setting in settings for word in ("--set", setting)]
-        if over == "tcp":
-            options += ["--endpoint", f"tcp://127.0.0.1:{free_port()}"]
-        words = ["serve", "thesis", "--agent", "mft", "--deadline", str(DEADLINE_S), "--out", str(place)]
+        options += ["--endpoint", f"tcp://127.0.0.1:{free_port()}" if over == "tcp" else "local"]
+        words = ["run", "thesis", "--agent", "mft", "--deadline", str(DEADLINE_S), "--out", str(place)]
         super().__init__([*words, *options], place)
 
     @property

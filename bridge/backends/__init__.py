@@ -1,6 +1,6 @@
 """Back-ends carry the agents' messages; they have one interface, and pass one suite of tests.
 
-- `interface`: what a back-end does.
+- `roambus.bridge.backend` is the interface of them all.
 - `registry`: how a run gets one by its name, also from other packages.
 - `ideal`: perfect links.
 - `radio`: the embedded radio.

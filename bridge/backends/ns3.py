@@ -33,6 +33,7 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
+from roambus.bridge.scenario.mac import PROTOCOL, AnyMac
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings
 from roambus.python_protocol.agent import Agent
@@ -83,10 +84,10 @@ def find_adapter() -> Path:
     """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built for it."""
     root, program = find_ns3(), find_modules().build / PROGRAM
     if not program.is_file():
-        raise UserError(f"{program} is not there: build it with roambus build ns3")
+        raise UserError(f"{program} is not there: build it with roambus doctor --build ns3")
     # The adapter would load the ns-3 that it was built with, as long as that is still in its place.
     if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(root)):
-        raise UserError(f"{wrong}: build it again with roambus build ns3")
+        raise UserError(f"{wrong}: build it again with roambus doctor --build ns3")
     return program
 
 
@@ -105,10 +106,7 @@ def build_adapter() -> Path:
 
 def check(scenario: Scenario) -> None:
     """Raises UserError for a key that says what ns-3 has not."""
-    for field in WITHOUT_COUNTERPART:
-        declared = settings_of(MacSettings)[field]
-        if getattr(scenario.mac, field) != declared.read(declared.default or ""):
-            raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
+    _check_mac(scenario.mac)
     check_radio_alone(scenario, "ns-3")
     if scenario.measured is not None:
         raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
@@ -121,6 +119,16 @@ def check(scenario: Scenario) -> None:
         raise UserError(f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out")
     if scenario.ns3.stack == "lr-wpan" and scenario.radio.data_rate_bps != LR_WPAN_BPS:
         raise UserError(f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi")
+
+
+def _check_mac(mac: AnyMac) -> None:
+    """Raise UserError for a MAC that ns-3 has not, or a key that its own MACs have no counterpart of."""
+    if not isinstance(mac, MacSettings):
+        raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3 brings its own MAC: leave it at {MacSettings.PROTOCOL}")
+    for field in WITHOUT_COUNTERPART:
+        declared = settings_of(MacSettings)[field]
+        if getattr(mac, field) != declared.read(declared.default or ""):
+            raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
 
 
 def settings_text(scenario: Scenario) -> str:
@@ -159,7 +167,7 @@ def ways_of(scenario: Scenario) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Ns3Factory(BridgedFactory):
-    """Starts ns-3 for each run; `roambus.bridge.backends.interface` says what a factory does."""
+    """Starts ns-3 for each run; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "ns3"
 

@@ -5,7 +5,7 @@ A package brings a back-end as it brings an agent, by an entry point of the grou
     [project.entry-points."roambus.backends"]
     mysim = "mysim.roambus:MySimFactory"
 
-What it names makes a `BackendFactory` (`roambus.bridge.backends.interface`): a class, or a function, that is called
+What it names makes a `BackendFactory` (`roambus.bridge.backend`): a class, or a function, that is called
 once for each command. It is given, by keyword, those of the options of the command line that its signature names:
 `deadline_s`, `batching`, `lookahead` and `transport`. A back-end without another process names none of them.
 
@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
+from roambus.bridge.entry_points import BACKENDS, named
 from roambus.bridge.errors import UserError
 
 if TYPE_CHECKING:  # the interface leads to scenarios and their libraries, which the command line does not wait for
-    from roambus.bridge.backends.interface import BackendFactory
-
-GROUP = "roambus.backends"
+    from roambus.bridge.backend import BackendFactory
 
 DEFAULT = "radio"
 
@@ -55,7 +54,7 @@ def make_factory(name: str, **options: Any) -> BackendFactory:
 
 def _brought() -> dict[str, EntryPoint]:
     """The entry points of other packages; one that takes one of our names is passed over."""
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
+    return {name: point for name, point in named(BACKENDS).items() if name not in OWN}
 
 
 def _load_own(target: str) -> Any:

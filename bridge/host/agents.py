@@ -24,14 +24,13 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.agents import name_of
+from roambus.bridge.code import PARTS, is_own_file
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
@@ -52,8 +51,6 @@ def make_agents(
     """
     name = scenario.agent or agent_class.__name__
     shared, others = parameters_of(scenario, agent_class)
-    if agent_class.needs_sites and scenario.sites is None:
-        raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     draw = chance or (lambda node: Random(f"agent/{scenario.seed}/{node}"))
     try:
         agents = [
@@ -144,7 +141,7 @@ def describe_failure(
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
-    text = f"agent {name_of(type(agent))}, node {agent.node}, simulation time {format_time(now)}, on {what}"
+    text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
     told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
@@ -161,8 +158,7 @@ def _name(error: BaseException) -> str:
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"
 
 
-_PACKAGE = Path(__file__).parents[2]
-_AGENTS = _PACKAGE / "python_protocol"
+_AGENTS = PARTS["roambus.python_protocol"]
 _MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
 """What all our agents are driven by: errors in it are their callers'."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -203,7 +199,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
     def is_theirs(file: Path) -> bool:
         if file.name.startswith("<"):  # such as "<frozen importlib._bootstrap>"
             return False
-        if file.is_relative_to(_PACKAGE):
+        if is_own_file(file):
             return is_ours and file.is_relative_to(_AGENTS) and not any(map(file.is_relative_to, _MACHINERY))
         return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
 
@@ -213,7 +209,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
 def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
     """The methods that could have handled an event: `handle` itself if the agent has its own, or one under `@on`."""
     own = (vars(cls)["handle"] for cls in type(agent).__mro__ if cls is not Agent and "handle" in vars(cls))
-    yield from (one for one in own if not Path(inspect.unwrap(one).__code__.co_filename).is_relative_to(_PACKAGE))
+    yield from (one for one in own if not is_own_file(Path(inspect.unwrap(one).__code__.co_filename)))
     if isinstance(event, Received):
         yield agent.handlers.get(type(event.message)) or agent.handlers.get(Received)
     elif isinstance(event, TimerFired):

@@ -19,7 +19,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import name_of
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
@@ -42,7 +41,7 @@ class CodecCheck:
 
     def __init__(self, agent_class: type[Agent], *, everything: bool = False) -> None:
         self._agent_class = agent_class
-        self._name = name_of(agent_class)
+        self._name = agent_class.__name__
         self._every = 1 if everything else EVERY
         self._numbers: dict[type[Message], int] = {}
         """The number, among those of its type, of each type's next message that is compared."""

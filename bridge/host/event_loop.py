@@ -1,28 +1,12 @@
 """The event loop of a run: it drives the agents over any back-end, and writes the trace.
 
-The back-end owns the clock. The host tells it when the next thing is due, and gets a step then, or before if something
-arrives. Order at one instant: faults, deliveries by (receiving node, arrival order), failures, then what is due by
-(time, node, order set): a node's boot, its new place in a given tree, commands, timers. So the same run has the same
-trace over every back-end that reports the same steps, and a record can be played again.
+The back-end owns the clock; the host says when its next event is due, and gets a step then or earlier. Order at one
+instant: faults, deliveries by (receiving node, arrival order), failed sends, due events by (time, node, order set).
+So a run has the same trace over every back-end that reports the same steps.
 
-What an agent answers is carried out at once, in its order: timers go to the agenda, notes to the trace, and messages to
-the list that the back-end gets with the time of the next wake-up when everything of the instant was handled.
-
-A message that is sent after a while goes to the back-end with its time, so that no wake-up is needed. Only in a run
-with faults it waits on the agenda, for its node could fail before.
-
-A run calls agents, and carries out what they send, by the million. So from an agent's `send` to the back-end there are
-few calls of functions (tests/bridge/test_straight_way.py counts them): a message that is not compared with its bytes is
-not even encoded, if all of its fields have fixed sizes.
-
-Messages are handed over as objects: to encode them for their size alone is 4 to 9 % of a run already, and every
-receiver would decode its own. That an object is what its bytes say is checked on a sample instead (`codec`). What can
-be done once for a step is not done for each delivery: in a run of AODV 73 % of the deliveries are RREQs, and 13 % of
-these are new to their receiver.
-
-To compile host and trace writer was tried (docs/performance.md): Cython gained 7 % at most, mypyc 15 %, and mypyc wants
-agents to be written otherwise. The collector of cyclic garbage is off during a run, for hardly any object of a run is
-in a cycle.
+Agents are called by the million, so few function calls lie between an agent's `send` and the back-end (a test counts
+them). Messages travel as objects; `codec` compares a sample with their bytes. The collector of cyclic garbage is off
+during a run, because hardly any object of a run is in a cycle.
 """
 
 from __future__ import annotations
@@ -34,26 +18,18 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import Any, NoReturn
 
-from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.agenda import Agenda, Outages, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.agents import Wrapper, check_receipts, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck, CodecError
+from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.tree import rewirings
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
-    DELIVER,
-    DIE,
-    DROP,
-    ENERGY,
-    LIST_SEPARATOR,
-    MOVE,
-    RADIO,
-    RECEIVE,
-    SEND,
     Action,
     CancelTimer,
     Deliver,
@@ -64,10 +40,25 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DELIVER,
+    DIE,
+    DROP,
+    ENERGY,
+    LIST_SEPARATOR,
+    MICROSECOND,
+    MOVE,
+    RADIO,
+    RECEIVE,
+    SEND,
+    NodeId,
+    SimTime,
+    format_time,
+)
 
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
@@ -102,14 +93,14 @@ class Host:
         around = (*wrappers, check_receipts(self._codec)) if check else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
-        self._agenda = Agenda(len(self._handlers))
-        self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
-        self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
+        self._queue = EventQueue(len(self._handlers))
+        self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
+        self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
         """What the back-end calls itself, once it is open."""
         self.framing: Framing | None = None
         """What its network stack makes of a message, if it has said so."""
-        self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
+        self._executor: ActionExecutor  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
         """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case.
@@ -129,15 +120,15 @@ class Host:
 
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
-        hello, down, with_faults = self._backend.open(), self._outages.down, bool(self._scenario.faults)
+        hello, down, with_faults = self._backend.open(), self._faults.down, bool(self._scenario.faults)
         self.simulator, self.framing = hello.simulator, hello.framing
-        self._performer = Performer(hello, self._agenda, self._trace, self._codec, down, with_faults=with_faults)
+        self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
             longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
             self._fragments.fit(longest)
-            self._performer.carry_in_fragments(self._fragments, longest)
+            self._executor.carry_in_fragments(self._fragments, longest)
         self._schedule_workload(hello)
-        advance, outgoing = self._backend.advance, self._performer.outgoing
+        advance, outgoing = self._backend.advance, self._executor.outgoing
         wake_up = self._next_due()
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
@@ -149,32 +140,30 @@ class Host:
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:
-        """All that is known before the first step: boots, sites, places in a given tree, commands."""
+        """All that is known before the first step: boots, places in a given tree, commands."""
         starts = [info.start for info in hello.nodes]
         # Only now is it known when nodes boot: with Castalia the simulator draws that, and says so in its Hello.
         check_faults(self._scenario.faults, starts)
         plan: list[TimedEvent] = []
         for node, start in enumerate(starts):
             plan.append((start, node, Started()))
-            if self._scenario.sites is not None:
-                plan.append((start, node, Sited(self._scenario.sites)))
         plan += ((max(time, starts[node]), node, place) for time, node, place in rewirings(self._scenario))
         plan += commands(self._scenario, hello.nodes)
         for time, node, event in plan if hello.own is None else own_part(plan, *hello.own):
-            self._agenda.schedule(time, node, event)
+            self._queue.schedule(time, node, event)
             if isinstance(event, Publish):
-                self._performer.unpublished.add(str(event.notification.id))
+                self._executor.unpublished.add(str(event.notification.id))
 
     def _due_or_fault(self) -> SimTime | None:
         """In a run with faults: the back-end must not run past one, for it changes what is handled."""
-        due, fault = self._agenda.next_time(), self._outages.next_time()
+        due, fault = self._queue.next_time(), self._faults.next_time()
         return fault if due is None or (fault is not None and fault < due) else due
 
     # What happens at one instant
 
     def _handle_step(self, step: Step) -> SimTime | None:
         """Handles everything of one instant, or a part of it; returns when the next thing is due."""
-        now = self._agenda.now = step.now
+        now = self._queue.now = step.now
         deliveries = self._delivered(step.deliveries) if self._scenario.faults else step.deliveries
         if self._fragments is not None:
             deliveries = self._fragments.join(deliveries, now)
@@ -184,10 +173,10 @@ class Host:
             self._handle_deliveries(deliveries)
         for failure in step.failures:
             node, destination, message, reason = failure
-            self._trace.add(now, node, DROP, message.message_type, peer=destination, detail=reason)
+            self._trace.add(TraceRow(now, node, DROP, message.message_type, peer=destination, detail=reason))
             told = failure if self._fragments is None else self._fragments.failed(failure)
             if told is not None:
-                self._outages.tell_failure(node, SendFailed(destination, told.message, reason))
+                self._faults.report_failed_send(node, SendFailed(destination, told.message, reason))
         timers, next_due = 0, self._next_due
         # What a wall clock has gone past is due, too; a simulator's never goes past anything.
         while (due := next_due()) is not None and due <= now and not step.more:
@@ -197,8 +186,8 @@ class Host:
 
     def _delivered(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
         """Has the faults of this instant happen; returns what reaches nodes that are not down then."""
-        self._outages.happen()
-        down = self._outages.down
+        self._faults.happen()
+        down = self._faults.down
         return [delivery for delivery in deliveries if delivery.receiver not in down] if down else deliveries
 
     def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
@@ -206,33 +195,33 @@ class Host:
         for delivery in deliveries:
             receiver, sender, message, _, _ = delivery
             carried = LIST_SEPARATOR.join(_notifications_in(message)) or None
-            self._trace.add(self._agenda.now, receiver, RECEIVE, message.message_type, carried, peer=sender)
+            self._trace.add(TraceRow(self._queue.now, receiver, RECEIVE, message.message_type, carried, peer=sender))
             self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
         # One `try` stands around the loop, and not one in it; what it says of a failure is in variables of the loop.
-        now, handlers, performing = self._agenda.now, self._handlers, self._performer.performing
+        now, handlers, executing = self._queue.now, self._handlers, self._executor.executing
         receiver, event, actions = 0, None, None
         try:
             for receiver, sender, message, rssi, lqi in deliveries:
                 event = Received(sender, message, rssi, lqi)
                 if actions := handlers[receiver](event, now):
                     for action in actions:
-                        performing.get(type(action), refuse)(receiver, action)
+                        executing.get(type(action), refuse)(receiver, action)
         except BaseException as error:
             raise describe_failure(self._agents[receiver], now, event, error, actions) from error
 
     def _handle_due(self, number: int) -> None:
         """Handles what is due now; it is the `number`-th thing of this instant."""
-        _, node, order, event = self._agenda.take()
-        now = self._agenda.now
+        _, node, order, event = self._queue.take()
+        now = self._queue.now
         if number > MAX_TIMERS_AT_ONCE:
             text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(now)}: {event} on node {node}"
             raise AgentError(text, node, now, str(event))
         # A frozen node does nothing until it recovers. A crashed one has nothing in `waiting`, and its timers are gone.
-        if node in self._outages.waiting:
-            self._outages.waiting[node].append((order, event))
+        if node in self._faults.waiting:
+            self._faults.waiting[node].append((order, event))
         else:
             self._handle(node, event)
 
@@ -240,25 +229,25 @@ class Host:
         """A timer of a postponed send is the host's own, and the agent never hears of it."""
         if type(event) is not TimerFired:
             if type(event) is Publish:
-                self._performer.unpublished.discard(str(event.notification.id))
-            trace_command(self._trace, self._agenda.now, node, event, self._scenario.nodes[node].roles)
+                self._executor.unpublished.discard(str(event.notification.id))
+            trace_command(self._trace, self._queue.now, node, event, self._scenario.nodes[node].roles)
         else:
-            self._agenda.forget_timer(node, event.key)
+            self._queue.forget_timer(node, event.key)
             if type(event.key) is Postponed:
                 try:
-                    self._performer.send(node, event.key.send)
+                    self._executor.send(node, event.key.send)
                 except Exception as error:
-                    raise describe_failure(self._agents[node], self._agenda.now, None, error) from error
+                    raise describe_failure(self._agents[node], self._queue.now, None, error) from error
                 return
-        self._tell(node, event)
+        self._call_agent(node, event)
 
-    def _tell(self, node: NodeId, event: Event) -> None:
+    def _call_agent(self, node: NodeId, event: Event) -> None:
         """Has the agent handle the event, and carries out what it answers; raises what describes its failure."""
-        now, performing, actions = self._agenda.now, self._performer.performing, None
+        now, executing, actions = self._queue.now, self._executor.executing, None
         try:
             actions = self._handlers[node](event, now)
             for action in actions:
-                performing.get(type(action), refuse)(node, action)
+                executing.get(type(action), refuse)(node, action)
         except BaseException as error:
             raise describe_failure(self._agents[node], now, event, error, actions) from error
 
@@ -288,7 +277,7 @@ class Postponed:
     send: Send
 
 
-class Performer:
+class ActionExecutor:
     """Carries out actions; `outgoing` is what the back-end gets next.
 
     `down` holds the nodes that can send nothing.
@@ -297,7 +286,7 @@ class Performer:
     def __init__(  # noqa: PLR0913  # the parts of a run that actions reach
         self,
         hello: Hello,
-        agenda: Agenda,
+        queue: EventQueue,
         trace: TraceWriter,
         codec: CodecCheck,
         down: set[NodeId],
@@ -311,7 +300,7 @@ class Performer:
         self._take_note = hello.take_note
         self._nodes = len(hello.nodes)
         self._clock_rates = [info.clock_rate for info in hello.nodes]
-        self._agenda = agenda
+        self._queue = queue
         self._trace = trace
         self._codec = codec
         self._down = down
@@ -319,10 +308,10 @@ class Performer:
         self._fragments: Fragments | None = None
         self._longest = MAX_MESSAGE_BYTES
         """Bytes of a message that goes as it is."""
-        self.performing: dict[type[Any], Callable[[NodeId, Any], None]] = {
+        self.executing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
-            SetTimer: lambda node, it: agenda.set_timer(node, it.key, self._after(node, it.after)),
-            CancelTimer: lambda node, it: agenda.cancel_timer(node, it.key),
+            SetTimer: lambda node, it: queue.set_timer(node, it.key, self._after(node, it.after)),
+            CancelTimer: lambda node, it: queue.cancel_timer(node, it.key),
             Deliver: self._noted(self._deliver),
             Note: self._noted(self._note),
         }
@@ -334,11 +323,11 @@ class Performer:
 
     def send(self, node: NodeId, action: Send) -> None:
         """Hands a message to the back-end; raises TypeError, ValueError for one that cannot be sent."""
-        message, destination, time = action.message, action.destination, self._agenda.now
+        message, destination, time = action.message, action.destination, self._queue.now
         if action.after != 0:
             time = self._after(node, action.after)
             if self._with_faults:
-                self._agenda.set_timer(node, Postponed(Send(destination, message)), time)
+                self._queue.set_timer(node, Postponed(Send(destination, message)), time)
                 return
         peer = None if destination == BROADCAST else destination
         if node in self._down:
@@ -356,7 +345,8 @@ class Performer:
         elif time < self._time_limit:
             sent = (node, time + self._processing_delay, destination, message, size)
             self.outgoing.append(tuple.__new__(Transmission, sent))  # in a third of the time of the constructor
-            self._trace.add(time, node, SEND, message.message_type, None, peer, size)
+            row = (time, node, SEND, message.message_type, None, peer, size, None, None)
+            self._trace.add(tuple.__new__(TraceRow, row))
 
     def carry_in_fragments(self, fragments: Fragments, longest: float) -> None:
         """From now on messages of more than `longest` bytes go in fragments."""
@@ -370,27 +360,27 @@ class Performer:
         for piece in self._fragments.split(node, message) if time < self._time_limit else ():
             sent = Transmission(node, time + self._processing_delay, destination, *piece)
             self.outgoing.append(sent)
-            self._trace.add(time, node, SEND, Fragment.message_type, None, peer, piece.size)
+            self._trace.add(TraceRow(time, node, SEND, Fragment.message_type, None, peer, piece.size))
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
         """When `after` has passed by the node's own clock; raises TypeError, ValueError if it is not a time."""
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action requests something", delay)
-        return self._agenda.now + round(delay * self._clock_rates[node])
+        return self._queue.now + round(delay * self._clock_rates[node])
 
     def _deliver(self, node: NodeId, action: Deliver) -> None:
         """Raises ValueError for a notification that its publisher has not published yet: no node can have heard it."""
         notification = str(action.notification.id)
         if notification in self.unpublished:
             raise ValueError(f"it delivers {notification}, which is not published yet")
-        self._trace.add(self._agenda.now, node, DELIVER, None, notification, hops=action.hops)
+        self._trace.add(TraceRow(self._queue.now, node, DELIVER, None, notification, hops=action.hops))
 
     def _note(self, node: NodeId, note: Note) -> None:
         check_note_name(note.name)  # an action can be changed after it was made
-        self._trace.add(
-            self._agenda.now, node, note.name,
+        self._trace.add(TraceRow(
+            self._queue.now, node, note.name,
             note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
         """Performs the action, and writes a line in the simulator's own log if that wants one."""
@@ -400,7 +390,7 @@ class Performer:
 
         def performed(node: NodeId, action: Action) -> None:
             perform(node, action)
-            take_note(self._agenda.now, node, str(action))
+            take_note(self._queue.now, node, str(action))
 
         return performed
 
@@ -417,15 +407,15 @@ def _unsendable(message: Message, problem: str) -> ValueError:
 def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     """Rows for the nodes' ways, and at the end of the run for their energy and the counts of their radios."""
     for move in totals.moves:
-        trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")
+        trace.add(TraceRow(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
     for node, energy in enumerate(totals.energy_mj):
-        trace.add(end, node, ENERGY, detail=f"{energy:.6f}")
+        trace.add(TraceRow(end, node, ENERGY, detail=f"{energy:.6f}"))
     for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
         if died_us:
-            trace.add(died_us * MICROSECOND, node, DIE)
+            trace.add(TraceRow(died_us * MICROSECOND, node, DIE))
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
-            trace.add(end, node, RADIO, message_type=name, detail=str(count))
+            trace.add(TraceRow(end, node, RADIO, message_type=name, detail=str(count)))
 
 
 def _notifications_in(value: object) -> Iterator[str]:

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from roambus.bridge.backends.interface import Delivery, Failure
+from roambus.bridge.backend import Delivery, Failure
 from roambus.bridge.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.python_protocol.actions import DROP
+from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 _HEADER = Fragment(0, 0, 0, b"").encoded_size()
 _MOST = 255
@@ -113,7 +113,14 @@ class Fragments:
     def _lose(self, delivery: Delivery, partial: _Partial, now: SimTime) -> None:
         partial.is_over = True
         self._trace.add(
-            now, delivery.receiver, DROP, Fragment.message_type, peer=delivery.sender, detail="a fragment is missing"
+            TraceRow(
+                now,
+                delivery.receiver,
+                DROP,
+                Fragment.message_type,
+                peer=delivery.sender,
+                detail="a fragment is missing",
+            )
         )
 
     def failed(self, failure: Failure) -> Failure | None:

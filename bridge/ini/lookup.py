@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, TypeVar
@@ -28,7 +28,7 @@ from typing import Any, Protocol, TypeVar
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
-from roambus.bridge.scenario import ideal, network, nodes, radio
+from roambus.bridge.scenario import ideal, mac, network, nodes, radio
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import MANAGER
 from roambus.python_protocol.settings import ANY, Setting, settings_of
@@ -47,7 +47,7 @@ SHARED: dict[str, tuple[Setting, ...]] = {
 PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
-    "The MAC and the routing": radio.MAC_KEYS,
+    "The MAC and the routing": (mac.PROTOCOL, *radio.ROUTING_KEYS),
     "Mobility": nodes.MOBILITY_KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
@@ -84,8 +84,11 @@ STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NO
 
 S = TypeVar("S")
 
-KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values()),)
-"""All of them; several managers have a key of the same path."""
+PER_MAC: dict[str, tuple[Setting, ...]] = mac.KEYS
+"""The keys that a node has besides, by its MAC."""
+
+KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values(), *PER_MAC.values()),)
+"""All of them; several managers, or MACs, have a key of the same path."""
 
 _SEED = settings_of(RunSettings)["seed"]
 _NODES = settings_of(NetworkSettings)["nodes"]
@@ -200,8 +203,8 @@ class Lookup:
         return path
 
     @contextmanager
-    def told(self, path: str, node: NodeId | None = None) -> Iterator[None]:
-        """A ValueError in the block is one of the key at that path."""
+    def mistakes_of(self, path: str, node: NodeId | None = None) -> Iterator[None]:
+        """Blame a ValueError in the block on the key at that path."""
         try:
             yield
         except ValueError as error:
@@ -236,19 +239,31 @@ class Lookup:
         """Raises UserError for an entry that no key, here or beyond, can be meant by, or that is no value beyond."""
         beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
         if beyond is not None and self._declared:
-            with self.told(beyond):
+            with self.mistakes_of(beyond):
                 self._declared[beyond].check(entry.value)
         elif not any(map(entry.pattern.matches, known)):
+            self._refuse_other_mac(entry)
             names = [key.name for key in KEYS] if self.is_limited else map(_generic, (*known, *(self._declared or ())))
             hint = _meant(_generic(entry.key), [*dict.fromkeys(names), *sorted(IGNORED_OPTIONS)])
             raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
+
+    def _refuse_other_mac(self, entry: Entry) -> None:
+        """Raise UserError for a key of a MAC that the node does not have."""
+        for node, (name, keys) in product(self.nodes, PER_MAC.items()):
+            own = self._mac(node)
+            if name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
+                raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
+
+    def _mac(self, node: NodeId) -> str:
+        """The name of a node's MAC."""
+        return str(self.value(mac.PROTOCOL, node))
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
         """Every key that has a meaning in this ini, with its full path."""
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
-            manager = PER_MANAGER[self.value(MANAGER, node)]
-            yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), manager))
+            chosen = PER_MANAGER[self.value(MANAGER, node)], PER_MAC.get(self._mac(node), radio.MAC_KEYS)
+            yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 
     def has(self, key: Setting) -> bool:
         """Whether every node's module has the key."""

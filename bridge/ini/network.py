@@ -5,7 +5,7 @@
    by a movement file where its way begins.
 2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
    of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
-3. Only one thing can say what the graph is: a tree, sites, links that are listed, or a range. What is given beside it
+3. Only one thing can say what the graph is: a tree, links that are listed, or a range. What is given beside it
    would be ignored, and a user would wait for its effect without reason; so it is refused, too.
 4. Each part is checked for itself when its key is read (`roambus.bridge.scenario.plans`), and with the others here,
    where it is known which nodes there are and what their roles are.
@@ -57,9 +57,8 @@ from roambus.bridge.scenario.nodes import (
 )
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
-from roambus.bridge.scenario.tree import check_roles, check_tree
+from roambus.bridge.scenario.tree import check_tree
 from roambus.bridge.temporal_model import TemporalModel, read_temporal_model
-from roambus.python_protocol.events import Sites
 from roambus.python_protocol.settings import Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
 
@@ -92,7 +91,7 @@ class NodeReader:
 
     @cached_property
     def _places(self) -> dict[NodeId, Place]:
-        with self._keys.told(path_of(NetworkSettings, "deployment")):
+        with self._keys.mistakes_of(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
@@ -172,7 +171,7 @@ def _place(how: str, index: int, field_m: tuple[float, float]) -> Place:
 
 # The graph
 
-_TREE, _SITES = path_of(NetworkSettings, "tree"), path_of(NetworkSettings, "sites")
+_TREE = path_of(NetworkSettings, "tree")
 _ABSENCES = path_of(ApplicationSettings, "absences")
 _DEPARTURE = settings_of(NetworkSettings)["departure"]
 _LINKS, _CHANGES, _DELAYS, _PARTITIONS, _RANGE = (
@@ -188,7 +187,7 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
     """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
-    with keys.told(_TREE):
+    with keys.mistakes_of(_TREE):
         check_tree(tree, roles)
     try:
         # Of several contradictions the one of the first node is told, wherever the ini says it.
@@ -197,23 +196,12 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
         raise keys.error(_ABSENCES, str(error), error.node) from None
 
 
-def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
-    """The sites of SN.sites, if there are any; raises UserError."""
-    sites = keys.network.sites
-    if sites is not None:
-        keys.refuse(keys.network.tree, _SITES, f"{_TREE} gives a tree without sites: {_ONE_OF_TWO}")
-        _check_nodes(keys, _SITES, sites.of_node)
-        with keys.told(_SITES):
-            check_roles(sites, [node.roles for node in nodes])
-    return sites
-
-
 def read_faults(keys: Lookup) -> tuple[Fault, ...]:
     """The faults of all nodes, in the order of time; raises UserError."""
     found: list[Fault] = []
     for node in keys.nodes:
         own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
-        with keys.told(FAULTS.name, node):
+        with keys.mistakes_of(FAULTS.name, node):
             check_sequence(own)
         found += own
     return tuple(sorted(found, key=lambda fault: fault.at))
@@ -223,9 +211,9 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     """The links of SN.ideal.*; raises UserError."""
     ideal = keys.build(IdealLinks)
     if keys.value(COMPLETE):
-        others = ideal.links or keys.network.tree or keys.network.sites
+        others = ideal.links or keys.network.tree
         keys.refuse(others, COMPLETE.name, f"other links are given too: {_ONE_OF_TWO}")
-        with keys.told(COMPLETE.name):
+        with keys.mistakes_of(COMPLETE.name):
             IDEAL_LINKS.check(math.comb(len(keys.nodes), 2))
         ideal = replace(ideal, links=tuple(combinations(keys.nodes, 2)))
     if keys.value(CONTACTS_FILE):
@@ -252,14 +240,12 @@ def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
 def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
     """Raises UserError unless one thing alone says what the graph is.
 
-    Sites can have `changes`: their links come up and go down. The edges of a tree change by the tree's own plan only.
+    The edges of a tree change by the tree's own plan only.
     """
-    tree, sites = keys.network.tree, keys.network.sites is not None
+    tree = keys.network.tree
     keys.refuse(tree and ideal.partitions, _PARTITIONS, f"with {_TREE} write the changes of the tree there")
     for path, given in ((_LINKS, ideal.links), (_CHANGES, ideal.changes), (_RANGE, ideal.range_m)):
         keys.refuse(tree and given, path, f"the edges of {_TREE} are the links: {_ONE_OF_TWO}")
-        beside_sites = sites and given and path != _CHANGES
-        keys.refuse(beside_sites, path, f"{_SITES} says who is linked to whom: {_ONE_OF_TWO}")
     both = ideal.range_m and (ideal.links or ideal.changes)
     keys.refuse(both, _RANGE, f"the links are given, so there is no range: {_ONE_OF_TWO}")
 

@@ -32,7 +32,9 @@ from typing import Any
 from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.scenario import mac
 from roambus.bridge.scenario.ideal import LINKS_FILE
+from roambus.bridge.scenario.mac import AnyMac
 from roambus.bridge.scenario.radio import (
     DATA_RATE,
     FILE,
@@ -80,14 +82,16 @@ class RadioReader:
             sleep_power_mw=next(iter(file.sleep_levels.values())),
         )
 
-    def mac(self) -> MacSettings:
+    def mac(self) -> AnyMac:
         """The settings of the MAC, which must take the radio to be what it is."""
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
         for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
             if self._keys.has(key):  # another MAC need not know it
                 value = self._keys.value(key)
                 self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
-        return self._keys.build(MacSettings)
+        chosen = mac.SETTINGS.get(self._keys.value(mac.PROTOCOL), MacSettings)  # a simulator may have others
+        with self._keys.mistakes_of(mac.PROTOCOL.name):
+            return self._keys.build(chosen)
 
     def losses(self, is_measured: bool) -> GivenLosses | None:
         """The path losses that the ini's file gives, if it names one."""

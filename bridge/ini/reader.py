@@ -30,7 +30,6 @@ from roambus.bridge.ini.network import (
     read_faults,
     read_ideal,
     read_measured,
-    read_sites,
     read_temporal,
     read_tree,
 )
@@ -175,7 +174,6 @@ def parse_scenario(
         agent_parameters=parameters[0],
         other_parameters={node: own for node, own in enumerate(parameters) if own != parameters[0]},
         tree=read_tree(keys, nodes, read_absences(keys)),
-        sites=read_sites(keys, nodes),
         faults=read_faults(keys),
         ideal=read_ideal(keys),
         ns3=keys.build(Ns3Settings),

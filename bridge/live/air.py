@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
-from roambus.bridge.backends.interface import Delivery, Failure, Hello, NodeInfo, Own, Step, Totals, Transmission
+from roambus.bridge.backend import Delivery, Failure, Hello, NodeInfo, Own, Step, Totals, Transmission
 from roambus.bridge.live.frames import LONGEST_DATAGRAM, LONGEST_PAYLOAD, Frame, Gate, Seal
 from roambus.bridge.live.links import Links
 from roambus.bridge.scenario.definition import Scenario

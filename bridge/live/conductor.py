@@ -37,15 +37,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import Backend, Totals
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import Backend, Totals
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
 from roambus.bridge.live.air import Address
 from roambus.bridge.live.connection import PROTOCOL, REACH_S, Peer, Peers, UnreachableError, error_of, poller_of
 from roambus.bridge.live.frames import KEY_BYTES, RUN_BYTES
-from roambus.bridge.live.journal import Row, add_rows, read_rows
+from roambus.bridge.live.journal import add_rows, read_rows
 from roambus.bridge.live.links import ALL, links_of
 from roambus.bridge.live.node import ENDED, code_of
 from roambus.bridge.mobility import moves_until, paths_of
@@ -54,10 +54,21 @@ from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.trace.schema import LIVE_RUNS
-from roambus.python_protocol.actions import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
+from roambus.bridge.trace.schema import LIVE_RUNS, TraceRow
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import (
+    CRASH,
+    DELIVER,
+    FREEZE,
+    LIST_SEPARATOR,
+    MICROSECOND,
+    MILLISECOND,
+    PUBLISH,
+    RECOVER,
+    SECOND,
+    NodeId,
+    SimTime,
+)
 
 PREPARE_S = 60.0
 """How long a node may take to prepare a run: it imports the agent, and works out the movement of all nodes."""
@@ -262,7 +273,7 @@ class Conductor:
             add_rows(rows, trace)
             count_missed(rows, missed)
         for at, node, event in self._faults:
-            trace.add(at, node, event)
+            trace.add(TraceRow(at, node, event))
         moves = moves_until(paths_of(scenario), scenario.time_limit)
         trace_totals(trace, scenario.time_limit, Totals(self._counts(drifts), moves=moves))
         self._peers.ask_all("forget", lambda _: {"run": self._run}, REACH_S, up)
@@ -308,17 +319,17 @@ class Conductor:
             yield f"processes of nodes died {crashes} times"
 
 
-def count_missed(rows: Iterable[Row], missed: Counter[NodeId]) -> None:
+def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
     """Adds what was published for each node, and takes off what was delivered there, each notification once.
 
     A node that was killed can deliver one again: it has forgotten that it did.
     """
     delivered: set[tuple[NodeId, str]] = set()
-    for _, node, event, _, notification, _, _, _, detail in rows:
-        if event == PUBLISH and detail:
-            missed.update(map(int, detail.split(LIST_SEPARATOR)))
-        elif event == DELIVER:
-            delivered.add((node, notification))
+    for row in rows:
+        if row.event == PUBLISH and row.detail:
+            missed.update(map(int, row.detail.split(LIST_SEPARATOR)))
+        elif row.event == DELIVER and row.notification_id:
+            delivered.add((row.node, row.notification_id))
     missed.subtract(node for node, _ in delivered)
 
 

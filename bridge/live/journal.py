@@ -17,18 +17,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import get_args, get_type_hints
 
 from roambus.bridge.errors import BackendError
 from roambus.bridge.limits import TRACE_ROWS
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.bridge.trace.schema import TraceRow
+from roambus.python_protocol.vocabulary import NodeId
 
-_KINDS: tuple[tuple[type[Any], ...], ...] = (
-    (int,), (int,), (str,), (str, type(None)), (str, type(None)), (int, type(None)),
-    (int, type(None)), (int, type(None)), (str, type(None)),
-)  # fmt: skip
-"""What stands in the columns of a row, which are the arguments of `TraceWriter.add`."""
+_KINDS = [get_args(kind) or (kind,) for kind in get_type_hints(TraceRow).values()]
+"""The types of the values in each column of a row."""
 
 
 class Journal(TraceWriter):
@@ -42,20 +40,8 @@ class Journal(TraceWriter):
         if os.fstat(self._file).st_size:
             os.write(self._file, b"\n\n")
 
-    def add(  # noqa: PLR0913, PLR0917  # as in the class that this stands for
-        self,
-        time: SimTime,
-        node: NodeId,
-        event: str,
-        message_type: str | None = None,
-        notification_id: str | None = None,
-        peer: NodeId | None = None,
-        size: int | None = None,
-        hops: int | None = None,
-        detail: str | None = None,
-    ) -> None:
-        """Adds a row, as `TraceWriter.add` does."""
-        row = (time, node, event, message_type, notification_id, peer, size, hops, detail)
+    def add(self, row: TraceRow) -> None:
+        """Takes a row, as the class that this stands for."""
         self._waiting.append(json.dumps(row, separators=(",", ":")))
 
     def flush(self) -> None:
@@ -74,10 +60,7 @@ class Journal(TraceWriter):
             os.close(self._file)
 
 
-Row = tuple[Any, ...]
-
-
-def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
+def read_rows(text: bytes, node: NodeId) -> Iterator[TraceRow]:
     """The rows of the node's journal; raises BackendError, which names the node, for what no node writes.
 
     A node on another machine has the keys, and can have a mistake all the same: what would make a trace that nobody can
@@ -99,7 +82,7 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[Row]:
             raise BackendError(f"node {node}: line {number} of its journal is not a row") from None
         if not _is_row(row, node):
             raise BackendError(f"node {node}: line {number} of its journal is not a row of this node")
-        yield tuple(row)
+        yield TraceRow(*row)
 
 
 def _is_row(row: object, node: NodeId) -> bool:
@@ -113,7 +96,7 @@ def _is_row(row: object, node: NodeId) -> bool:
     )
 
 
-def add_rows(rows: Iterable[Row], trace: TraceWriter) -> None:
+def add_rows(rows: Iterable[TraceRow], trace: TraceWriter) -> None:
     """Puts the rows into a trace."""
     for row in rows:
-        trace.add(*row)
+        trace.add(row)

@@ -36,8 +36,8 @@ from typing import NoReturn
 
 import pyarrow as pa
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble

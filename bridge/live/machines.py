@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
@@ -142,7 +142,7 @@ def _keys(file: Path, given: Any) -> CurveKeys:
     """The table of keys, each in the 40 characters that ZeroMQ writes it with (Z85); raises UserError."""
     names = [one.name for one in fields(CurveKeys)]
     if not isinstance(given, dict) or given.keys() != set(names):
-        raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus live machines makes them")
+        raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus node --write makes them")
     for name in names:
         if not isinstance(given[name], str) or len(given[name]) != 40 or not given[name].isascii():
             raise UserError(f"{file}: keys.{name}: no key of 40 characters")

@@ -28,8 +28,8 @@ Conductor and node compare a hash of the code that drives the agent, and of the 
 would be nobody's.
 
 A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
-agent begins with what the template told it until then (`own_part` in the host's agenda): its boot, its place in a tree,
-its subscriptions. What it had published is not published again.
+agent begins with what the template told it until then (`own_part` in `host.event_queue`): its boot, its place in a
+tree, its subscriptions. What it had published is not published again.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backend import Own
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.interface import Own
+from roambus.bridge.code import code_hash
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.event_loop import Host
@@ -58,7 +59,6 @@ from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.live.links import Links, links_of
 from roambus.bridge.process import BRIDGE, private_folder
-from roambus.bridge.runs.identity import code_hash
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario

@@ -30,7 +30,7 @@ from zlib import crc32
 from google.protobuf.message import DecodeError, Message
 
 from roambus.bridge.agents import find_code
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import file_names, radio_file_name

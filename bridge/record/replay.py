@@ -32,7 +32,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
-from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, InterruptionError, ProtocolError, RoambusError, UserError, mistakes_at
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host

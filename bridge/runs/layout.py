@@ -7,7 +7,7 @@ DIR/aggregated/*.parquet                            what `roambus.spark.aggregat
 DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` draws and writes from the metrics
 
 `sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
-what a sweep writes, and nothing else. Results that an earlier version made lack the keys that it did not know.
+what a sweep writes, and nothing else.
 
 What is written into results may not be possible, because a disk is full or the folder is somebody else's, and a link in
 results of a stranger's would lead out of them: both end with one message, which names the place and what to do.
@@ -53,10 +53,39 @@ AGENTS_FOLDER = "agents"
 """The files of agents that were given as classes."""
 REPORT_FILE = "report.html"
 
+# Where runs lie
+
+
+def run_folder(point: str, seed: int) -> Path:
+    """The folder of a run below its results; `point` is such as "agent=mft/speed=2"."""
+    return Path(TRACES, point, f"{SEED}={seed}")
+
+
+def files_of_runs(results: Path, name: str) -> list[Path]:
+    """The files of that name of all runs, in the order of their paths."""
+    return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{name}"))
+
+
+def find_traces(results: Path) -> list[Path]:
+    """The trace files of all runs, in the order of their paths."""
+    return files_of_runs(results, TRACE_FILE)
+
+
+def run_name(file: Path) -> str:
+    """What tables call the run of a file in its folder: its folders from `agent=` on; raises ValueError."""
+    parts = file.parent.parts
+    return "/".join(parts[len(parts) - parts[::-1].index(TRACES) :])
+
+
+def levels_of(run: str) -> dict[str, str]:
+    """The names and values of a run's folders: agent, axes, seed."""
+    return dict(level.split("=", 1) for level in run.split("/"))
+
+
 # The request
 
 STUDY, SWEEP = "study", "sweep"
-"""The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
+"""The keys under which results name their study and their sweep."""
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
 MORE_SEEDS = "more_seeds"
 """The key under which some points have more seeds than the others: all below these numbers."""
@@ -68,6 +97,8 @@ PRECISION = "precision"
 """The key under which results name the options by which points got as many seeds as they needed."""
 MEASURE = "measure"
 """The key under which results name what the sweep measures beside the metrics of every run."""
+TITLES = "titles"
+"""The key under which results have the names of agents for readers, by their labels."""
 ORACLE = "oracle_subscribers"
 """The key under which results name the agents that the scenario tells who the subscribers are."""
 MOST_BYTES = 16 * 2**20
@@ -98,7 +129,7 @@ def read_asked(results: Path) -> dict[str, Any]:
 
 
 def count_runs(asked: Mapping[str, Any]) -> int | None:
-    """The number of runs that the sweep requested; None if an earlier version did not write it down."""
+    """The number of runs that the sweep requested; None if the results do not say."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere = sum(math.prod(map(len, axes_of(asked, agent).values())) for agent in asked[AGENTS]) * len(asked[SEEDS])
@@ -142,6 +173,7 @@ _SHAPES: dict[str, Any] = {
     PRECISION: str,
     MEASURE: [str],
     ORACLE: [str],
+    TITLES: {_EACH: str},
 }
 """What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
 says. Numbers are told by `type`, for to `isinstance` truth values are integers."""

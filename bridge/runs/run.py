@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Backend, BackendFactory, Framing, beyond_of
+from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import parameters_of
@@ -50,7 +50,7 @@ from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
-from roambus.bridge.trace.schema import AIR, RUN_KEY, USUAL_AIR, WARM_UP, About
+from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
@@ -145,7 +145,7 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
     air = _air(scenario, driven.framing)
     # Last, for it is what makes a run complete.
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **air, **about.metadata()})
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **air, **_migrations(agent), **about.metadata()})
 
 
 def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
@@ -154,6 +154,12 @@ def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
         return {}
     air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps
     return {} if air == USUAL_AIR else {AIR: f"{air[0]} {air[1]}"}
+
+
+def _migrations(agent: type[Agent]) -> dict[str, str]:
+    """The message types by which metrics count the cost of migrations."""
+    names = " ".join(message.message_type for message in agent.migration_messages)
+    return {MIGRATION_MESSAGES: names} if names else {}
 
 
 def _about(plan: RunPlan, scenario: Scenario, agent: type[Agent], backend: str, simulator: str) -> About:

@@ -21,18 +21,18 @@ from math import inf
 from typing import NamedTuple
 
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.mac import AnyMac
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import (
     ChannelSettings,
     GivenLosses,
     InterferenceSettings,
-    MacSettings,
     Ns3Settings,
     RadioSettings,
 )
 from roambus.bridge.temporal_model import TemporalModel
-from roambus.python_protocol.events import Attach, Detach, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -104,7 +104,7 @@ class Scenario:
     field_m: tuple[float, float]
     channel: ChannelSettings
     radio: RadioSettings
-    mac: MacSettings
+    mac: AnyMac
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0
@@ -117,8 +117,6 @@ class Scenario:
     """Those of the nodes that have others than node 0."""
     tree: tuple[ParentChange, ...] = ()
     """The changes are in the order of time. Agents whose parameter `tree` is "given" get them as events."""
-    sites: Sites | None = None
-    """Agents that need sites get them; over ideal links they determine the links."""
     faults: tuple[Fault, ...] = ()
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()

@@ -10,7 +10,7 @@ and for the client on a broker's node, the links do not change, and the agent ge
 
 The same rules serve the reader of the ini, which can name the key, and the host, which learns only from the back-end
 when nodes boot: so they raise ValueError where the key is known, and UserError where it is not. What a fault does to a
-running node is the host's (`roambus.bridge.host.agenda`).
+running node is the host's (`roambus.bridge.host.event_queue`).
 
 A broker keeps its place in a given tree even while its client is away, for others are connected through it. A real node
 would fall silent as a whole; that is a fault, and is planned as one.
@@ -84,10 +84,10 @@ class Outage(NamedTuple):
     crashed: bool
 
 
-Outages = Mapping[NodeId, Sequence[Outage]]
+OutagesByNode = Mapping[NodeId, Sequence[Outage]]
 
 
-def outages(faults: Iterable[Fault]) -> Outages:
+def outages(faults: Iterable[Fault]) -> OutagesByNode:
     """The outages of each node that has any, in the order of time. One that freezes and then crashes has one."""
     found: dict[NodeId, list[Outage]] = {}
     for fault in faults:
@@ -101,7 +101,7 @@ def outages(faults: Iterable[Fault]) -> Outages:
     return found
 
 
-def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
+def outage_at(planned: OutagesByNode, node: NodeId, at: SimTime) -> Outage | None:
     """The outage in which `node` is down at `at`, if there is one.
 
     A node is up again at the very instant of its recovery: what is planned for that instant is carried out.

@@ -40,9 +40,9 @@ COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is 
 class IdealLinks:
     """The links of the ideal back-end, which other back-ends ignore.
 
-    A scenario with a tree has the edges of the tree as its links. One with sites has the links of the sites, and what
-    `changes` makes of them. Otherwise `links` and `changes` say what the links are. If there are none of these either,
-    every pair of nodes is linked that is within `range_m` of each other, wherever the mobility takes them.
+    A scenario with a tree has the edges of the tree as its links. Otherwise `links` and `changes` say what they are. If
+    there are none of these either, every pair of nodes is linked that is within `range_m` of each other, wherever the
+    mobility takes them.
     """
 
     delay: SimTime = key(

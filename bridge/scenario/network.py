@@ -1,6 +1,6 @@
 """The run and its network as a whole: how long it lasts, its seed, its field, and the plans that concern many nodes.
 
-A plan for many nodes stands in one key of the network (`SN.tree`, `SN.sites`, `SN.commands`), and not in a key of each
+A plan for many nodes stands in one key of the network (`SN.tree`, `SN.commands`), and not in a key of each
 node: who reads it sees the order of what happens between the nodes. Castalia declares none of these parameters and
 never asks for them, which OMNeT++ allows, so that one ini serves both back-ends.
 
@@ -17,7 +17,6 @@ from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
 from roambus.bridge.limits import DURATION, NODES, Limit
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import Order, ParentChange
-from roambus.python_protocol.events import Sites
 from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime, format_time
 
@@ -66,12 +65,6 @@ class NetworkSettings:
     field_y_m: float = key(_NETWORK + "field_y", NUMBER, "30", "height of the field", "m", _SIDE)
     deployment: str = key(
         _NETWORK + "deployment", TEXT, '""', "where nodes start: uniform, center, 5x5, or by ranges: [0..3]->2x2"
-    )
-    sites: Sites | None = key(
-        _NETWORK + "sites",
-        quoted("sites", plans.sites),
-        '""',
-        'brokers and clients of each site, such as "a: 0 1 2 | 6, b < a: 3..5 | 7"; Castalia ignores it',
     )
     tree: tuple[ParentChange, ...] = key(
         _NETWORK + "tree",

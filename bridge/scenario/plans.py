@@ -22,7 +22,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from roambus.bridge import keys
-from roambus.python_protocol.events import SiteLine, Sites, make_sites, split_line
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
@@ -178,13 +177,6 @@ def tree(text: str) -> tuple[ParentChange, ...]:
     return tuple(_parent(at, word) for at, words in _timed(text, first=0) for word in words)
 
 
-def sites(text: str) -> Sites | None:
-    """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7", which is name < parent: brokers | clients for each site."""
-    _check_ranges(text)
-    lines = [split_line(item) for item in _items(text)]
-    return make_sites(map(_site, lines)) if lines else None
-
-
 def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
     """Reads "12s crash, 20s recover", of one node."""
     planned: list[tuple[SimTime, FaultKind]] = []
@@ -292,11 +284,6 @@ def _partition(at: SimTime, words: list[str]) -> Partition:
     if sum(map(len, groups)) > len(frozenset[NodeId]().union(*groups)):
         raise ValueError(f"{' '.join(words)!r} has a node in two groups")
     return Partition(at, groups)
-
-
-def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]:
-    brokers, clients = (tuple(_members(part, "a: 0..2 | 6")) for part in (line.brokers, line.clients))
-    return line.name, line.parent, brokers, clients
 
 
 def _check_ranges(text: str) -> None:

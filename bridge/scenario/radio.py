@@ -20,9 +20,10 @@ advice on what is sensible.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from roambus.bridge.keys import EVERY_NODE, MILLISECONDS, OPTIONAL_FILE, POWER, TEXT, TRUTH, WHOLE, key, keys_of
-from roambus.python_protocol.settings import NUMBER, Range, Setting
+from roambus.python_protocol.settings import NUMBER, Range, Setting, settings_of
 from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
@@ -133,6 +134,8 @@ _WAIT = Range(at_least=0)
 class MacSettings:
     """TunableMAC as CSMA, and the routing header above it."""
 
+    PROTOCOL: ClassVar[str] = "TunableMAC"
+
     buffer_size: int = key(
         MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
     )
@@ -222,12 +225,17 @@ class MacSettings:
 
 
 MAC_KEYS = (
-    Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=("TunableMAC",)),
-    Setting(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     Setting(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
-    *keys_of(MacSettings),
+    *(one for one in keys_of(MacSettings) if one.name.startswith(MAC)),
     DATA_RATE,
+)
+"""TunableMAC's; `scenario.mac` has the other MACs."""
+
+
+ROUTING_KEYS = (
+    Setting(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     FRAME_OVERHEAD,
+    settings_of(MacSettings)["network_overhead_bytes"],
     Setting(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", choices=("BypassRouting",)),
     Setting(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     Setting(

@@ -6,7 +6,7 @@ back-end, and the place that each agent gets whenever its parent or its children
 Changes of one time are one change: whoever swaps two nodes writes two changes, between which the parents make a circle
 that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
 
-A tree, like sites, must go together with the roles of the nodes: only brokers have others below them.
+A tree must go together with the roles of the nodes: only brokers have others below them.
 
 Agents get their place, and need not find it out: this is the assumption of the papers which describe brokers on a
 tree that somebody else keeps. What keeps it is not modelled: a crashed broker's neighbours are told at the instant of
@@ -20,7 +20,7 @@ from itertools import groupby
 
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
-from roambus.python_protocol.events import Rewired, Sites
+from roambus.python_protocol.events import Rewired
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 Parents = dict[NodeId, NodeId | None]
@@ -147,17 +147,3 @@ class Places:
         parent = self._parents[node]
         there = tuple(sorted(self._children[node] - self._down))
         return Rewired(None if parent in self._down else parent, there, self._brokers & frozenset(there))
-
-
-def check_roles(sites: Sites, roles: Sequence[Role]) -> None:
-    """Raises ValueError for a node without a site, or with roles of both a broker and a client."""
-    brokers = {node for site in sites for node in site.brokers}
-    for node, its in enumerate(roles):
-        if node not in sites.of_node:
-            raise ValueError(f"node {node} is in no site")
-        if node in brokers and its != Role.BROKER:
-            raise ValueError(
-                f"node {node} is a broker of a site: its role must be broker, and clients need other nodes"
-            )
-        if node not in brokers and Role.BROKER in its:
-            raise ValueError(f"node {node} is a client of a site, so it cannot have the role broker")

@@ -34,8 +34,8 @@ import pyarrow.parquet as pq
 from roambus.bridge.errors import AgentError, UserError, mistakes_at
 from roambus.bridge.files import UnfinishedFile, check_writable
 from roambus.bridge.limits import TRACE_ROWS
-from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, read_metadata
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
+from roambus.python_protocol.vocabulary import SECOND
 
 GREATEST_NODE = 65535
 """The address of broadcast, above which there is none."""
@@ -75,30 +75,16 @@ class TraceLevel(Enum):
 
 
 class TraceWriter:
-    """Collects rows; `write` puts them on disk in the order of time, then of occurrence.
-
-    A row is a tuple from the arguments on, and a column of a batch after that: no object stands for a row at any time.
-    """
+    """Collects rows; `write` puts them on disk in the order of time, then of occurrence."""
 
     def __init__(self, level: TraceLevel = TraceLevel.APP) -> None:
         self.receives = level is TraceLevel.FULL
-        self._rows: list[tuple[object, ...]] = []
+        self._rows: list[TraceRow] = []
         self._batches: list[pa.RecordBatch] = []
 
-    def add(  # noqa: PLR0913, PLR0917  # a column each: to wrap and unwrap them takes longer than to keep them
-        self,
-        time: SimTime,
-        node: NodeId,
-        event: str,
-        message_type: str | None = None,
-        notification_id: str | None = None,
-        peer: NodeId | None = None,
-        size: int | None = None,
-        hops: int | None = None,
-        detail: str | None = None,
-    ) -> None:
-        """Adds a row at `time` (ns) on `node`, with the columns of the schema; `size` is in bytes."""
-        self._rows.append((time / SECOND, node, event, message_type, notification_id, peer, size, hops, detail))
+    def add(self, row: TraceRow) -> None:
+        """Takes a row."""
+        self._rows.append(row)
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
 
@@ -114,7 +100,8 @@ class TraceWriter:
         write_trace(self.table(), path, metadata)
 
     def _pack(self) -> None:
-        columns = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)
+        times, *others = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)
+        columns = [time / SECOND for time in times], *others
         try:
             arrays = [pa.array(column, field.type) for column, field in zip(columns, TRACE_SCHEMA, strict=True)]
         except UnicodeEncodeError as error:
@@ -123,15 +110,15 @@ class TraceWriter:
         self._rows.clear()
 
 
-def _unwritable(rows: Iterable[tuple[Any, ...]]) -> AgentError:
+def _unwritable(rows: Iterable[TraceRow]) -> AgentError:
     """The error for the first row with a text that no file can hold, such as an agent's name for its messages."""
-    for time_s, node, event, *others in rows:
+    for row in rows:
         try:
-            for text in (event, *others):
-                check_writable(str(text))
+            for value in row:
+                check_writable(str(value))
         except ValueError as error:
-            place = f"node {node}, simulation time {time_s:g} s, the row {event!a} of the trace"
-            return AgentError(f"{place}: {error}", node, round(time_s * SECOND), event)
+            place = f"node {row.node}, simulation time {row.time / SECOND:g} s, the row {row.event!a} of the trace"
+            return AgentError(f"{place}: {error}", row.node, row.time, row.event)
     raise ValueError("all rows can be written")
 
 

@@ -20,28 +20,24 @@ keys that are not known are ignored, and unless all that are known are there not
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pyarrow as pa
 
-from roambus.python_protocol.actions import (
-    ANSWER,
+from roambus.python_protocol.vocabulary import (
     ATTACH,
-    CACHE,
     CRASH,
     DELIVER,
     DETACH,
     DIE,
     DROP,
     ENERGY,
-    FORGET,
     FREEZE,
     LIST_SEPARATOR,
     MIGRATE,
     MOVE,
-    OVERLAY,
     PUBLISH,
     RADIO,
     RECEIVE,
@@ -50,18 +46,17 @@ from roambus.python_protocol.actions import (
     ROLE,
     ROUTE,
     SEND,
-    SERVE,
     STORE,
     SUBSCRIBE,
     UNSUBSCRIBE,
+    NodeId,
+    SimTime,
 )
 
 __all__ = [
     "AIR",
-    "ANSWER",
     "ATTACH",
     "BYTES",
-    "CACHE",
     "CRASH",
     "DELIVER",
     "DETACH",
@@ -70,7 +65,6 @@ __all__ = [
     "DROP",
     "ENERGY",
     "EVENT",
-    "FORGET",
     "FREEZE",
     "HOPS",
     "LATEST_S",
@@ -78,11 +72,11 @@ __all__ = [
     "LONGEST",
     "MESSAGE_TYPE",
     "MIGRATE",
+    "MIGRATION_MESSAGES",
     "MOVE",
     "NODE",
     "NOTIFICATION_ID",
     "NO_TEMPLATE",
-    "OVERLAY",
     "PEER",
     "PUBLISH",
     "RADIO",
@@ -93,7 +87,6 @@ __all__ = [
     "ROUTE",
     "RUN_KEY",
     "SEND",
-    "SERVE",
     "STORE",
     "SUBSCRIBE",
     "TIME_S",
@@ -102,36 +95,41 @@ __all__ = [
     "USUAL_AIR",
     "WARM_UP",
     "About",
+    "TraceRow",
     "read_metadata",
 ]  # fmt: skip
-
-TIME_S = "time_s"
-NODE = "node"
-EVENT = "event"
-MESSAGE_TYPE = "message_type"
-NOTIFICATION_ID = "notification_id"
-PEER = "peer"
-BYTES = "bytes"
-HOPS = "hops"
-DETAIL = "detail"
 
 LATEST_S = 1e9
 """No row of a trace is later, and no way-point of a movement: times are exact to a microsecond at least up to here."""
 
-TRACE_SCHEMA = pa.schema(
-    [
-        pa.field(TIME_S, pa.float64(), nullable=False),
-        pa.field(NODE, pa.int32(), nullable=False),
-        pa.field(EVENT, pa.string(), nullable=False),
-        pa.field(MESSAGE_TYPE, pa.string()),
-        pa.field(NOTIFICATION_ID, pa.string()),
-        pa.field(PEER, pa.int32()),
-        pa.field(BYTES, pa.int32()),
-        pa.field(HOPS, pa.int32()),
-        pa.field(DETAIL, pa.string()),
-    ]
-)
+
+class TraceRow(NamedTuple):
+    """A row of a trace, by its columns; each column but the first has the field's name and type in the file, too."""
+
+    time: SimTime
+    """In ns; the file has seconds."""
+    node: NodeId
+    event: str
+    message_type: str | None = None
+    notification_id: str | None = None
+    peer: NodeId | None = None
+    bytes: int | None = None
+    hops: int | None = None
+    detail: str | None = None
+
+
+def _columns() -> Iterator[pa.Field]:
+    for name, kind in get_type_hints(TraceRow).items():
+        if name == "time":
+            yield pa.field("time_s", pa.float64(), nullable=False)
+        else:
+            is_text = str in (kind, *get_args(kind))
+            yield pa.field(name, pa.string() if is_text else pa.int32(), nullable=type(None) in get_args(kind))
+
+
+TRACE_SCHEMA = pa.schema(list(_columns()))
 """The columns of every trace, in this order; rows are sorted by time, then by order of occurrence."""
+TIME_S, NODE, EVENT, MESSAGE_TYPE, NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL = list[str](TRACE_SCHEMA.names)
 
 # What a trace says of itself
 
@@ -143,6 +141,8 @@ AIR = "roambus.air"
 """The name of what a frame is on the air: bytes of headers, and bit/s; without it they are the usual ones."""
 USUAL_AIR = 25, 250_000
 """The headers of network, MAC and radio of all templates that come with roambus, and the rate of their radio."""
+MIGRATION_MESSAGES = "roambus.migration_messages"
+"""The name of the message types that migrations cause, separated by blanks; absent if the agent declares none."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"

@@ -12,7 +12,7 @@ are on one node (b1/s1). So commands about clients refuse the name of a broker a
 other one would mean something else.
 
 How a command becomes an event: `CommandReader.read` makes values of a line here, `timeline.Timeline.add` gives them
-times and makes commands of the scenario of them, and `roambus.bridge.host.agenda` puts these on the agenda of the run,
+times and makes commands of the scenario of them, and `roambus.bridge.host.event_queue` queues these for the run,
 from where the agent is told.
 
 One pattern for each sentence, tried in their order, and no grammar: a line is one sentence, which says who does what.

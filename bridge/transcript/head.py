@@ -1,6 +1,6 @@
 """The head of a transcript: the agent, the network, and the definitions of names.
 
-A line begins with its keyword. Below `tree`, `sites`, `field` and `setup` lines are indented: they belong to the
+A line begins with its keyword. Below `tree`, `field` and `setup` lines are indented: they belong to the
 keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
 and a second in which what follows from a command comes to an end.
 
@@ -78,7 +78,7 @@ def read_head(document: Document) -> tuple[Head, Network]:
     return reader.head, network
 
 
-BLOCKS = ("tree", "sites", "field", "setup")
+BLOCKS = ("tree", "field", "setup")
 """Keywords with indented lines below them."""
 KEYWORDS = (
     "agent", "times", "by", "hide",
@@ -124,8 +124,6 @@ class _HeadReader:
         match self._block:
             case "tree":
                 self.drawing.draw_tree_line(text.rstrip())
-            case "sites":
-                self.drawing.draw_site(text)
             case "field":
                 self.drawing.draw_place(text)
             case "setup":

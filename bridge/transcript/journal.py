@@ -23,26 +23,22 @@ from roambus.bridge.host.agents import Handle
 from roambus.bridge.transcript.document import format_attributes
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Look, Slot
-from roambus.python_protocol.actions import (
-    ANSWER,
-    CACHE,
-    DROP,
-    FORGET,
-    MIGRATE,
-    REPLAY,
-    ROUTE,
-    STORE,
-    Action,
-    Deliver,
-    Note,
-    Send,
-)
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, SendFailed
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
+from roambus.python_protocol.messages.fields import NOBODY, Names
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DROP,
+    MIGRATE,
+    MILLISECOND,
+    REPLAY,
+    ROUTE,
+    STORE,
+    NodeId,
+    SimTime,
+)
 
 
 class Entry(NamedTuple):
@@ -128,14 +124,14 @@ class NetworkNames(Names):
 class Wording:
     """Puts entries and views of a journal in lines, with the names of a transcript."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, own_notes: Mapping[str, str]) -> None:
+        """`own_notes` are those of the agent (`Agent.own_notes`)."""
         self._names = names
+        self._own_notes = own_notes
         self._notes: dict[str, Callable[[str, Note], str]] = {
             STORE: lambda node, note: f"{node} stores {self._subject(note)} for {names.subscriber(note.peer)}",
             REPLAY: lambda node, note: f"{node} replays {self._subject(note)} for {names.subscriber(note.peer)}",
             DROP: lambda node, note: f"{node} drops {self._subject(note)} ({note.detail})",
-            CACHE: lambda node, note: f"{node} caches {self._subject(note)}",
-            FORGET: lambda node, note: f"{node} forgets {self._subject(note)} ({note.detail})",
             MIGRATE: lambda node, note: (
                 f"{node} has no parent" if note.peer is None else f"{node} migrates to {names.node(note.peer)}"
             ),
@@ -154,7 +150,9 @@ class Wording:
             case Note() as note if write := self._notes.get(note.name):
                 return write(node, note)
             case Note() as note:
-                return f"{node} notes {note.name} {self._subject(note)} {note.detail or ''}".rstrip()
+                line = self._own_notes.get(note.name, "{node} notes {name} {subject} {detail}")
+                detail, subject = note.detail or "", self._subject(note)
+                return line.format(node=node, name=note.name, subject=subject, detail=detail).rstrip()
 
     def lines(self, view: View) -> Iterator[str]:
         """The listings of the nodes that a command names, or of all that have something to show."""
@@ -174,7 +172,7 @@ class Wording:
 NOTHING = "(nothing)"
 """This line stands below a command that nothing follows."""
 
-ALWAYS_HIDDEN = {ROUTE, ANSWER}
+ALWAYS_HIDDEN = {ROUTE}
 """These notes are for the metrics only."""
 
 Outputs = dict[int, list[str]]

@@ -1,4 +1,4 @@
-"""The network of a transcript, which its head draws: a tree, links, sites, or a field on which nodes walk.
+"""The network of a transcript, which its head draws: a tree, links, or a field on which nodes walk.
 
 A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
 node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1: so a line
@@ -7,7 +7,7 @@ that is added in the middle of a drawing does not change the numbers that agents
 On a field nodes have places in metres. They are linked while they are in range of each other, and go straight to where
 a command sends them, at one speed.
 
-Tree, links, sites and field exclude each other, for each of them alone says who is linked to whom. Processes of one
+Tree, links and field exclude each other, for each of them alone says who is linked to whom. Processes of one
 node share its radio and its agent: a message between them is none, and so a node has the roles of all its processes,
 and one broker at most.
 
@@ -18,7 +18,7 @@ reader expects b1 to win. A position in the file would change with every line th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from math import dist
@@ -28,7 +28,6 @@ from typing import NamedTuple
 from roambus.bridge.keys import matched
 from roambus.bridge.limits import NODES
 from roambus.bridge.scenario.nodes import GivenWay, Mobility, Static, WayPoint
-from roambus.python_protocol.events import SiteLine, Sites, make_sites, split_line
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
 
@@ -42,13 +41,12 @@ _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or sites, or places."""
+    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or places."""
 
     processes: tuple[tuple[str, ...], ...]
     parents: Mapping[NodeId, NodeId | None]
     """The tree, which is empty if agents are to make their own."""
     links: tuple[tuple[NodeId, NodeId], ...]
-    sites: Sites | None = None
     places: Mapping[NodeId, Place] = field(default_factory=dict)
     """The places of all nodes, if their links follow from where they are."""
 
@@ -101,7 +99,6 @@ class Drawing:
         self._parents: dict[str, str | None] = {}
         """The tree by the first process of each node, as everywhere here."""
         self._links: list[tuple[str, str]] = []
-        self._sites: list[SiteLine] = []
         self._places: dict[str, Place] = {}
         self._has_lone_nodes = False
         self._branch: list[tuple[int, str]] = []
@@ -137,15 +134,6 @@ class Drawing:
             self._add(name)
         self._has_lone_nodes = True
 
-    def draw_site(self, text: str) -> None:
-        """Takes a site with its brokers and clients, "a: b1 b2 b3 | p1", or below another, "b < a: b4 b5 | s1 s2"."""
-        line = split_line(text)
-        for name in (*line.brokers.split(), *line.clients.split()):
-            if name.startswith("b") != (name in line.brokers.split()):
-                raise ValueError(f"{text.strip()}: write brokers (b1) before the |, and clients (s1, p1, n1) after it")
-            self._add(name)
-        self._sites.append(line)
-
     def draw_place(self, text: str) -> None:
         """Takes a node on a field, "n1 at 0,20"."""
         name, _, place = text.strip().partition(" at ")
@@ -153,12 +141,10 @@ class Drawing:
 
     def finish(self) -> Network:
         """Numbers the nodes, and returns the network."""
-        if [bool(kind) for kind in (self._parents, self._links, self._sites, self._places)].count(True) > 1:
-            raise ValueError("give a tree, or links, or sites, or a field: one of them")
-        if self._has_lone_nodes and (self._parents or self._sites or self._places):
-            raise ValueError(
-                "nodes without links stand beside links: in a tree, sites or a field each node has its place"
-            )
+        if [bool(kind) for kind in (self._parents, self._links, self._places)].count(True) > 1:
+            raise ValueError("give a tree, or links, or a field: one of them")
+        if self._has_lone_nodes and (self._parents or self._places):
+            raise ValueError("nodes without links stand beside links: in a tree or a field each node has its place")
         if not self._processes:
             raise ValueError("there is no network; draw a tree, or list links")
         processes = tuple(sorted(self._processes, key=lambda names: _order(names[0])))
@@ -166,7 +152,7 @@ class Drawing:
         parents = {number[name]: None if its is None else number[its] for name, its in self._parents.items()}
         links = tuple((number[a], number[b]) for a, b in self._links)
         places = {number[name]: place for name, place in self._places.items()}
-        return Network(processes, dict(sorted(parents.items())), links, _sites(self._sites, number), places)
+        return Network(processes, dict(sorted(parents.items())), links, places)
 
     def _connect(self, text: str, parent: str | None) -> str:
         """Adds a node of the tree; only a broker can have others below it."""
@@ -200,16 +186,6 @@ def expand_names(text: str) -> list[str]:
         raise ValueError(f"{text!r} counts down; write the lower number first")
     NODES.check(last - first + 1)
     return [f"{letter}{number}" for number in range(first, last + 1)]
-
-
-def _sites(lines: Iterable[SiteLine], number: Mapping[str, NodeId]) -> Sites | None:
-    """Sites with the numbers of their nodes; None if there are none."""
-
-    def nodes(names: str) -> tuple[NodeId, ...]:
-        return tuple(number[name] for name in names.split())
-
-    placed = [(line.name, line.parent, nodes(line.brokers), nodes(line.clients)) for line in lines]
-    return make_sites(placed) if placed else None
 
 
 def _order(name: str) -> tuple[str, int]:

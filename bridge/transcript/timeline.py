@@ -189,7 +189,6 @@ class Timeline:
             agent=agent,
             agent_parameters=parameters,
             tree=tuple(sorted(self._tree, key=lambda change: change.at)),
-            sites=self.network.sites,
             faults=tuple(self._faults),
             ideal=IdealLinks(
                 self.head.delay,

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
+from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
-from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.host.agents import Wrapper
 from roambus.bridge.host.event_loop import Host
@@ -34,16 +34,16 @@ from roambus.bridge.transcript.head import Head, read_head
 from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNames, OutputWriter, Wording
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
-from roambus.python_protocol.actions import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import parse_parameters, unknown
+from roambus.python_protocol.vocabulary import DROP, MIGRATE, REPLAY, STORE
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""
 
 
-NOTES = {STORE, REPLAY, DROP, MIGRATE, CACHE, FORGET, OVERLAY, SERVE}
-"""The notes that can be hidden beside messages."""
+NOTES = {STORE, REPLAY, DROP, MIGRATE}
+"""The notes that can be hidden beside messages, and those of the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     journal.reach(planned.scenario.time_limit)
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
-    writer = OutputWriter(timeline.slots, Wording(names), head.delay, hidden)
+    writer = OutputWriter(timeline.slots, Wording(names, planned.agent_class.own_notes), head.delay, hidden)
     return document.with_outputs(writer.outputs(journal, times=overrides.times or head.times))
 
 
@@ -152,13 +152,15 @@ def hidden_names(document: Document, planned: Plan) -> set[str]:
     """What is not shown; raises UserError for a name that hides nothing, which is mistyped."""
     head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent_class.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
-    known = NOTES | {one for one in told if isinstance(one, str)}
+    own = planned.agent_class.own_notes
+    known = NOTES | own.keys() | {one for one in told if isinstance(one, str)}
     for name, number in head.hidden.items():
         with document.at(number):
             if name not in known:
                 raise UserError(unknown("type of message or note", name, dict.fromkeys(known)))
     # Where nodes move in a given tree, the commands say so already.
-    return ALWAYS_HIDDEN | head.hidden.keys() | ({MIGRATE} if planned.timeline.network.is_tree else set())
+    never_shown = {name for name, line in own.items() if not line}
+    return ALWAYS_HIDDEN | never_shown | head.hidden.keys() | ({MIGRATE} if planned.timeline.network.is_tree else set())
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:

@@ -33,7 +33,7 @@ from typing import TypeVar
 
 from google.protobuf.message import DecodeError as NoMessageError
 
-from roambus.bridge.backends.interface import (
+from roambus.bridge.backend import (
     Delivery,
     Failure,
     Framing,

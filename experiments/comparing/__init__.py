@@ -1,6 +1,5 @@
 """Agents compared with each other: any metric against any axis, with intervals and tests by seed.
 
-`comparison` looks up agents and metrics by name, tests agents against each other, and writes tables, text and
-picture. The package `roambus` gives the same to notebooks.
-`observations` reads single deliveries from the traces: how long they took, and when they were.
+`comparison` writes files and pictures, `selection` looks up names, `tables` holds the numbers and tests, and `text` and
+`picture` show them. `observations` reads single deliveries from the traces.
 """

@@ -1,20 +1,19 @@
 """Observations of single notifications, read from traces, for figures that show more than means.
 
-One figure shows how delays are distributed, as a share of all deliveries that were to be made, so that a curve ends at
-the delivery rate and no protocol looks fast because it drops what would be late. The other shows how many deliveries
-there are over time.
+One figure shows delays as a share of all deliveries that were to be made: a curve ends at the delivery rate, and no
+protocol looks fast because it drops what would be late. The other shows deliveries over time.
 
-`load` reads the runs of a sweep with all their metrics, whether they were aggregated before or not. Traces are found
-and examined; what earlier aggregations found of them comes from their store, and the rest is computed. If there are no
-traces, because they are large and were deleted, the tables of an aggregation are read.
+`load` reads the runs of a sweep with all their metrics, from the store or computed; without traces it reads the tables
+of an aggregation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +25,10 @@ from roambus.bridge.runs.layout import (
     FIGURES_FOLDER,
     LACKING,
     METRICS_FOLDER,
-    ORACLE,
     SEED,
     TRACES,
+    find_traces,
+    levels_of,
     read_asked,
     unlinked,
     writing,
@@ -41,7 +41,7 @@ from roambus.experiments.measurements import Measurements, agent_name, metrics_i
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
-from roambus.spark.aggregation.traces import REMEDY, Trace, find_traces, list_traces
+from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces
 from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run
@@ -121,8 +121,8 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
         folder.mkdir(parents=True, exist_ok=True)
         for sweep in sweeps:
             prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
-            observed, told = _observed(sweep, where), read_asked(sweep).get(ORACLE, ())
-            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, told), folder, look)]
+            observed, request = _observed(sweep, where), read_asked(sweep)
+            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed, request), folder, look)]
     return files
 
 
@@ -157,8 +157,7 @@ def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
 
 
 def _place(trace: Trace) -> Place:
-    levels = (level.partition("=") for level in trace.run.split("/"))
-    return tuple((name, value) for name, _, value in levels if name != SEED)
+    return tuple((name, value) for name, value in levels_of(trace.run).items() if name != SEED)
 
 
 def _varying(places: Sequence[Place]) -> str:
@@ -166,21 +165,23 @@ def _varying(places: Sequence[Place]) -> str:
     return " or ".join(name for name in names if len({dict(place).get(name) for place in places}) > 1)
 
 
-def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]], told: Collection[str]) -> CurveFigure:
+def _figure(
+    kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]], request: Mapping[str, Any]
+) -> CurveFigure:
     curve = distribution if kind == DELAYS else over_time
     varying = _varying([*observed]).split(" or ")
     lines = []
     for place, runs in observed.items():
         x, y = (tuple(values.tolist()) for values in curve(runs))
-        lines.append(Dots(_label(place, varying, told), x, y, dict(place)))
+        lines.append(Dots(_label(place, varying, request), x, y, dict(place)))
     seeds = max(map(len, observed.values()))
     return CurveFigure(f"{prefix}{kind}", *_TITLES[kind], tuple(lines), seeds, is_time=kind == DELIVERIES)
 
 
-def _label(place: Place, varying: Sequence[str], told: Collection[str]) -> str:
+def _label(place: Place, varying: Sequence[str], request: Mapping[str, Any]) -> str:
     """The agent, and the values of the axes in which lines differ."""
     named = [(name, value) for name, value in place if name in (AGENT, *varying) and value != LACKING]
-    return ", ".join(agent_name(value, told) if name == AGENT else f"{name} {value}" for name, value in named)
+    return ", ".join(agent_name(value, request) if name == AGENT else f"{name} {value}" for name, value in named)
 
 
 _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace("NAME", FOLDER_NAME.pattern))

@@ -62,8 +62,8 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     `is_timed` says that agents are known to read the clock.
     """
     planned = plan(document_of(question), overrides)
-    if planned.scenario.sites is not None or planned.timeline.network.places:
-        raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
+    if planned.timeline.network.places:
+        raise UserError(f"{question.path}: a tree or links can be explored, and no field")
     witness, hands = _run_setup(planned, relative=question.relative)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)

@@ -8,8 +8,8 @@
 - With `fast_messages` time passes only while no message is under way.
 
 A step includes everything that it causes at one instant, in the order of a run over ideal links
-(`bridge.host.agenda`): a fault, the losses of links, places in a given tree, the command; and then, as long as there
-are any, failures of sends. The functions of such a run decide each of these (`world.do`, `ideal.graph`).
+(`bridge.host.event_queue`): a fault, the losses of links, places in a given tree, the command; and then, as long as
+there are any, failures of sends. The functions of such a run decide each of these (`world.do`, `ideal.graph`).
 
 The consequences of a command are worked out once for each world, and those of an answer once for each set of links that
 carry, so that a step is mostly a few numbers that are put into a tuple.

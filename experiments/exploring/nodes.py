@@ -18,13 +18,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
-from roambus.bridge.agents import name_of
-from roambus.bridge.backends.interface import Hello, NodeInfo
+from roambus.bridge.backend import Hello, NodeInfo
 from roambus.bridge.errors import SideEffectError, UserError
-from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.host.agents import describe_failure, handler_of, place_of
 from roambus.bridge.host.codec import CodecCheck
-from roambus.bridge.host.event_loop import Performer, refuse
+from roambus.bridge.host.event_loop import ActionExecutor, refuse
+from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.process import is_raised
 from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.nodes import Ring
@@ -32,11 +31,11 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers
 from roambus.experiments.exploring.copies import Copier, Surroundings, parts
 from roambus.experiments.exploring.moments import NOW, ClockError, Moment, Probe
-from roambus.python_protocol.actions import ROUTE, Action, Deliver, Note
+from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -146,7 +145,7 @@ class Nodes:
         self._down: set[NodeId] = set()
         hello = Hello("exploration", [NodeInfo(0)] * size, 2 * NOW)
         codec = CodecCheck(agent_class)
-        self._performer = Performer(hello, Agenda(size), _Untraced(), codec, self._down, with_faults=True)
+        self._executor = ActionExecutor(hello, EventQueue(size), _Untraced(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(values)
         self.copier = Copier(self._chance)
         self._surroundings = Surroundings(agent_class, self.copier)
@@ -188,7 +187,7 @@ class Nodes:
 
     def _encoded(self, both: tuple[Agent, Timers], now: SimTime) -> bytes:
         """Return the state of an agent and its timers; raises UserError."""
-        name = name_of(self._agent_class)
+        name = self._agent_class.__name__
         try:
             return self.copier.encode_stable(both, now, self.narrowed)
         except UserError as error:
@@ -274,7 +273,7 @@ class Nodes:
         self._chance.script.clear()
         self._chance.script.extend(script)
         try:
-            with shared_generators_unused(name_of(self._agent_class)), _limited():
+            with shared_generators_unused(self._agent_class.__name__), _limited():
                 outcome: Outcome | Failure = self._outcome(agent, hands, event, now, tuple(script))
         except (ClockError, ChanceError) as error:
             if probe is not None:
@@ -295,22 +294,22 @@ class Nodes:
 
     def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
         """Have an agent handle an event, and the host of a run carry out its actions."""
-        self._performer.outgoing.clear()
+        self._executor.outgoing.clear()
         self._down.clear()
         if isinstance(event, Crashed):
             self._down.add(agent.node)
         actions = hands.handle(event, now)
         for action in actions:
-            self._performer.performing.get(type(action), refuse)(agent.node, action)
+            self._executor.executing.get(type(action), refuse)(agent.node, action)
         number = self._number(agent, hands.timers, now)
-        sends = tuple((one.destination, self.messages.number(one.message)) for one in self._performer.outgoing)
+        sends = tuple((one.destination, self.messages.number(one.message)) for one in self._executor.outgoing)
         seen = tuple(observations(actions))
         if seen:
             self.copier.encode(seen)  # refuses moments
         return Outcome(number, sends, seen, picks)
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:
-        raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {why}")
+        raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
 
 
 @contextmanager

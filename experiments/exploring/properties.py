@@ -29,7 +29,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import Announce, announce_file, import_file, silently
+from roambus.bridge.agents import Announce, announce_file, silently
+from roambus.bridge.code import import_file
 from roambus.bridge.errors import UserError
 from roambus.experiments.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent

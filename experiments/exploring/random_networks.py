@@ -1,4 +1,4 @@
-"""Random networks, by the names of their nodes: trees of brokers, graphs, fields, and sites of replicated brokers.
+"""Random networks, by the names of their nodes: trees of brokers, graphs, and fields.
 
 Each kind is drawn as a person would write it in the head of a transcript. Small networks are drawn more often than
 large ones, because most of what goes wrong goes wrong in them, and is found sooner. Delays are alike, or of a few kinds
@@ -19,7 +19,7 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 @dataclass(frozen=True)
 class Sketch:
-    """A network by the names of its nodes: what each hangs on is its parent, its site, or its place."""
+    """A network by the names of its nodes: what each hangs on is its parent, or its place."""
 
     kind: str
     nodes: tuple[tuple[str, str], ...] = ()
@@ -39,12 +39,6 @@ class Sketch:
             case "fields":
                 yield "field"
                 yield from (f"  {name} at {place}" for name, place in self.nodes)
-            case "sites":
-                yield "sites"
-                for site in dict.fromkeys(its for _, its in self.nodes):
-                    its = [name for name, one in self.nodes if one == site]
-                    brokers, clients = ([one for one in its if one.startswith("b") is kind] for kind in (True, False))
-                    yield f"  {site}: {' '.join(brokers)} | {' '.join(clients)}"
 
     def _branch(self, parent: str, depth: int) -> Iterator[str]:
         for name, at in self.nodes:
@@ -60,14 +54,12 @@ class Sketch:
         return replace(self, nodes=tuple(nodes), links=tuple(one for one in self.links if first not in one))
 
     def simpler(self) -> Iterator[Sketch]:
-        """The network with one node less, with one process less on a node, or with one site less."""
+        """The network with one node less, or with one process less on a node."""
         for name, at in reversed(self.nodes):
             yield self.without(name)
             for process in name.split("/")[1:]:
                 fewer = name.replace(f"/{process}", "")
                 yield replace(self, nodes=tuple((fewer, at) if one == name else (one, its) for one, its in self.nodes))
-        for site in dict.fromkeys(at for _, at in self.nodes) if self.kind == "sites" else ():
-            yield replace(self, nodes=tuple(one for one in self.nodes if one[1] != site))
 
 
 def draw_network(random: Random, family: Family | None) -> Sketch:
@@ -115,22 +107,11 @@ def draw_place(random: Random, side: int) -> str:
     return f"{random.randint(0, side)},{random.randint(0, side)}"
 
 
-def _sites(random: Random, size: int) -> Sketch:
-    """One site of three brokers, or a tree of up to three, and clients that publish and subscribe."""
-    sites = ["site"]
-    for one in range(2, min(3, size // 5) + 1):
-        sites.append(f"site{one} < {random.choice(sites).split(' ')[0]}")
-    brokers = [(f"b{3 * place + one}", site) for place, site in enumerate(sites) for one in (1, 2, 3)]
-    clients = range(1, max(2, size - len(brokers)) + 1)
-    return Sketch("sites", (*brokers, *((f"n{one}", sites[(one - 1) % len(sites)]) for one in clients)))
-
-
 _SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
     "trees": _tree,
     "graphs": _graph,
     "fields": _field,
     "brokers": _brokers,
-    "sites": _sites,
 }
 
 

@@ -131,8 +131,6 @@ class _Reader:
         keyword, _, rest = line.partition(" ")
         rest = rest.partition("#")[0].strip()
         read = None if line.startswith((" ", "\t")) else _KEYWORDS.get(keyword)
-        if keyword == "sites" and rest:  # alone it draws some, as in any transcript
-            read = _size(keyword)
         self.head.append("" if read else line)
         if keyword == "may" and read:
             self.may.append((number, rest))
@@ -192,7 +190,7 @@ def _size(name: str) -> Callable[[_Reader, str], None]:
             if not 2 <= family.least <= family.most <= MOST_HUNTED:
                 raise ValueError(f"{name} of {rest} nodes: there can be 2 to {MOST_HUNTED} to be hunted in")
             reader.others["family"] = family
-        elif name in ("fields", "brokers", "sites") or not rest.isdecimal() or not 2 <= int(rest) <= 6:
+        elif name in ("fields", "brokers") or not rest.isdecimal() or not 2 <= int(rest) <= 6:
             raise ValueError(f"{name} of {rest!r} nodes: there can be 2 to 6, or for a hunt 2..{MOST_HUNTED}")
         else:
             reader.others[name] = int(rest)

@@ -15,7 +15,7 @@ time: what a frozen broker holds may be the subscription.
 
 What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
 publication has, which nodes are told of their places. The order is that of a run at one instant
-(`bridge.host.agenda`).
+(`bridge.host.event_queue`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
-from roambus.bridge.host.agenda import TOLD_OF, published_by
 from roambus.bridge.host.agents import Handle, Wrapper
+from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
@@ -217,7 +217,7 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
         name = command.name if isinstance(command, PublishEvent) else ""
         return Told(world.told(node, event, name), after=((node, event),))
     new = world.after(plan)
-    before = ((plan.node, TOLD_OF[plan.kind]),) if isinstance(plan, Fault) else ()
+    before = ((plan.node, EVENT_OF_FAULT[plan.kind]),) if isinstance(plan, Fault) else ()
     if not world.parents or isinstance(plan, LinkChange):
         return Told(new, before)
     places = Places(dict(enumerate(world.parents)), brokers, world.down)

@@ -42,8 +42,18 @@ from roambus.bridge.trace.schema import (
     TIME_S,
 )
 from roambus.experiments.export.runs import Row, levels, numbers, rows
-from roambus.python_protocol.actions import DELIVER, DROP, ENERGY, LIST_SEPARATOR, MOVE, PUBLISH, RADIO, RECEIVE, SEND
-from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DELIVER,
+    DROP,
+    ENERGY,
+    LIST_SEPARATOR,
+    MOVE,
+    PUBLISH,
+    RADIO,
+    RECEIVE,
+    SEND,
+)
 from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES
+from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces, levels_of
 from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
-from roambus.spark.aggregation.traces import REMEDY, Trace, examine, find_traces
+from roambus.spark.aggregation.traces import REMEDY, Trace, examine
 
 Row = dict[str, Any]
 
@@ -52,7 +52,7 @@ def find_runs(path: Path) -> Export:
 
 def levels(trace: Trace) -> dict[str, str]:
     """The names and values of the folders between results and run: agent, axes, seed."""
-    return dict(level.split("=", 1) for level in trace.run.split("/"))
+    return levels_of(trace.run)
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:

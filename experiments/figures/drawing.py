@@ -1,25 +1,12 @@
-"""Draws figures: the same style for all, and the same bytes for the same figure.
+"""Draws figures: one style for all, and the same bytes for the same figure.
 
-Lines have a colour, a marker and a dash each, so that no reader depends on colours, and stand a little apart, so that
-intervals do not hide each other. The colour is the agent's, the same in all figures of a folder; of several lines of
-one agent, each has a lighter shade than the one before. No title is drawn: what a figure shows stands beside it, in its
-caption. Each part of a line has an id in the SVG file, by which the report hides single lines.
+Lines have a colour, a marker and a dash, so that no reader depends on colours, and stand apart so that intervals do not
+hide each other. The colour is the agent's in all figures of a folder. Each part of a line has an id in the SVG, by
+which the report hides it. Titles stand in the caption.
 
-A vertical axis shows all that there is to show, and tells apart what differs. Rates that crowd near 0 or 1 get a folded
-scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly as 0.5 from 0.8, and 0 and 1 themselves,
-which the logit has at infinity, have places on it. Formats, size and style are what `--format`, `--size` and `--style`
-choose.
-
-What is done so that nobody reads out of a figure what is not in it:
-
-1. An interval that is outside the axes would look short, so that the axes are made from the ends of all intervals.
-2. A vertical axis begins at 0 wherever lengths are compared. A metric that says so is cut, and a share goes from 0 to
-   1.
-3. The title of an axis that is no linear one says so.
-4. Panels that stand side by side to be compared have one scale.
-
-A figure is the same wherever it is drawn: Matplotlib has its own settings and those of the style, and none of a file's.
-What would differ from day to day, such as a date, is left out of the files.
+Axes hold the ends of all intervals and begin at 0 where lengths are compared; panels side by side share a scale. Rates
+near 0 or 1 get a folded scale, a logit with an offset, and an axis that is not linear says so. Matplotlib uses fixed
+settings and writes no date.
 """
 
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`

@@ -1,12 +1,8 @@
 """The data of figures: lines of means with intervals, single observations, or maps, ready to be drawn.
 
-A plan says what a figure is to show before any number is looked up: a metric, an axis and lines. A line is a place in
-the sweep: an agent and the values of the other axes. `look_up` finds the numbers of a plan in what was measured, which
-makes the plan a figure, and `figure_table` writes the same numbers in Markdown. Studies have plans of their own; those
-of a sweep that belongs to no study are `plans_of_any_sweep`, one for each metric.
-
-The intervals are those of the tables (`roambus.spark.aggregation.intervals`), and a caption says on which scale they
-are made.
+A plan says what a figure shows before any number is looked up: a metric, an axis and lines. A line is a place in the
+sweep. `look_up` finds the numbers of a plan, and `figure_table` writes them in Markdown. A sweep of no study has
+`plans_of_any_sweep`, one for each metric.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How figures look: formats, size and style, as `--format`, `--size` and `--style` choose them.
 
-It stands apart from what draws, because the command line reads these options, and must answer before Matplotlib is
-imported. Sizes are those of the places where figures are put: a screen, a column or a page of a journal, a slide. What
-an editor of a journal changes stays changeable: text stays text in SVG and PDF.
+The command line reads these options before Matplotlib is imported. Sizes are those of a screen, a column or a page of
+a journal, and a slide. Text stays text in SVG and PDF, for a journal's editor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Provenance: results that others can cite, repeat and check against checklists.
+"""Provenance: results that others can cite and repeat.
 
-`crate` packs results with code, environment and checksums as an RO-Crate, and reads one that somebody else may have
-made.
-`metadata` writes what the crate says of itself, and what the results were made with.
-`checklist` holds results against what simulation studies should state.
+`crate` packs results with code, environment and checksums as an RO-Crate. `metadata` writes what the crate says of
+itself, and what the results were made with. `roambus.experiments.unpacked_crate` reads one.
 """

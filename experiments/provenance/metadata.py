@@ -40,6 +40,7 @@ from urllib.parse import quote
 from packaging.requirements import Requirement
 
 from roambus.bridge.runs.log import Maker
+from roambus.experiments.unpacked_crate import METADATA_FILE
 
 DISTRIBUTION = "roambus"
 
@@ -65,9 +66,6 @@ def requirements_file() -> str:
     return "".join([f"# Python {platform.python_version()}\n", *lines])
 
 
-METADATA_FILE = "ro-crate-metadata.json"
-"""The name by which a folder is a crate; the specification gives it."""
-CODE_FOLDER = "code"
 _CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}]
 # Whatever has another ending is called plain text: ini files, logs, and the Markdown of reports.
 _TYPES = {
@@ -155,7 +153,7 @@ def identifier(path: PurePosixPath) -> str:
 
 
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
-    """The crate as a whole; what people did not say of it is left out, and `verify --checklist` then asks for it."""
+    """The crate as a whole; what its author did not state is left out."""
     return {
         "@id": "./",
         "@type": "Dataset",

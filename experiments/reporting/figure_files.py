@@ -1,11 +1,10 @@
 """Draws the figures of results, and writes their files.
 
-They are those that the study of the results plans. Where it plans none, or there is no study, there is one for each of
-the main metrics and of the study's own, or of all if none of these was measured; options choose more.
+They are those that the study plans. Without any there is one for each main metric and each of the study's own, or for
+all if none of these was measured; options choose more.
 
-Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
-come from anywhere: only elements and attributes that draw are taken over. What is not on the lists below is left out,
-and not only what is known to be harmful: SVG has more ways to run a script, or to load something, than anybody lists.
+Reports take the files in as elements of a page. A file may come from anywhere, so only listed elements and attributes
+that draw are taken over: SVG has more ways to run a script than anybody lists.
 """
 
 from __future__ import annotations

@@ -1,24 +1,12 @@
 """Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers.
 
-The page is a Jinja template in `page`, with its style and script put in. Figures are put in as SVG elements, so that
-the page can hide single lines of them; the page's policy lets run only its own script. A report says what was run, the
-commands that run it again, whether that is the whole study or a part, and which code made it, when, on which machine.
+The page is a Jinja template in `page`. Figures are SVG elements, so that the page can hide single lines; its policy
+lets only its own script run. Parts of the page name numbers of values, never names from results, which can come from a
+stranger.
 
-The reader can choose agents, verdicts and values of axes. Every value has a number, and a part of the page names the
-numbers that it belongs to: names from results, which can be a stranger's, are never looked for in the page, and never
-code.
-
-What a report calls the whole study is measured and not declared (`scope`): the results have all agents, values and
-seeds that the study asks for, and the same fixed settings. So results that were narrowed by hand, or are not all there,
-are called a part, and no command is named that would make something else. A report that says "the whole study" over a
-quick run would be believed.
-
-What else a report owes to who reads it:
-
-1. Verdicts are told apart by a mark and a word, and not by colour alone. Each figure has a text for who cannot see it.
-2. Where points have few seeds, the page says how few. Where they differ in number, it says how many have how many.
-3. Commands name every value, also those that are the sweep's own: the file of the sweep may have changed since.
-4. A filter takes nothing out of the page, so that a filtered view can be shared by its address and be widened again.
+A report calls results the whole study only if they have all its agents, values, seeds and fixed settings (`scope`).
+Verdicts have a mark and a word beside the colour, figures a text, and few seeds are pointed out. Commands name every
+value, because a sweep's file may have changed since.
 """
 
 from __future__ import annotations
@@ -37,18 +25,20 @@ from roambus.bridge.runs.layout import (
     REPORT_FILE,
     SEED,
     SWEEP,
-    TRACES,
+    TITLES,
+    files_of_runs,
     writing,
 )
 from roambus.bridge.runs.log import maker_of
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
+from roambus.experiments.measurements import Measurements, Table, axis_heading, metrics_table, sent_table
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
-from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 
@@ -158,7 +148,7 @@ def reproduction(found: StudyResults) -> str:
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
     """Pairs of texts: code, dates and machines, as the logs of the runs tell; none if they tell nothing."""
-    logs = (log for sweep in found.sweeps if sweep.folder for log in (sweep.folder / TRACES).glob(f"**/{LOG_FILE}"))
+    logs = (log for sweep in found.sweeps if sweep.folder for log in files_of_runs(sweep.folder, LOG_FILE))
     makers = {maker for log in logs if (maker := maker_of(log))}
     if not makers:
         return []
@@ -206,6 +196,7 @@ class Filters:
 
     def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
         verdicts = {claim.verdict for claim in claims}
+        self._titles = _agent_titles(sweeps)
         found = {AGENT: _united(measured.agents for measured in sweeps)}
         found[VERDICT] = [verdict.value for verdict in Verdict if verdict in verdicts]
         for axis in _united(measured.axes for measured in sweeps):
@@ -224,8 +215,8 @@ class Filters:
         return " ".join(str(self._numbers[one]) for one in place.items() if one in self._numbers)
 
     def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
-        label = agent_name if key == AGENT else str
-        return tuple(Option(self._numbers[key, name], name, label(name)) for name in names)
+        titles = self._titles if key == AGENT else {}
+        return tuple(Option(self._numbers[key, name], name, titles.get(name, name)) for name in names)
 
 
 def common_place(measured: Measurements) -> dict[str, str]:
@@ -320,9 +311,15 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
     return Section(name, facts(measured), tables, commands(found))
 
 
+def _agent_titles(sweeps: Sequence[Measurements]) -> dict[str, str]:
+    """The names of agents for readers, by the labels that have one."""
+    return {label: title for measured in sweeps for label, title in measured.sweep.get(TITLES, {}).items()}
+
+
 def _title(sweeps: Sequence[Measurements]) -> str:
     """The title of what has none of its own: the agents that are compared."""
-    names = [agent_name(agent) for agent in _united(measured.agents for measured in sweeps)]
+    titles = _agent_titles(sweeps)
+    names = [titles.get(agent, agent) for agent in _united(measured.agents for measured in sweeps)]
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 

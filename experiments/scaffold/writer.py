@@ -1,12 +1,8 @@
 """Writes the package of a new agent, which works at once; it is written completely or not at all.
 
-The files are templates in `package/`, in whose paths PACKAGE stands for the package's name. They make a distribution
-with an agent, its messages and parameters, a test and a transcript, and the entry point by which roambus finds the
-agent once it is installed.
-
-One name says everything: "my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class
-and "MY-GOSSIP" what traces call its messages. So it may be neither an agent that there is already, nor a word of
-Python, nor a package that can be imported here, which it would hide.
+The files are templates in `package/`; PACKAGE in their paths stands for the package's name. One name gives all others:
+"my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class, "MY-GOSSIP" its message
+in traces. So it may be no agent that there is, no word of Python, and no package that can be imported here.
 """
 
 from __future__ import annotations

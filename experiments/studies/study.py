@@ -1,20 +1,12 @@
 """A study: one or more sweeps, and what is measured, drawn and claimed of each.
 
-`roambus reproduce` runs a study; the study describes the figures, claims and the report of its results. Each study of
-roambus has a folder beside this file: its module `study` combines its sweeps (TOML files with their templates), its
-metrics (`metrics`) and its claims (`claims`), and defines STUDY. Modules are
-imported when a study is used, so that nothing here depends on any of them. A study of the user's own is found by
-the path of its file (docs/studies.md).
-
-Results are read together with the study and the sweep that they are of, by what their `sweep.json` says. Those that an
-earlier version of roambus made name neither: they belong to the sweep with the same template and axes. If there are
-several such sweeps, they belong to the one with the name of their folder, or else to the first. Earlier versions wrote
-underscores where names of templates and sweeps have hyphens today.
+`roambus reproduce` runs a study; figures, claims and the report of its results follow from it. The module `study` in
+the study's folder combines sweeps, metrics and claims, and defines STUDY. A study of the user's own is the path of a
+file. Results name the study and the sweep that they are of in `sweep.json`.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,13 +14,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.agents import import_file
+from roambus.bridge.code import import_file, import_installed
+from roambus.bridge.entry_points import STUDIES, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
 from roambus.experiments.figures.figure import DotPlan, MapFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.shipped import no_such, shipped_studies
+from roambus.experiments.shipped import no_such
+from roambus.experiments.sweeps.measure_files import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics
@@ -98,16 +92,16 @@ def load_study(reference: str) -> Study:
     """The study of that name, or the STUDY of that Python file; raises UserError saying which there are."""
     if reference.endswith(".py"):
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
-    ours = shipped_studies()
-    if reference not in ours:
+    point = named(STUDIES).get(reference)
+    if point is None:
         raise no_such("study", reference)
-    return _study_of(importlib.import_module(f"{__package__}.{ours[reference].name}.study"), reference)
+    return _study_of(import_installed(f"study {reference!r}", point.module), reference, point.attr or "STUDY")
 
 
-def _study_of(module: ModuleType, reference: str) -> Study:
-    study = getattr(module, "STUDY", None)
+def _study_of(module: ModuleType, reference: str, name: str = "STUDY") -> Study:
+    study = getattr(module, name, None)
     if not isinstance(study, Study):
-        raise UserError(f"study {reference!r}: the file has no STUDY, which is a {Study.__module__}.Study")
+        raise UserError(f"study {reference!r}: the file has no {name}, which is a {Study.__module__}.Study")
     return study
 
 
@@ -127,9 +121,7 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
     """
     if not description:
         return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
-    candidates = list(_recorded(description, own) if SWEEP in description else _alike(description, own))
-    first = next(iter(candidates), None)
-    found = next((one for one in candidates if _modern(folder) == one.sweep.name), first)
+    found = next(_recorded(description, own), None)
     if own and found is None:
         sweep, sweeps = description.get(SWEEP) or folder, ", ".join(sweep.name for sweep in own.sweeps)
         raise UserError(f"results {sweep!r} are not of study {own.name!r}, whose sweeps are {sweeps}")
@@ -139,24 +131,10 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
 def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
     """The sweep that results name; a study of the user's own is not asked for its name, which may have changed."""
     name = description.get(STUDY)
-    study = own or (load_study(name) if name in shipped_studies() else None)
+    study = own or (load_study(name) if name in named(STUDIES) else None)
     for sweep in study.sweeps if study else ():
-        if study and description[SWEEP] in (sweep.name, *sweep.alike):
+        if study and description.get(SWEEP) in (sweep.name, *sweep.alike):
             yield Origin(study, sweep)
-
-
-def _alike(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
-    """The sweeps that have the template and the axes of results which name no sweep."""
-    template, axes = _modern(str(description.get("template", ""))), list(description.get("axes", {}))
-    for study in [own] if own else map(load_study, shipped_studies()):
-        for sweep in study.sweeps:
-            if _modern(sweep.asked.template.name) == template and [axis.name for axis in sweep.asked.axes] == axes:
-                yield Origin(study, sweep)
-
-
-def _modern(name: str) -> str:
-    """The name as it is written today."""
-    return name.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +190,11 @@ def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
     """What is measured of a sweep's results beside the metrics of every sweep; raises UserError.
 
-    It is what their study measures, what `measure` names, and what the sweep names, as far as that is installed: code
-    that results name is not run unasked.
+    It is what their study measures, what `measure` names, and what the sweep names: installed packages, and files that
+    a sweep of the user's own named. Other code that results name is not run unasked.
     """
-    installed = [one for one in measured_by(folder) if not one.endswith(".py")]
-    return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *installed]))
+    chosen = [one for one in measured_by(folder) if is_chosen(folder, one)]
+    return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *chosen]))
 
 
 def measured_by(folder: Path) -> list[str]:

@@ -1,14 +1,13 @@
-"""One attempt at a run of a sweep, and the private folder in which it is made.
+"""One attempt at a run of a sweep, in a private folder.
 
-Several attempts at a run may go on at the same time: two commands share a folder of results, or a cluster tries a run
-again that it believes lost. Any of them can be killed at any moment. So none touches what another one writes:
+Several attempts at a run can go on at once: two commands share results, or a cluster repeats a run that it believes
+lost. Any of them can be killed. So none touches another's files:
 
-- A command has a folder of its own in the results, its workspace, and each attempt one in that. It lies on the same
-  disk as the results, so that a run that has ended moves in place in one step, with its log and its trace.
-- Where two attempts end they have the same trace, byte for byte, and the first one stays.
-- A command that was killed leaves its workspace behind. The next one knows it by its lock, which ended with the
-  command, and removes it. Where the file system has no locks nobody can tell, and it stays.
-- What an agent prints goes to the log of its run, and messages name the run's folder and not the private one.
+- A command has a workspace in the results, and each attempt a folder in it, on the same disk. A run that has ended
+  moves into place in one step; the first one stays, since all are equal byte for byte.
+- A killed command leaves its workspace behind. The next command sees that its lock is free, and removes it. Without
+  locks in the file system it stays.
+- The log gets what an agent prints, and messages name the run's folder, not the private one.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.process import termination_interrupts
 from roambus.bridge.runs.child import EndedError
 from roambus.bridge.runs.identity import RunPlan, run_key

@@ -1,17 +1,11 @@
 """Agents that are given as classes: their names in a sweep, and files for classes that have none.
 
-A run is made by a process of its own, and its key covers the code of its agent. So an agent is always something that
-another process can import.
+Another process makes the run, so it must be able to import the agent. A class of an imported module is called
+module:Class. A class of a notebook's cell or of the running script is in `__main__`; it is written to a file NAME.py
+with all that it refers to there: for each name, the last statement at the top of a cell that binds it.
 
-1. A class of an imported module is called module:Class, or by the name under which its package is installed.
-2. A class that was defined in a notebook's cell, or in the script that is running, is in `__main__`, which no other
-   process can import. It is written to a file NAME.py of its own. So the run can be repeated, compared and verified
-   like that of any other agent, and its key changes with the class.
-3. The file has what the class refers to in `__main__`, too: messages, parameters, constants, functions and imports, and
-   what these refer to. For each name it is the last statement at the top of a cell that binds it. They stand in the
-   order in which they were executed.
-4. What no such statement says is not guessed. A name that is bound within a loop or a block, a class whose name stands
-   for another one now, and a number or text that has changed since are refused.
+Nothing is guessed: a name that is bound in a loop or a block, a class whose name stands for another one now, and a
+value that has changed since its assignment are refused.
 """
 
 from __future__ import annotations
@@ -20,12 +14,12 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from symtable import SymbolTable, symtable
 from typing import Any
 
-from roambus.bridge.agents import GROUP, load_agent
+from roambus.bridge.agents import load_agent
+from roambus.bridge.entry_points import AGENTS, installed
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.python_protocol.agent import Agent
@@ -55,7 +49,7 @@ def reference_of(agent: type[Agent], folder: Path) -> str:
 
 
 def _installed_names(agent: type[Agent]) -> Iterator[str]:
-    for point in entry_points(group=GROUP):
+    for point in installed(AGENTS):
         if point.value.endswith(f":{agent.__qualname__}") and load_agent(point.name) is agent:
             yield point.name
 

@@ -1,20 +1,12 @@
-"""Makes the runs of a sweep on a Spark cluster: each run is a task, and everything else is as on one machine.
+"""Makes the runs of a sweep on a Spark cluster: each run is a task.
 
-- *Where results are.* Executors write to the folder of the results, which every worker must have under the same path. A
-  worker that does not see it, or has another version of the agent, makes no run, and the sweep ends with that.
-- *What is sent.* Our package goes as an archive with the Spark context (`roambus.spark.engine.shipment`). The user's
-  own files go into the workspace, which all can reach. What is installed is not sent: it must be installed there, too,
-  and the keys of the runs tell if it is not the same.
-- *How a run is made.* As on one machine, by an attempt in a private folder (`attempts`). So it does no harm that Spark
-  can try a task again that goes on elsewhere. The first task of a process prepares the back-end.
-- *How outcomes come back.* By an accumulator, which Spark counts once for each task; the driver looks at it now and
-  then. The results of tasks would come only when the whole job has ended.
-- *Runs that kill their executor.* Spark ends a job as soon as one of its tasks has failed too often. Then that run is
-  reported, and another job makes those that are left.
+Executors write to the folder of the results, which every worker needs under the same path. Our package travels as an
+archive with the Spark context, and the user's files in the workspace; installed packages must be installed there, too,
+as the keys of the runs show. A run is made by an attempt, as on one machine, so Spark may repeat a task. Outcomes come
+back by an accumulator, which the driver polls: results of tasks would come at the end of the job only.
 
-What an agent does wrong is an outcome and no failure of the task: Spark would try it four times, and end the job. What
-is wrong with a machine (it lacks the folder, or has other code) is told by a run's task, too, and ends the sweep at the
-first one, because every further run there would say the same.
+An agent's error is an outcome, not a failed task. A task that kills its executor ends Spark's job; that run is
+reported, and another job makes the rest. A machine without the folder, or with other code, ends the sweep.
 """
 
 from __future__ import annotations
@@ -39,7 +31,8 @@ from pyspark import InheritableThread, SparkContext
 from pyspark.accumulators import Accumulator
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
+from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import RunPlan, run_key
@@ -51,9 +44,6 @@ from roambus.spark.engine.shipment import Outcome, Outcomes, pack
 
 SHIPPED = "shipped"
 """The folder in the workspace that holds the user's files; executors can import from it."""
-
-_PACKAGE = Path(__file__).parents[2]
-"""The folder of our package."""
 
 
 def send(plan: RunPlan, workspace: Path) -> RunPlan:
@@ -77,7 +67,7 @@ def _send_agent(reference: str, shipped: Path) -> str:
     if target.endswith(".py"):
         return f"{_send_file(Path(target), shipped)}{colon}{name}"
     source = Path(inspect.getfile(sys.modules[load_agent(reference).__module__.partition(".")[0]]))
-    installed = [str(_PACKAGE), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))]
+    installed = [str(PACKAGE_FOLDER), *map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))]
     if any(source.is_relative_to(place) for place in installed):
         return reference
     if source.name != "__init__.py":
@@ -145,9 +135,9 @@ def _prepare_once(task: Task) -> None:
         with (task.workspace / "preparing").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             shared = task.workspace / "compiled"
-            _copy_compiled(shared, _PACKAGE)
+            _copy_compiled(shared, PACKAGE_FOLDER)
             prepare(task.plan, task.backend)
-            _copy_compiled(_PACKAGE, shared)
+            _copy_compiled(PACKAGE_FOLDER, shared)
         _prepared.add(task.backend.name)
 
 

@@ -1,18 +1,12 @@
 """Makes the runs of a sweep in worker processes of this machine.
 
-- Each worker has one run at a time made, in a process that it forks for the run: so no run finds anything that an agent
-  has left behind. What all runs need is loaded before that, once for each worker.
-- A run whose process or worker is killed is made once more. The kernel kills when memory runs out, and then it may be
-  another run that was too large; but a run that is killed a second time has failed.
-- A worker that ends before it was ready had nothing to do with its run, which waits for another one. If that happens
-  some times in a row no worker ever will start, as with a broken installation.
-- Nobody is left at the end, however it comes: workers end with their parent, and runs with their worker. So workers
-  ignore Ctrl-C, which a terminal sends to all of them at once: their parent ends them.
-- Workers are spawned and not forked, so that they begin without anything that the parent has loaded or opened.
-
-A worker says first that it is ready, and then answers each run. So three ends can be told apart: of a worker that could
-not begin, of one that died with its run, and of a run's own process, which its worker survives and tells of. The first
-costs the run nothing, the two others count against it.
+- A worker forks a process for each run, so no run finds anything that an agent left behind. Everything that all runs
+  need is loaded before, once a worker.
+- A run whose process is killed is made once more, because the kernel may have killed it for another run's memory. The
+  second time it has failed.
+- A worker that ends before it is ready costs its run nothing. Several in a row mean a broken installation.
+- Workers end with their parent and runs with their worker. Workers ignore Ctrl-C, which a terminal sends to all of
+  them: their parent ends them. They are spawned, so that they inherit nothing that is open.
 """
 
 from __future__ import annotations
@@ -31,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
-from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import termination_interrupts, termination_noticed
 from roambus.bridge.runs.child import EndedError

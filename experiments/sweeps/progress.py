@@ -1,11 +1,8 @@
 """The progress of a sweep and the remaining time: a bar on a terminal, plain lines elsewhere.
 
-The time left is estimated from the work of the runs that have ended, and not from their number: a sweep can mix runs of
-ten nodes with runs of a hundred, in any order. Only ratios of work matter, which are known before any run is made. The
-time of a run grows with its simulated time, and with the number of its nodes faster than that: by an exponent of 1.6 to
-1.9 in the evaluation of the thesis, where larger networks publish more.
-
-The clock starts with the first run. What comes before, such as compiling the radio, takes no longer for more runs.
+The time left is estimated from the work of the runs that have ended, since a sweep mixes runs of ten nodes and of a
+hundred. Work is simulated time times nodes to the power of 1.6: the exponent was 1.6 to 1.9 in the evaluation of the
+thesis. The clock starts with the first run, after the radio is compiled.
 """
 
 from __future__ import annotations

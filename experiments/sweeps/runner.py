@@ -1,15 +1,11 @@
-"""Plans the runs of a sweep, skips those that are complete, has the rest made, and reports those that fail.
+"""Plans the runs of a sweep, skips complete ones, has the rest made, and reports failures.
 
-- Every run is rendered before the first one starts, so that a mistake in a template costs nothing. The first seed of
-  each point is also read as the host reads it, and its agents are made; other seeds are only rendered.
-- A run's key says what it depends on. What is complete under its key is never made again, and so a sweep that was
-  interrupted goes on where it was. A failed run is only repeated on request: most would fail again.
-- A crew makes the runs: processes of this machine, or executors of a cluster. The runner plans and counts.
-- Where results lie on an object store a crew works in a mirror, and each run is published as soon as it is complete.
+Every run is rendered before the first one starts, so a mistake in a template costs nothing. The first seed of each
+point is also read as the host reads it. A run's key says what it depends on; a run that is complete under its key is
+never made again, and a failed one on request only. A crew makes the runs: processes, or executors of a cluster.
 
-A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. The script calls the very command
-that wrote it, with the part that a task makes. A task that is killed, preempted or out of time leaves complete runs
-alone; submitted again, it makes what is missing.
+A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. Its script calls the command that
+wrote it; submitted again, it makes what is missing.
 """
 
 from __future__ import annotations
@@ -20,11 +16,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import BackendFactory, beyond_of
+from roambus.bridge.backend import BackendFactory, beyond_of
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
@@ -36,14 +33,13 @@ from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
+from roambus.experiments.stores import Store
 from roambus.experiments.sweeps.attempts import tidy, workspace
+from roambus.experiments.sweeps.effects import SEED_LINE, check_different, check_parameters, check_used
 from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
-
-if TYPE_CHECKING:  # a run needs no object store
-    from roambus.experiments.object_store import Mirror
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
@@ -103,14 +99,18 @@ def plan_runs(
     `watched` passes the points on, and may show how far it is. Without a `backend` the runs must be such as the
     embedded radio can make.
     """
-    plans, beyond = [], beyond_of(backend)
-    for point in watched(expand(sweep)):
+    points, beyond = expand(sweep), beyond_of(backend)
+    firsts = [point for point in points if point.seed == sweep.seeds[0]]
+    planned = []
+    for point in watched(points):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            _check(sweep.template, plan, beyond)
-        plans.append(plan)
-    return plans
+            check_parameters(sweep.template, point, _check(sweep.template, plan, beyond))
+        planned.append((point, plan))
+    check_different(sweep, planned)
+    check_used(sweep, firsts, partial(render_point, sweep.template))
+    return [plan for _, plan in planned]
 
 
 def render_point(template: Path, point: Point) -> str:
@@ -153,17 +153,15 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> None:
-    """Reads a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent.
-
-    Without them every run of the sweep would be the same, and nothing else would tell.
-    """
+def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> Scenario:
+    """Read a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent."""
     scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files), beyond)
     if scenario.seed != plan.seed:
-        raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
+        raise UserError(f"{template}: the run's seed is missing: {SEED_LINE}")
     if scenario.agent != plan.agent:
         raise UserError(f"{template}: the run's agent is missing: write ...agent = {{{{ agent | quoted }}}}")
     make_agents(scenario, load_agent(plan.agent))
+    return scenario
 
 
 def _rendered(template: Path) -> Path:
@@ -261,10 +259,10 @@ def _collect(
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Another crew, and the mirror into which it makes runs."""
+    """Another crew, and the store into which it makes runs."""
 
     crew: Crew
-    mirror: Mirror
+    store: Store
 
     @property
     def at_once(self) -> int:
@@ -275,11 +273,11 @@ class Published:
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
         """Yields number and error of each run when it is published; raises StorageError, and what the crew raises."""
-        self.mirror.publish()  # what the sweep is, and runs that a broken connection has left here
+        self.store.publish()  # what the sweep is, and runs that a broken connection has left here
         with closing(self.crew.run(plans, backend, workspace)) as ended:
             for number, error in ended:
                 if number != BEGUN[0]:
-                    self.mirror.publish(plans[number].folder)
+                    self.store.publish(plans[number].folder)
                 yield number, error
 
 

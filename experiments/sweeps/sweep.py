@@ -1,21 +1,12 @@
-"""A sweep: template, agents, axes and seeds. It is checked, narrowed, and expanded into single runs.
+"""A sweep: template, agents, axes and seeds, and its expansion into single runs.
 
-- Every agent runs at every value of every axis with every seed, so that all are compared in the same networks. Only
-  seeds can differ: a point can have more of them than the others, for a narrower interval (`more_seeds`).
-- A plain axis sets one variable of the template. A zipped axis sets several variables together under one name, such as
-  the number of brokers and the side of the field, which would make no sense crossed with each other.
-- An axis can also set a parameter of agents (`agent.buffer`: of all that have it; `epidemic.buffer`: of this one).
-  Where an agent lacks the parameter the axis has one value for it, `-`, so that no run of it is made twice.
-- A variable is set in one place only: fixed, or by one axis. Templates say which variables there are.
-- Agents, axes and values are parts of the names of folders, and may hold what any file system takes.
-- The command line narrows: `--set NAME=VALUE` replaces the values of an axis, or chooses among those that have names,
-  and `--agents "mft,aodv profile=tuned,./mine.py rate=2"` replaces the agents. Each of these is a name, module:Class or
-  file.py[:Class], with its parameters after blanks, as in transcripts. A name that the sweep has for one of its own
-  agents means that one, and parameters are then set beside those that it has there.
+- Every agent runs at every value of every axis with every seed, so all are compared in the same networks. A point can
+  have more seeds than others, for a narrower interval (`more_seeds`).
+- A plain axis sets one variable. A zipped axis sets several under one name, such as brokers and the side of the field.
+- An axis can set a parameter of agents. An agent that lacks it runs once, with `-` as the value.
+- Names of agents, axes and values are parts of folders' names.
 
-A sweep is a value: to narrow it makes another one, which is checked as a whole. So a study, a quick study and what an
-option asks for are sweeps like any other, and everything after this file knows only points. A mistake in a sweep costs
-seconds if it is found here, and hours if it is found in a run.
+A sweep is a value: changing it makes another one, which is checked as a whole.
 """
 
 from __future__ import annotations
@@ -33,8 +24,8 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
-from roambus.bridge.runs.layout import AGENT, LACKING, SEED, TRACES
-from roambus.experiments.templates.render import UnknownVariableError, check_variables, find_variable
+from roambus.bridge.runs.layout import AGENT, LACKING, run_folder
+from roambus.experiments.templates.render import UnknownVariableError, check_variables
 from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
 
@@ -44,10 +35,6 @@ FOLDER_NAME = re.compile(r"[\w.+-]+")
 EVERY_AGENT = "agent"
 """The owner of a parameter that stands for every agent which has it."""
 
-_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
-# What messages call the place of a mistake that stands in no file.
-_OPTION = "--agents"
-_PARAMETER_OPTION = "--param"
 LONGEST_NAME = 120
 """In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
@@ -59,6 +46,8 @@ class AgentChoice:
     label: str
     agent: str
     parameters: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    """The name for readers; empty for the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +105,7 @@ class Point:
     @property
     def place(self) -> Path:
         """The run's folder below the results."""
-        return Path(TRACES, self.name, f"{SEED}={self.seed}")
+        return run_folder(self.name, self.seed)
 
     @property
     def name(self) -> str:
@@ -129,9 +118,14 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
     return "/".join(f"{axis}={value}" for axis, value in ((AGENT, agent), *axes))
 
 
-def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
-    """An axis that sets the variable of its own name; a file is called by its name, wherever it lies."""
+def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:
+    """An axis that sets the variable of its own name; a file is called by its name, wherever it lies.
+
+    Raises UserError, which begins with `where`, for a value that is there twice.
+    """
     texts = [plain(value) for value in values]
+    if twice := next((text for text in texts if texts.count(text) > 1), None):
+        raise UserError(f"{where}: {twice} is there twice")
     files = [Path(text).name for text in texts]
     labels = files if len(set(files)) == len(set(texts)) else texts
     return Axis(name, {label: {name: value} for label, value in zip(labels, values, strict=True)})
@@ -202,53 +196,20 @@ def _check_settings(sweep: Sweep) -> None:
             sources[name] = where
 
 
-def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
-    """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
-    everybody = sweep.agents
-    for name, text in settings.items():
-        sweep = _override(sweep, name, text)
-    # The agents that are left may all lack the parameter of an axis, which others of the sweep have.
-    validate(dataclasses.replace(sweep, agents=everybody))
-    return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
-
-
-def _override(sweep: Sweep, name: str, text: str) -> Sweep:
-    """One `--set`: of the agents, of an axis, or of a variable, which is looked up in this order."""
-    # Errors do not begin with the place in the file whose value is replaced.
-    option = f"{sweep.source}: --set"
-    if name == AGENT:
-        agents = {choice.label: choice for choice in sweep.agents}
-        chosen = tuple(_choose(f"{option} agent", label, agents) for label in text.split(","))
-        return dataclasses.replace(sweep, agents=chosen)
-    if old := next((axis for axis in sweep.axes if axis.name == name), None):
-        if old.zipped:
-            new = narrow(old, text, option)
-        else:
-            variable = find_variable(sweep.template, name, option)
-            new = read_axis(sweep.template, name, variable, text.split(","), option)
-        return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
-    try:
-        variable = find_variable(sweep.template, name, option)
-    except UserError as error:
-        raise UserError(f"{error}; its axes are {', '.join(axis.name for axis in sweep.axes) or 'none'}") from None
-    (setting,) = read_axis(sweep.template, name, variable, [text], option).values.values()
-    return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
-
-
 def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequence[str], where: str) -> Axis:
     """A plain axis of a variable from the texts of its values; raises UserError, which begins with `where`."""
-    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
+    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts], f"{where} {name}")
     check_variables(template, list(axis.values.values()), where)
     return axis
 
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
     """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
-    chosen = {label: _choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    chosen = {label: choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
     return Axis(axis.name, chosen, zipped=True)
 
 
-def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
+def choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
     """What has that name; raises UserError, which begins with `where` and says which names are near."""
     if label not in known:
         raise UserError(f"{where}: {unknown('value', label, known)}")
@@ -308,57 +269,3 @@ def _point(sweep: Sweep, choice: AgentChoice, place: Mapping[str, str], seed: in
             variables.update(values)
     agent = dataclasses.replace(choice, parameters=tuple(sorted(parameters.items())))
     return Point(agent, tuple(place.items()), variables, seed)
-
-
-def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
-    """The sweep with an axis for each `--param`: of all agents that have the parameter, or of one, by its label."""
-    for name, text in settings.items():
-        owner, _, parameter = name.rpartition(".")
-        axis = dataclasses.replace(plain_axis(parameter, text.split(",")), owner=owner or EVERY_AGENT)
-        others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
-        sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
-    if settings:
-        validate(sweep)
-    return sweep
-
-
-def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
-    """The sweep with these agents in place of its own: a text as `--agents` takes it, or the words of each agent.
-
-    Raises UserError.
-    """
-    if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
-        raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
-    words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
-    chosen = [_choice(sweep, *one) for one in words]
-    labels = [choice.label for choice in chosen]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise UserError(f"{_OPTION}: {label} is there twice")
-    changed = dataclasses.replace(sweep, agents=tuple(chosen))
-    validate(changed)
-    return changed
-
-
-def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
-    # Results call an agent by its name, or by that of its file or class.
-    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
-    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
-    if not settings:
-        return own
-    given = dict(_parameters(name, settings))
-    label = "+".join([own.label, *(label_part(key, value) for key, value in given.items())])
-    return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
-
-
-def label_part(key: str, value: str) -> str:
-    """What a parameter that `--agents` sets adds to the agent's label."""
-    return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
-
-
-def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not (key and equals):
-            raise UserError(f"{_OPTION}: {name} {setting}: write parameters as NAME=VALUE, with blanks between")
-        yield key, value

@@ -1,17 +1,11 @@
-"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
+"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
 
-Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
-declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
-filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts` and `drawn_interests`, and by
-the functions that their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of
-users' own can call those of all studies.
+The command sets `seed`, `agent` and `agent_parameters`; all other variables are declared at the template's head
+(`variables`). Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
+`file_name` and `time`.
 
-1. A template is data of somebody's, so that it is rendered in a sandbox with bounds (`bounds`), and nothing is imported
-   from the folder in which it lies.
-2. A variable that nobody set is an error and no empty text, because an ini with a gap in it can be a valid one.
-3. Whatever goes wrong is told with the template's file and line, because what it computes is its author's.
-4. What can be set is found without rendering: by the declarations at the head of the template and of all parts that it
-   includes, or, where a template of the user's declares nothing, by the names that it uses.
+Templates can come from anybody, so Jinja's sandbox renders them and nothing is imported from their folder. An unset
+variable is an error, because an ini with a gap can be valid. Every error names the template's file and line.
 """
 
 from __future__ import annotations
@@ -26,13 +20,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
+from jinja2.sandbox import SandboxedEnvironment, safe_range
 
+from roambus.bridge.entry_points import STUDIES, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
-from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
@@ -48,12 +43,17 @@ def find_template(name: str) -> Path:
 
 
 def find_beside(template: Path, name: str) -> Path:
-    """The file that a rendered template names: beside the template, or with roambus' own; raises UserError."""
-    for folder in (template.parent, TEMPLATES):
+    """The file that a template names or includes: beside it, or with roambus' own; raises UserError."""
+    for folder in _folders(template.parent):
         with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
             if Path(name).name == name and (folder / name).is_file():
                 return folder / name
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
+
+
+def _folders(own: Path) -> list[Path]:
+    """Where the files lie that a template in this folder names: there, or in the folders of shipped templates."""
+    return [own, TEMPLATES, *shipped_studies().values()]
 
 
 def template_variables(template: Path) -> dict[str, Setting | None]:
@@ -69,7 +69,7 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
     return {name: one for name, one in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
-def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, set[str]]:
+def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
     """The template and all parts that it includes, with the names that each of them uses."""
     found: dict[Path, set[str]] = {}
     waiting = [template]
@@ -81,14 +81,14 @@ def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, s
     return found
 
 
-def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
+def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
     """The variables that one file uses, and what it includes."""
-    with _told(template):
+    with _errors_at(template):
         return _names_in(environment, read_text(template), str(template))
 
 
 @lru_cache(maxsize=64)
-def _names_in(environment: BoundedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
+def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
     """As `_names`, from the text: a sweep renders the same template for each of its runs."""
     tree = environment.parse(text, Path(path).name, path)
     return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
@@ -123,14 +123,12 @@ def find_variable(
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
-    with _told(template), bounded():
-        return joined(
-            _environment(template.parent).get_template(template.name).generate({**defaults(template), **variables})
-        )
+    with _errors_at(template):
+        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
 
 
 @contextmanager
-def _told(template: Path) -> Iterator[None]:
+def _errors_at(template: Path) -> Iterator[None]:
     """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
         yield
@@ -165,10 +163,10 @@ def _place(template: Path, error: Exception) -> str:
 
 
 @cache
-def _environment(folder: Path) -> BoundedEnvironment:
+def _environment(folder: Path) -> SandboxedEnvironment:
     """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
-    environment = BoundedEnvironment(
-        loader=FileSystemLoader([folder, TEMPLATES]),
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader(_folders(folder)),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         finalize=_finalize,
@@ -180,16 +178,23 @@ def _environment(folder: Path) -> BoundedEnvironment:
         "time": in_seconds,
     }
     own = {one.__name__: one for one in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
-    environment.globals = {"fail": _fail, "range": bounded_range, **own}
+    environment.globals = {"fail": _fail, "range": safe_range, **own}
     return environment
 
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
     """What a study's templates can draw beyond that; nothing is imported from a folder of the user's own."""
-    studies, place = list(shipped_studies().values()), folder.resolve()
-    own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
-    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
+    modules, place = study_modules(), folder.resolve()
+    own = [name for name, file in modules.items() if file.parent.resolve() == place]
+    chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))
+    beside = [named(STUDIES)[name].module.rpartition(".") for name in chosen if _scenario(modules[name]).is_file()]
+    names = dict.fromkeys(f"{package}{dot}scenario" for package, dot, _ in beside)
     return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
+
+
+def _scenario(study: Path) -> Path:
+    """The module of template functions beside a study's module."""
+    return study.with_name("scenario.py")
 
 
 def _finalize(value: Any) -> Any:

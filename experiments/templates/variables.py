@@ -1,19 +1,15 @@
-"""The variables of a template, which a comment at its head declares in TOML.
+"""The variables of a template, declared in TOML in a comment at its head.
 
     {#- variables
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }
-    side = { key = "SN.field_x", default = 35, meaning = "Side of the square field." }
     sigma = { key = "SN.wirelessChannel.sigma" }
     mobility = { default = "static", choices = ["static", "line"], meaning = "How nodes move." }
     time_out = { optional = true, type = "time", meaning = "The agent's own time-out, unless this is set." }
     -#}
 
-These, and those that the parts which it includes declare, are all that can be set then. A variable that the template
-only passes on to a key of the ini names the key, and has its type, unit, range, choices, default and meaning from there
-(docs/ini-keys.md); it may have a default and a meaning of its own. A variable has a default, or is `optional` and then
-not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the default unless it is
-said. A time is a number of seconds, or a text with its unit; the filter `time` writes either as an ini has it.
-Templates of users' own may leave the declaration out: then every name that they use can be set, to anything.
+A variable that only passes a key of the ini on names the key, and has its type, unit, range, choices, default and
+meaning. A variable has a default, is `optional`, or must be set. Its type is that of the default unless given. A
+template of the user's own may declare nothing; then every name that it uses can be set.
 """
 
 from __future__ import annotations

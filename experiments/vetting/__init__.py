@@ -1,6 +1,6 @@
 """Vets agents: runs an agent in scenes that every agent must survive, and reports its mistakes.
 
-`examination` runs the agent in several processes and compares what comes out.
-`messages` takes its messages to bytes and back, and hands it messages that it does not know.
-`findings` says what is wrong and where: memory that nodes share, and lines that take time or chance from elsewhere.
+`examination` runs the agent in two processes and compares their traces; `scenes` has the runs, and `isolation` the
+runs with a process for each node. `messages` checks the agent's messages. `findings` finds shared memory and
+suspicious lines.
 """

@@ -31,7 +31,7 @@ from roambus.bridge.host.codec import CodecCheck, CodecError, place_of_class, ty
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.vetting.findings import Finding, of_error
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Received, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.messages.fields import U8, Integer, Maybe
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
@@ -110,12 +110,12 @@ class Stranger(Message, tag=255, name="STRANGER"):
 
 def check_strangers(agent_class: type[Agent], scenario: Scenario) -> Iterator[Finding]:
     """A finding if an agent raises for a message, or a timer, that is none of its own."""
-    sited = () if scenario.sites is None else (Sited(scenario.sites),)
     for agent in make_agents(scenario, agent_class):
         handle = handler_of(agent)
         stranger = Received((agent.node + 1) % len(scenario.nodes), Stranger(agent.node), -80.0, 10.0)
         unknown = (stranger, stranger, TimerFired("a timer of nobody's"))
-        for now, event in enumerate((Started(), *sited, *unknown)):
+        events: tuple[Event, ...] = (Started(), *unknown)
+        for now, event in enumerate(events):
             try:
                 list(handle(event, now * MILLISECOND))
             except Exception as error:

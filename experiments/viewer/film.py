@@ -49,9 +49,19 @@ from roambus.experiments.viewer.scene import (
     moved_places,
 )
 from roambus.experiments.viewer.witness import Look, Source, Testimony, carried, is_over_radio
-from roambus.python_protocol.actions import DELIVER, ENERGY, MOVE, RADIO, RECEIVE, ROLE, SEND
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, format_roles
+from roambus.python_protocol.messages.fields import Names
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DELIVER,
+    ENERGY,
+    MOVE,
+    RADIO,
+    RECEIVE,
+    ROLE,
+    SECOND,
+    SEND,
+    format_roles,
+)
 
 Column = NDArray[np.int64]
 """Values of at least 0 and below 2**53, what a number of JavaScript holds exactly."""

@@ -7,7 +7,7 @@ not installed can be looked at.
   given tree stands level by level, an overlay on its circle, and all others on a circle in the order of their numbers.
 - *Links*: no trace says which frames could arrive. Over a radio, and over ideal links that are given by a range, they
   are drawn by distance; a graph that the scenario gives is drawn as it changes. Ideal links can be partitioned, too.
-- *Overlays*: nodes tell in `overlay` rows whom they know (`OverlayState`), in the same words whatever the protocol is.
+- *Overlays*: nodes tell in `overlay` rows whom they know (`OverlayState`).
   The page draws an edge faintly while only one of its ends knows the other.
 - *Arrivals*: a row of a receive does not say which send it is of, so the last that fits is taken (`match_arrivals`).
 """
@@ -33,9 +33,11 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.actions import CRASH, MOVE, OVERLAY, OverlayState
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import CRASH, MOVE, NodeId, SimTime
 
+OVERLAY = "overlay"
+"""The rows in which nodes of an overlay network note whom they know."""
+_NOBODY = "-"
 DRAWN_SIDE_M = 100.0
 """The side of the field on which nodes without places are drawn."""
 
@@ -213,6 +215,35 @@ class DrawnOverlay(NamedTuple):
 
     changes: tuple[EdgeChange, ...] = ()
     circle: tuple[NodeId, ...] = ()
+
+
+class OverlayState(NamedTuple):
+    """Neighbours of a node in an overlay whose nodes stand on a circle, as an `overlay` row lists them."""
+
+    place: str
+    """Bits b1 b2 ..., which stand for the place sum of bi / 2^i on the circle [0, 1); empty if the node has none."""
+    neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
+    """The one before it, the one behind it, and the one that closes the circle."""
+    shortcuts: tuple[tuple[str, NodeId | None], ...]
+    topic: str
+    """A node is on a circle of its own in each topic."""
+
+    @classmethod
+    def read(cls, detail: str) -> OverlayState:
+        """Read "number place before behind across shortcuts topic"; raises ValueError for a detail in other words."""
+        number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
+        int(number)
+        pairs = [] if shortcuts == _NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
+        return cls(
+            "" if place.strip("01") else place,
+            (_other(before), _other(behind), _other(across)),
+            tuple((where, _other(node)) for where, _, node in pairs),
+            topic,
+        )
+
+
+def _other(word: str) -> NodeId | None:
+    return None if word == _NOBODY else int(word)
 
 
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
@@ -42,14 +42,14 @@ from roambus.bridge.record.replay import ReplayBackend
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
-from roambus.bridge.trace.schema import EVENT, HOPS
-from roambus.python_protocol.actions import RADIO, RECEIVE, SEND, Action
+from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import RADIO, RECEIVE, SEND, NodeId, SimTime
 
 QUEUES = "stored"
 """The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
@@ -217,23 +217,12 @@ class _Numbering(TraceWriter):
         super().__init__(TraceLevel.FULL)
         self._numbers = {SEND: 0, RECEIVE: 0}
 
-    def add(  # noqa: PLR0913, PLR0917  # as TraceWriter's
-        self,
-        time: SimTime,
-        node: NodeId,
-        event: str,
-        message_type: str | None = None,
-        notification_id: str | None = None,
-        peer: NodeId | None = None,
-        size: int | None = None,
-        hops: int | None = None,
-        detail: str | None = None,
-    ) -> None:
+    def add(self, row: TraceRow) -> None:
         """Adds the row with the number of its send or receive in `hops`."""
-        if event in self._numbers:
-            hops = self._numbers[event]
-            self._numbers[event] += 1
-        super().add(time, node, event, message_type, notification_id, peer, size, hops, detail)
+        if row.event in self._numbers:
+            row = row._replace(hops=self._numbers[row.event])
+            self._numbers[row.event] += 1
+        super().add(row)
 
 
 class _Listening:

@@ -102,7 +102,7 @@ std::string session_path(const std::string& folder) {
 
 std::string no_host(const std::string& file) {
     return "no host waits for this simulation: cannot read " + file +
-           "; start `roambus serve` first, or use `roambus run --backend castalia`";
+           "; start `roambus run --endpoint local` first, or use `roambus run --backend castalia`";
 }
 
 Session parse_session(std::istream& lines, const std::string& path) {

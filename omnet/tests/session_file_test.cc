@@ -75,7 +75,7 @@ TEST_CASE("A missing file says how to get a host") {
         FAIL("a missing file was read");
     } catch (const SessionError& error) {
         CHECK(contains(error.what(), "nowhere/.roambus/session"));
-        CHECK(contains(error.what(), "roambus serve"));
+        CHECK(contains(error.what(), "roambus run --endpoint"));
     }
 }
 

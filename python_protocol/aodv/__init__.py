@@ -1,11 +1,11 @@
 """AODV (RFC 3561) with the publish/subscribe layer of the thesis (the thesis, section 4.5).
 
-Each chapter knows only those before it:
+Each module imports only those before it:
 
-| chapter         | sections            | holds                                                                    |
+| module          | sections            | holds                                                                    |
 |-----------------|---------------------|--------------------------------------------------------------------------|
 | `messages`      | 5                   | the fields of each message                                               |
-| `parameters`    | 10                  | constants, switches, and the profiles `thesis` and `tuned`               |
+| `parameters`    | 10                  | constants, switches, and the profiles `thesis` and `derived`             |
 | `routing_table` | 2, 6.1, 6.2, 6.7    | routes, their states, sequence numbers and precursors                    |
 | `transmission`  | 6.10                | the link layer, jitter, rate limits                                      |
 | `maintenance`   | 6.8, 6.9, 6.11      | neighbours and the blacklist; route errors                               |

@@ -1,22 +1,13 @@
-"""The AODV agent (RFC 3561): where RREQs, RREPs, RERRs, hellos and data are answered, passed on or dropped.
+"""The AODV agent (RFC 3561) with publish/subscribe (the thesis, section 4.5).
 
-On top of it stands publish/subscribe (the thesis, section 4.5). Nodes of all roles route for the others. A publisher
-unicasts each notification to every subscriber of the scenario, so
-only publishers search routes (the thesis, section 4.5.2). Nobody routes by filters: a subscriber looks at what arrives.
+All nodes route. A publisher unicasts each notification to every subscriber of the scenario, so only publishers search
+routes. Handlers stand in the order of the RFC's sections; a method says where it departs from the RFC. Orders that
+matter:
 
-The handlers stand in the order of the RFC's sections; what they share is in the other chapters (see `aodv`). Where this
-departs from the RFC, or the RFC leaves a choice, the method says so; docs/deviations.md lists it all.
-
-Orders that matter:
-
-- *Who sent a frame is heard before the frame is looked at* (`_hear_neighbour`). The route of one hop to the neighbour
-  is there when the handler asks for it, and a packet that waits for the neighbour leaves before any answer.
-- *Most frames of a large network are RREQs that were heard before*, from another neighbour. `receive_request` finds
-  that out with as few calls as it can, and does little else until it knows.
-- *Packets are saved before precursors are told* (`_lose_link`). A route that is being repaired is no loss yet, and is
-  not reported.
-- *A route is in the table before the search for it ends* (`Discovery.learned`), because the packets that waited leave
-  over it at that moment, and only then is the reply passed on.
+- The sender of a frame is a neighbour before the handler runs (`_hear_neighbour`).
+- `receive_request` recognises a known RREQ, as most are, with few calls.
+- `_lose_link` saves packets before it reports to precursors: a route under repair is not lost.
+- A route is in the table before its search ends (`Discovery.learned`), because waiting packets leave over it.
 """
 
 from __future__ import annotations
@@ -25,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Listing, Recent, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, Recent, Subscriptions, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
 from roambus.python_protocol.aodv.messages import (
@@ -43,7 +33,6 @@ from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.aodv.transmission import Transmission, UnicastTimer
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Recovered,
@@ -52,31 +41,31 @@ from roambus.python_protocol.events import (
     Subscribe,
     Unsubscribe,
 )
-from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, ROUTE, NodeId, Role, SimTime, node_list
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
 
 class Aodv(Agent):
-    """AODV: routes are searched when needed, and a publisher sends to each of the subscribers that it is told."""
+    """AODV: routes are searched on demand, and a publisher sends to each subscriber that the scenario names."""
 
     parameters: AodvParameters
     oracle_subscribers = True
     table_type: ClassVar[type[RoutingTable]] = RoutingTable
-    """What a variant with other rules for routes replaces."""
+    """A variant with other rules for routes replaces it."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._filters: list[Filter] = []
+        self.subscriptions = Subscriptions()
         self._has_crashed = False
         self.forget()
 
     def forget(self) -> None:
-        """Starts with nothing, as after a crash. The application's filters stay, because it subscribes once only."""
+        """Start empty, as after a crash; subscriptions stay."""
         parameters = self.parameters
         self.table = self.table_type(parameters.delete_period, parameters.active_route_timeout)
         self.neighbours = Neighbours(parameters.hello_timeout, parameters.delete_period, parameters.blacklist_timeout)
@@ -94,17 +83,17 @@ class Aodv(Agent):
 
     @on_timer(DiscoveryTimer)
     def continue_search(self, key: DiscoveryTimer, now: SimTime) -> None:
-        """Sends the RREQ whose turn has come, or begins the next attempt."""
+        """Send the RREQ whose turn has come, or begin the next attempt."""
         self.discovery.proceed(key.destination, now)
 
     # Sections 6.5 and 6.6: route requests, answered, passed on, or dropped
 
     @on(RouteRequest)
     def receive_request(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Handles the first copy of a request, unless it comes over a link that may be one-way (section 6.8).
+        """Handle the first copy of a request, unless its link may be one-way (section 6.8).
 
-        The copies that follow say only that their senders are there (section 6.5: "silently discards"). Of the first
-        one nothing is kept but its name, so a copy over a shorter way, which a jitter can make the later one, is lost.
+        Later copies only show their senders (section 6.5: "silently discards"). A shorter way that a jitter delays is
+        lost.
         """
         if self._blacklisted.get(sender, now) > now:
             return
@@ -115,7 +104,7 @@ class Aodv(Agent):
             self._take_up(request, sender, now)
 
     def _take_up(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Answers a request that is new here, or passes it on; the way back is made first (section 6.5)."""
+        """Learn the way back, and answer a new request or pass it on (section 6.5)."""
         self.seen.add((request.originator, request.rreq_id), now)
         self._learn_reverse_route(request, sender, now)
         is_destination = request.destination == self.node
@@ -134,7 +123,7 @@ class Aodv(Agent):
             self._pass_on(request, now)
 
     def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Makes the way back to the originator, for at least as long as an answer can take (section 6.5)."""
+        """Make the route to the originator, for at least as long as an answer can take (section 6.5)."""
         # MinimalLifetime of section 6.5: current time + 2 NET_TRAVERSAL_TIME - 2 HopCount NODE_TRAVERSAL_TIME.
         hop_count = hops_after(request)
         until = now + 2 * (self.parameters.net_traversal_time - hop_count * self.parameters.node_traversal_time)
@@ -147,7 +136,7 @@ class Aodv(Agent):
             self.table.extend(request.originator, until, now)
 
     def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
-        """An active route, as new as the request wants it, unless only the destination may answer (section 6.6)."""
+        """The active route, if it is as new as the request wants and intermediate nodes may answer (section 6.6)."""
         # An older route may be the very one whose loss the originator has heard of, and would lead back to it.
         route = None if request.destination_only else self.table.active(request.destination, now)
         if route is None or not route.sequence_valid:
@@ -156,10 +145,7 @@ class Aodv(Agent):
         return route if is_new_enough else None
 
     def _answer_for_destination(self, request: RouteRequest, sender: NodeId, route: Route, now: SimTime) -> None:
-        """Answers with a route that it has (section 6.6.2), and tells the destination the way back (6.6.3).
-
-        The gratuitous reply tells the destination what it would have learned by asking for the originator itself.
-        """
+        """Answer with an active route (section 6.6.2), and send a gratuitous RREP to the destination (6.6.3)."""
         reverse = self.table.active(request.originator, now)
         if reverse is None:  # an answer would find no way back either
             return
@@ -172,7 +158,7 @@ class Aodv(Agent):
             self._reply(asked, reverse.hop_count, request.originator_sequence, reverse.lifetime - now, now)
 
     def _reply(self, request: RouteRequest, hop_count: int, sequence: int, lifetime: SimTime, now: SimTime) -> None:
-        """Makes the RREP to a request (section 6.6), which waits for a jitter: others may answer the same broadcast."""
+        """Send the RREP to a request (section 6.6) after a jitter: others may answer the same broadcast."""
         reply = RouteReply(
             hop_count=hop_count,
             ttl=self.parameters.net_diameter,
@@ -184,7 +170,7 @@ class Aodv(Agent):
         self._send_reply(reply, now, answers_broadcast=True)
 
     def _pass_on(self, request: RouteRequest, now: SimTime) -> None:
-        """Broadcasts with the newest sequence number of the destination that either of us knows (section 6.5)."""
+        """Broadcast with the newest known sequence number of the destination (section 6.5)."""
         known = self.table.sequence_of(request.destination)
         if known is None:
             onward = one_hop_on(request)
@@ -197,10 +183,10 @@ class Aodv(Agent):
 
     @on(RouteReply)
     def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
-        """Takes the route if it is better, or the one in use, and only then forwards the reply.
+        """Take the route if it is better or in use, and then forward the reply.
 
-        Section 6.7 forwards only what created or changed a route. But where hellos have told the same before, the
-        originator would never get an answer.
+        Section 6.7 forwards only a reply that changed a route. After hellos of the same content no answer would get
+        through.
         """
         self._hear_neighbour(sender, now)
         # Acknowledged even if the route is of no use: the flag asks about the link, not about the reply (section 6.8).
@@ -216,7 +202,7 @@ class Aodv(Agent):
             self._send_reply(reply, now)
 
     def _send_reply(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
-        """Sends to the next hop towards who asked (section 6.7), after a jitter if others may answer, too."""
+        """Send to the next hop towards the originator (section 6.7), after a jitter if others may answer."""
         reverse = self.table.active(reply.originator, now)
         if reverse is None:
             return
@@ -248,11 +234,10 @@ class Aodv(Agent):
 
     @on_timer(HELLO_TIMER)
     def say_hello(self, _: object, now: SimTime) -> None:
-        """Sends a hello if it is needed, and sets the timer again, early by a jitter.
+        """Send a hello if it is needed, and set the timer again, early by a jitter.
 
-        By the RFC a node needs it if it is on an active route and has broadcast nothing else since it last checked. It
-        is on one if it took part in data or replies within ACTIVE_ROUTE_TIMEOUT. Routes made from hellos alone do not
-        count, because two nodes would keep each other saying hello for ever.
+        The RFC needs it on an active route without other broadcasts since the last check. Data and replies within
+        ACTIVE_ROUTE_TIMEOUT make a route active; hellos do not, or two nodes would keep each other saying hello.
         """
         parameters, used_at = self.parameters, self.table.used_at
         is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now
@@ -266,7 +251,7 @@ class Aodv(Agent):
 
     @on(Hello)
     def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
-        """Makes the route to the neighbour as new as its hello, for as long as that says."""
+        """Make the route to the neighbour as new as its hello, for the lifetime in it."""
         is_new = self.table.hear(sender, now, now + hello.lifetime_ms * MILLISECOND)
         self.table.learn_sequence(sender, hello.destination_sequence)
         if is_new:
@@ -274,7 +259,7 @@ class Aodv(Agent):
         self.neighbours.hello(sender, now)
 
     def _hear_neighbour(self, neighbour: NodeId, now: SimTime) -> None:
-        """Knows by a control message that a neighbour is alive, and has a route to it (section 6.2)."""
+        """Take a control message as a sign of life and a route of one hop (section 6.2)."""
         heard = self._heard
         if neighbour in heard:
             heard[neighbour] = now
@@ -283,7 +268,7 @@ class Aodv(Agent):
 
     @on_timer(SWEEP_TIMER)
     def sweep(self, _: object, now: SimTime) -> None:
-        """Looks for lost neighbours (section 6.9), and deletes what is too old (6.3, 6.5 and 6.11)."""
+        """Find lost neighbours (section 6.9), and delete old entries (6.3, 6.5 and 6.11)."""
         # Lost neighbours first, because their routes become invalid, and are not expired then.
         for neighbour in self.neighbours.lost(now):
             self._lose_link(neighbour, self.frames.give_up(neighbour), now)
@@ -319,16 +304,16 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for lack of a link (only ideal links report it) or of room."""
+        """Lose the link of a bare frame, as ideal links and MACs that acknowledge report it, or drop the frame."""
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
-        if event.reason == NO_LINK:
+        if event.is_break:
             self._lose_link(event.destination, [event.message], now)
         elif isinstance(event.message, DataPacket):
             self.frames.drop(event.message, event.reason)
 
     def _lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
-        """Loses the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
+        """Invalidate the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
         # It is not missed a second time; a hello makes it a neighbour again.
         self.neighbours.forget(neighbour)
         broken = self.table.break_link(neighbour, now)
@@ -343,7 +328,7 @@ class Aodv(Agent):
 
     @on(RouteError)
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
-        """Loses the routes over the sender to what it cannot reach, and tells their precursors."""
+        """Invalidate the routes over the sender to unreachable destinations, and report to precursors."""
         self._hear_neighbour(sender, now)
         # Section 6.11, case iii: only routes whose next hop is the sender, as it does not speak for any other way.
         routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
@@ -362,7 +347,7 @@ class Aodv(Agent):
 
     @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
-        """Delivers data for this node, and forwards other data; the way back to its originator is kept alive."""
+        """Deliver data for this node, forward other data, and keep the route to its originator alive."""
         self.neighbours.hear(sender, now)
         self.table.use((sender, packet.originator), now)
         # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
@@ -375,10 +360,10 @@ class Aodv(Agent):
             self._forward(packet, sender, now)
 
     def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
-        """Passes data on over a route that is there, or is being repaired; any other is refused.
+        """Forward data over a route that is active or under repair; refuse it otherwise.
 
-        In the wait after a reboot all is refused, and the wait begins again (section 6.13), also where a route was
-        learned meanwhile: the sender's own route may lead over this node as it was before.
+        In the wait after a reboot refuse all, and begin the wait again (section 6.13): the sender may route over this
+        node as it was before.
         """
         destination, is_silent = packet.destination, self.is_silent(now)
         if not is_silent and (self.discovery.is_repairing(destination) or self.table.active(destination, now)):
@@ -393,7 +378,7 @@ class Aodv(Agent):
 
     @on(Started)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Sets the timers of a node that has booted, or recovers; its first hello comes at a random time."""
+        """Set the timers after a boot or a recovery; the first hello comes at a random time."""
         self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 
@@ -405,7 +390,7 @@ class Aodv(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Goes on; who has lost its sequence number first waits until nobody routes over it any more."""
+        """Go on; after a crash, wait until no node routes over this one."""
         self.start(event, now)
         if self._has_crashed:
             self._keep_silent(now)
@@ -413,7 +398,7 @@ class Aodv(Agent):
 
     @on_timer(REBOOT_TIMER)
     def end_silence(self, _: object, now: SimTime) -> None:
-        """Starts the searches that were requested while the node kept silent."""
+        """Start the searches that were requested during the wait."""
         self.discovery.silent_until = now
         for destination in self.discovery.queue.destinations():
             self.discovery.search(destination, now)
@@ -423,7 +408,7 @@ class Aodv(Agent):
         return now < self.discovery.silent_until
 
     def _keep_silent(self, now: SimTime) -> None:
-        """Waits for DELETE_PERIOD until nobody routes over this node any more."""
+        """Wait for DELETE_PERIOD, until no node routes over this one."""
         self.discovery.silent_until = now + self.parameters.delete_period
         self.set_timer(REBOOT_TIMER, self.parameters.delete_period)
 
@@ -431,10 +416,10 @@ class Aodv(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Sends the notification to each subscriber of the scenario, in a packet of its own.
+        """Send the notification to each subscriber, in a packet of its own.
 
-        The scenario tells the publisher who they are, because the thesis gives AODV this knowledge (section 4.5.2), for
-        which publish/subscribe has to send subscriptions.
+        The scenario names them, an oracle: publish/subscribe has to send subscriptions for it (the thesis, section
+        4.5.2).
         """
         notification = event.notification
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
@@ -445,16 +430,10 @@ class Aodv(Agent):
                 ttl = self.parameters.net_diameter
                 self.discovery.carry(DataPacket(0, ttl, self.node, subscriber, notification), now)
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
         """Delivers what matches from now on."""
-        self._filters.append(event.filter)
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
-        """Takes one subscription back."""
-        if event.filter in self._filters:
-            self._filters.remove(event.filter)
+        self.subscriptions.change(event)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The routing table, with the columns of section 2."""
@@ -462,6 +441,6 @@ class Aodv(Agent):
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
         # A packet whose acknowledgement was lost is routed again, and may arrive twice.
-        is_wanted = any(entry.matches(notification) for entry in self._filters)
+        is_wanted = self.subscriptions.match(notification)
         if is_wanted and self._delivered.add(notification.id):
             self.deliver(notification, hops)

@@ -1,23 +1,13 @@
-"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): the searches under way, and what waits for them.
+"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): the searches of a node, and the packets that wait for them.
 
-How a RREQ that arrives is answered is the agent's (`agent.Aodv.receive_request`); here are those that a node sends. A
-packet without a route waits in the request queue, and its destination is searched. A search sends RREQs, each with a
-larger TTL, until the last has found nothing:
+- *Rings* (section 6.4): the first RREQ goes TTL_START hops, or a little beyond the destination's last place; each
+  further one TTL_INCREMENT more, until beyond TTL_THRESHOLD the whole network is searched, RREQ_RETRIES times more
+  (6.3).
+- *Rate* (section 6.3): a RREQ gets its place when its attempt begins, and keeps it if the search ends before. Giving
+  places back was tried: on a slow channel it cost half as many messages again.
 
-- *Rings* (section 6.4). The first RREQ goes TTL_START hops, or a little beyond where the destination was when last
-  known; each further one TTL_INCREMENT hops more. Beyond TTL_THRESHOLD the whole network is searched, NET_DIAMETER.
-- *Repetitions* (section 6.3). The whole network is searched RREQ_RETRIES times more, and each time the wait doubles.
-- *Rate* (section 6.3). At most RREQ_RATELIMIT RREQs leave in a second. A place is given to a RREQ when its attempt
-  begins, and it is kept if the search ends before its turn. So there are fewer searches than there could be, which does
-  no harm where the channel is slow: giving the places back was tried with the profile `tuned` (C32, 8 m/s, seed 0),
-  which then sent 3,343 messages a node in place of some 2,260, and delivered 0.946 in place of 0.9998.
-
-A search ends when there is a route, wherever that comes from: a RREP, a RREQ of the destination itself, a frame heard
-from it (`Discovery.learned`). ns-3 ends it with a RREP or with the time-out only, and lets the packets wait until then.
-
-Local repair (section 6.12) is a search, too: of one RREQ, begun by a node on the way whose link broke, for the packet
-that it holds. Two liberties of the RFC are not taken. Only the route of that packet is repaired, not others over the
-same link; and an originator that hears of a longer way (flag N) does not search a shorter one.
+A search ends when there is a route, wherever it comes from (`learned`). Local repair (6.12) is a search of one RREQ.
+Only the route of its packet is repaired, and flag N starts no search for a shorter way.
 """
 
 from __future__ import annotations
@@ -45,7 +35,7 @@ class DiscoveryTimer:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One RREQ of a search: its TTL, and how often the whole network was searched before it."""
+    """One RREQ of a search: its TTL, and the number of searches of the whole network before it."""
 
     ttl: int
     repeats: int = 0
@@ -53,12 +43,12 @@ class Attempt:
 
 @dataclass(slots=True)
 class Search:
-    """A search under way. `is_sent` is false while the RREQ waits for the rate limit."""
+    """A search in progress. `is_sent` is false while the RREQ waits for the rate limit."""
 
     attempt: Attempt
     is_sent: bool = False
     lost_hop_count: int | None = None
-    """How far the destination was before the link broke, in a local repair; None in any other search."""
+    """In a local repair, the hops to the destination before the link broke."""
 
 
 class Discovery(Process):
@@ -74,13 +64,13 @@ class Discovery(Process):
         self.searches: dict[NodeId, Search] = {}
         self.rreq_id = 0
         self.silent_until: SimTime = 0
-        """After a reboot, no control message is originated or forwarded before (section 6.13)."""
+        """The end of the wait after a reboot, without control messages (section 6.13)."""
         self._rreq_limit = RateLimit(parameters.rreq_ratelimit)
 
     # Packets, with a route and without one
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
-        """Sends a packet over the active route; without one it waits while a route is searched (section 6.3)."""
+        """Send a packet over the active route, or search one while it waits (section 6.3)."""
         route = self._table.active(packet.destination, now)
         if route is not None:
             self._send_packet(packet, route, now)
@@ -90,9 +80,9 @@ class Discovery(Process):
         self.search(packet.destination, now)
 
     def save(self, packet: DataPacket, now: SimTime) -> None:
-        """Carries on with a packet that a link did not take, at its originator; elsewhere it needs a local repair.
+        """Search again for a packet that a link did not take: at its originator, or as a local repair.
 
-        The RFC leaves open what becomes of it at the originator. In ns-3 it is lost with the link.
+        The RFC leaves the originator's case open. In ns-3 the packet is lost with the link.
         """
         if packet.originator == self._node or self._can_repair(packet, now):
             self.carry(packet, now)
@@ -100,10 +90,7 @@ class Discovery(Process):
             self._frames.drop(packet, "link broken")
 
     def _send_packet(self, packet: DataPacket, route: Route, now: SimTime) -> None:
-        """Passes `packet` to the next hop, and keeps the routes alive that it uses.
-
-        By section 6.2 these are the routes to the destination, to the next hop and back to the originator.
-        """
+        """Pass `packet` to the next hop, and extend the routes that section 6.2 names."""
         if self._frames.is_full(route.next_hop):
             self._frames.drop(packet, "link queue full")
             return
@@ -113,7 +100,7 @@ class Discovery(Process):
     # Searches
 
     def search(self, destination: NodeId, now: SimTime) -> None:
-        """Searches `destination`, unless that is under way; after a reboot only once the wait is over."""
+        """Search `destination`, unless a search is in progress or a reboot's wait is not over."""
         if destination in self.searches or now < self.silent_until:
             return
         route = self._table.get(destination)
@@ -121,7 +108,7 @@ class Discovery(Process):
         self._begin(destination, Search(first_attempt(self._parameters, known)), now)
 
     def proceed(self, destination: NodeId, now: SimTime) -> None:
-        """Sends a RREQ that the rate limit lets go now, or the next one because an answer is overdue (6.3, 6.4)."""
+        """Send the RREQ that the rate limit held back, or the next one because an answer is overdue (6.3, 6.4)."""
         search = self.searches.get(destination)
         if search is None:
             return
@@ -135,7 +122,7 @@ class Discovery(Process):
             self._begin(destination, Search(following_attempt), now)
 
     def learned(self, destination: NodeId, now: SimTime) -> None:
-        """Ends the search for `destination`, to which there is a new or better route: what waited for it can go."""
+        """End the search for `destination`, to which there is a new or better route, and send its packets."""
         search = self.searches.get(destination)
         if search is None or (route := self._table.active(destination, now)) is None:
             return
@@ -148,12 +135,12 @@ class Discovery(Process):
             self._send_packet(packet, route, now)
 
     def is_repairing(self, destination: NodeId) -> bool:
-        """Whether a route to `destination` is being repaired here."""
+        """Whether a route to `destination` is under repair here."""
         search = self.searches.get(destination)
         return search is not None and search.lost_hop_count is not None
 
     def _begin(self, destination: NodeId, search: Search, now: SimTime) -> None:
-        """Sends the RREQ of the first or next attempt, or has it wait for its turn."""
+        """Send the RREQ of an attempt, or hold it back for its turn."""
         self.searches[destination] = search
         at = self._rreq_limit.reserve(now)
         if at == now:
@@ -170,7 +157,7 @@ class Discovery(Process):
         self.set_timer(DiscoveryTimer(destination), waiting_time(self._parameters, search.attempt))
 
     def _make_request(self, destination: NodeId, ttl: int) -> RouteRequest:
-        """Each request has the next RREQ ID and a newer own sequence number (sections 6.1 and 6.3)."""
+        """A RREQ with the next RREQ ID and a newer own sequence number (sections 6.1 and 6.3)."""
         self.rreq_id = following(self.rreq_id)
         self._table.sequence = following(self._table.sequence)
         known = self._table.sequence_of(destination)
@@ -188,7 +175,7 @@ class Discovery(Process):
         )
 
     def _fail(self, destination: NodeId, now: SimTime) -> None:
-        """Drops what waited for a route that was not found (section 6.3)."""
+        """Drop the packets whose route was not found (section 6.3)."""
         del self.searches[destination]
         for packet in self.queue.take(destination):
             self._frames.drop(packet, "no route")
@@ -201,7 +188,7 @@ class Discovery(Process):
     # Local repair
 
     def _can_repair(self, packet: DataPacket, now: SimTime) -> bool:
-        """Whether the destination was near enough for a search that is begun here, or was before (section 6.12)."""
+        """Whether the destination is, or was, near enough for a local repair (section 6.12)."""
         route = self._table.get(packet.destination)
         if not self._parameters.local_repair or route is None:
             return False
@@ -220,13 +207,13 @@ class Discovery(Process):
 
 
 def first_attempt(parameters: AodvParameters, last_hop_count: int | None) -> Attempt:
-    """The search starts near, or a little beyond where the destination was when last known."""
+    """Begin near, or a little beyond the destination's last known distance."""
     start = parameters.ttl_start if last_hop_count is None else last_hop_count + parameters.ttl_increment
     return Attempt(_ring(parameters, start))
 
 
 def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None:
-    """After one without an answer: a larger ring, then RREQ_RETRIES times more the whole network, then no more."""
+    """A larger ring, then the whole network up to RREQ_RETRIES times more, then None."""
     if attempt.ttl < parameters.net_diameter:
         return Attempt(_ring(parameters, attempt.ttl + parameters.ttl_increment))
     if attempt.repeats < parameters.rreq_retries:
@@ -235,14 +222,14 @@ def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None
 
 
 def waiting_time(parameters: AodvParameters, attempt: Attempt) -> SimTime:
-    """How long to wait for an answer; doubled with each repetition (binary exponential back-off)."""
+    """The wait for an answer in ns, doubled with each repetition (binary exponential back-off)."""
     if attempt.ttl < parameters.net_diameter:
         return parameters.ring_traversal_time(attempt.ttl)
     return parameters.net_traversal_time << attempt.repeats
 
 
 def repair_attempt(parameters: AodvParameters, last_hop_count: int, hops_to_originator: int) -> Attempt:
-    """The one RREQ of a local repair (section 6.12), MIN_REPAIR_TTL being the last known hop count."""
+    """The RREQ of a local repair (section 6.12); MIN_REPAIR_TTL is the last known hop count."""
     ttl = max(last_hop_count, hops_to_originator // 2) + parameters.local_add_ttl
     return Attempt(min(ttl, parameters.net_diameter))
 
@@ -257,8 +244,7 @@ def _ring(parameters: AodvParameters, ttl: int) -> int:
 class RequestQueue:
     """Packets that wait for a route (section 6.3: "buffered", first in, first out), each for at most `timeout` ns.
 
-    The RFC names neither a limit nor a time-out; the defaults are those of ns-2 and ns-3. A full queue drops the oldest
-    packet, because its receiver has the least use of it.
+    Limit and time-out are those of ns-2 and ns-3. A full queue drops the oldest packet, which is of least use.
     """
 
     def __init__(self, limit: int, timeout: SimTime) -> None:
@@ -270,7 +256,7 @@ class RequestQueue:
         return len(self._waiting)
 
     def add(self, packet: DataPacket, now: SimTime) -> DataPacket | None:
-        """Queues `packet`; returns the oldest one if that had to be dropped."""
+        """Queue `packet`; returns the oldest one if it had to make room."""
         dropped = self._waiting.popleft()[1] if len(self._waiting) >= self._limit else None
         self._waiting.append((now + self._timeout, packet))
         return dropped
@@ -287,7 +273,7 @@ class RequestQueue:
         return [self._waiting.popleft()[1] for _ in over]
 
     def destinations(self) -> list[NodeId]:
-        """Where the waiting packets want to go, in the order of their first packet."""
+        """The destinations of the waiting packets, in the order of their first ones."""
         return list(dict.fromkeys(packet.destination for _, packet in self._waiting))
 
 
@@ -296,12 +282,12 @@ RequestId = tuple[NodeId, int]
 
 
 class IdCache:
-    """Which RREQs were heard in the last `lifetime` ns (PATH_DISCOVERY_TIME), so that copies are dropped (6.5)."""
+    """The RREQs heard in the last `lifetime` ns (PATH_DISCOVERY_TIME), to recognise copies (6.5)."""
 
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
         self.known_until: dict[RequestId, SimTime] = {}
-        """Read where it is needed, because a call for each RREQ heard would take too long; for some it may be over."""
+        """Read directly, because each RREQ is looked up; an entry may have expired."""
 
     def __len__(self) -> int:
         return len(self.known_until)
@@ -312,6 +298,6 @@ class IdCache:
         self.known_until[request] = now + self._lifetime
 
     def sweep(self, now: SimTime) -> None:
-        """Forgets what is over. All live equally long, so the oldest entries are the first of the dictionary."""
+        """Forget expired entries, which come first because all live equally long."""
         for request, _ in list(takewhile(lambda entry: entry[1] <= now, self.known_until.items())):
             del self.known_until[request]

@@ -1,13 +1,11 @@
-"""Route maintenance (RFC 3561, sections 6.8, 6.9 and 6.11): which neighbours there are, and who hears of lost routes.
+"""Route maintenance (RFC 3561, sections 6.8, 6.9 and 6.11): neighbours, and the reports of lost routes.
 
-*Neighbours.* Who has said hello is expected to be heard again, and is lost after ALLOWED_HELLO_LOSS intervals of
-silence. The node looks for lost neighbours at fixed times, and not by a timer for each of them, which every frame heard
-would have to set again. A neighbour that has left a RREP unacknowledged is on the blacklist for a while: its RREQs are
-ignored, because answers to them do not reach it.
+A neighbour that has said hello is lost after ALLOWED_HELLO_LOSS intervals of silence. The node checks at fixed times: a
+timer for each neighbour would be set again by every frame. A neighbour that left a RREP unacknowledged is on the
+blacklist for a while, because answers do not reach it.
 
-*Route errors.* A route has precursors, the neighbours that may send over it. When it is lost, they are told by a RERR,
-and each of them that sent over the teller tells its own precursors. Without any precursor nobody needs to know, and
-nothing is sent. What is a loss, and which routes it concerns, is for the agent to say.
+A route has precursors, the neighbours that may send over it. A RERR reports its loss to them, and each that sent over
+the reporter reports to its own. Without precursors nothing is sent.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True, slots=True)
 class AckTimer:
-    """The key of the timer of the RREP-ACK that is expected from a neighbour (section 6.8)."""
+    """The key of the timer for the RREP-ACK of a neighbour (section 6.8)."""
 
     neighbour: NodeId
 
@@ -39,23 +37,23 @@ class Neighbours:
         self.heard: dict[NodeId, SimTime] = {}
         """When those that are watched were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
-        """Until when RREQs from a neighbour are to be ignored; for some that may be over."""
+        """The time until which RREQs of a neighbour are ignored; it may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
         """A hello came: from now on the neighbour is watched."""
         self.heard[neighbour] = self._said_hello[neighbour] = now
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
-        """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
+        """Take any other frame as a sign of life of a watched neighbour."""
         if neighbour in self.heard:
             self.heard[neighbour] = now
 
     def forget(self, neighbour: NodeId) -> None:
-        """The neighbour is lost: it is watched again after its next hello."""
+        """Stop watching a lost neighbour until its next hello."""
         self.heard.pop(neighbour, None)
 
     def lost(self, now: SimTime) -> list[NodeId]:
-        """Takes out the neighbours that have been silent for too long, in the order of their ids."""
+        """Take out the neighbours that were silent for too long, ordered by id."""
         silent = sorted(node for node, heard in self.heard.items() if heard + self._hello_timeout <= now)
         for neighbour in silent:
             del self.heard[neighbour]
@@ -63,28 +61,26 @@ class Neighbours:
         return [neighbour for neighbour in silent if self._said_hello[neighbour] + self._watch_period > now]
 
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
-        """A RREP did not reach the neighbour: its RREQs are ignored for a while (section 6.8)."""
+        """Ignore RREQs of a neighbour that a RREP did not reach (section 6.8)."""
         self.blacklisted[neighbour] = now + self._blacklist_timeout
 
 
 class RouteErrors:
-    """The RERRs of one node (section 6.11), at most `per_second` of them in a second (RERR_RATELIMIT)."""
+    """The RERRs of one node (section 6.11), at most `per_second` a second (RERR_RATELIMIT)."""
 
     def __init__(self, table: RoutingTable, frames: Transmission, per_second: int) -> None:
         self._table, self._frames = table, frames
         self._limit = RateLimit(per_second)
 
     def report(self, lost: Iterable[Route], now: SimTime, *, no_delete: bool = False) -> None:
-        """Tells the precursors of routes that were lost.
+        """Report lost routes to their precursors, which leave the lists unless `no_delete` keeps their routes.
 
-        Those who were told are no precursors any more: they route over this node no longer, and the next loss is none
-        of theirs. The RFC does not say when precursors leave the list. After a repair (`no_delete`) their routes stay,
-        and so do they.
+        The RFC does not say when precursors leave: these no longer route over this node.
         """
         concerned = [route for route in lost if route.precursors]
         if not concerned:
             return
-        self._tell(
+        self._send(
             {precursor for route in concerned for precursor in route.precursors},
             [Unreachable(route.destination, route.sequence) for route in concerned],
             now,
@@ -95,10 +91,7 @@ class RouteErrors:
                 route.precursors.clear()
 
     def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
-        """Tells `sender` that there is no route over which its data for `destination` could go on (case ii).
-
-        It need not be a precursor: it may route over this node along a route that this node has forgotten.
-        """
+        """Report to `sender`, a precursor or not, that its data for `destination` have no route here (case ii)."""
         route = self._table.get(destination)
         told = {sender}
         sequence = 0
@@ -107,12 +100,12 @@ class RouteErrors:
             sequence = route.sequence
             told |= route.precursors
             route.precursors.clear()
-        self._tell(told, [Unreachable(destination, sequence)], now)
+        self._send(told, [Unreachable(destination, sequence)], now)
 
-    def _tell(
+    def _send(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
     ) -> None:
-        """One neighbour is told by unicast; several by a broadcast, with a jitter: others may send one, too."""
+        """Unicast to one neighbour; broadcast to several after a jitter, because others may send a RERR too."""
         for start in range(0, len(unreachable), MAX_UNREACHABLE):
             if not self._limit.allows(now):
                 return

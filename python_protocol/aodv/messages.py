@@ -1,16 +1,12 @@
 """The messages of AODV (RFC 3561, section 5), and the data packet that it routes.
 
-A field stands here once, with its type. Bytes, size, transcript and documentation follow from the class, and whoever
-passes a message on names only what changes (`one_hop_on`). So a further field of the RREQ is a line here, and a line
-where it is set or read.
+Fields, order and masks of flags are the RFC's, with these differences:
 
-Fields, their order and the masks of the flags are the RFC's, with these differences.
-
-- Addresses have 16 bits instead of 32, as in IEEE 802.15.4 and in Castalia. So a RREQ has 20 bytes (24 in the RFC),
-  a RREP 16 (20), a RERR 3 and 6 more for each destination (4 and 8), and a RREP-ACK 1 (2).
-- The TTL, which the RFC has in the IP header, takes a byte that is reserved there: there is no IP below.
-- There are no subnets (section 7), and so no prefix size in a RREP.
-- Multicast, with its flags J and R, is left out: RFC 3561 reserves the flags, and defines nothing that uses them.
+- Addresses have 16 bits, as in IEEE 802.15.4 and Castalia. A RREQ has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR
+  3 and 6 a destination (4 and 8), a RREP-ACK 1 (2).
+- The TTL, in the RFC part of the IP header, takes a reserved byte.
+- No subnets (section 7), so no prefix size in a RREP.
+- No multicast: RFC 3561 reserves the flags J and R, and defines no use.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from roambus.python_protocol.vocabulary import NodeId
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""
 MAX_UNREACHABLE = 15
-"""Destinations in one RERR: with that many it still fits the 127 bytes of a real CC2420, link header included."""
+"""Destinations in one RERR that fit the 127 bytes of a CC2420, link header included."""
 
 SequenceNumber = U32
 """The age of what is known of a route (section 6.1)."""
@@ -36,7 +32,7 @@ Milliseconds = U32
 class RouteRequest(
     Message, tag=0x11, name="RREQ", notation="ttl={ttl} ... {unknown_sequence} {destination_only} {gratuitous}"
 ):
-    """RREQ (section 5.1): looks for a route from `originator` to `destination`. `hop_count` hops lie behind it."""
+    """RREQ (section 5.1): searches a route from `originator` to `destination`, after `hop_count` hops."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
     """G: whoever answers for the destination tells the destination, too."""
@@ -54,7 +50,7 @@ class RouteRequest(
 
 
 class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknowledge}"):
-    """RREP (section 5.2): there is a route to `destination`, `hop_count` hops long from the node that sends this."""
+    """RREP (section 5.2): there is a route to `destination`, `hop_count` hops from the sender."""
 
     acknowledge: bool = bit(0x40, default=False, kw_only=True)
     """A: the receiver answers with a RREP-ACK."""
@@ -74,8 +70,8 @@ class Hello(
 ):
     """Hello (section 6.9): a RREP that a node broadcasts about itself.
 
-    Its tag is its own, where the RFC's receiver knows a hello by the IP header: a RREP that came as a broadcast, with a
-    TTL of 1. Transcripts leave out what is alike in every hello.
+    It has a tag of its own; the RFC's receiver recognises it by the IP header. Transcripts leave out its constant
+    fields.
     """
 
     @classmethod
@@ -85,14 +81,14 @@ class Hello(
 
 
 class Unreachable(NamedTuple):
-    """A destination to which there is no route any more, and the sequence number that says so."""
+    """A lost destination, with the sequence number of the loss."""
 
     destination: NodeId
     sequence: SequenceNumber
 
 
 class RouteError(Message, tag=0x14, name="RERR", notation="... {no_delete}"):
-    """RERR (section 5.3): the sender can no longer reach these destinations (at most 255)."""
+    """RERR (section 5.3): these destinations, at most 255, are unreachable for the sender."""
 
     no_delete: bool = bit(0x80, default=False, kw_only=True)
     """N: the sender has repaired the link, upstream routes stay."""
@@ -104,10 +100,10 @@ class RouteReplyAck(Message, tag=0x15, name="RREP-ACK"):
 
 
 class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
-    """A notification on its way to one subscriber; `hop_count` hops lie behind it when it is sent.
+    """A notification for one subscriber, after `hop_count` hops.
 
-    In the RFC data are IP packets. This header stands for IP's: who sent it, for whom it is, and its TTL. The hop count
-    is there for the trace, and for local repair, which must know how far the originator is (section 6.12).
+    The header stands for that of IP. Traces use the hop count, and local repair needs the originator's distance
+    (section 6.12).
     """
 
     hop_count: U8
@@ -122,10 +118,10 @@ Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
 
 
 def hops_after(message: Passed) -> int:
-    """The hops behind the message where it has arrived, as far as eight bits can count."""
+    """The hops of the message on arrival, in eight bits."""
     return min(message.hop_count + 1, MOST_HOPS)
 
 
 def one_hop_on(message: Passed, **changes: Any) -> Passed:
-    """The message as the next node has it: a hop more behind it, one less before it, and what else changes."""
+    """The message as the next node has it: one hop more, one less to live, and the changes."""
     return message.replaced(hop_count=hops_after(message), ttl=message.ttl - 1, **changes)

@@ -1,21 +1,14 @@
-"""The parameters of AODV: RFC 3561, section 10, under the RFC's names, and what a simulation adds to them.
+"""The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Those that the RFC computes from others are properties here, so that they cannot contradict each other. Section 10 gives
-all of them for fast channels (IEEE 802.11) and networks of any size, and says which may be changed, and what they have
-to allow for: NODE_TRAVERSAL_TIME "should include queuing delays", NET_DIAMETER "measures the maximum possible number of
-hops". There are three profiles, which give defaults for the other parameters.
+Constants that the RFC computes from others are properties. A profile gives defaults:
 
-- `rfc` has the RFC's values, but for TTL_START: section 10 asks for at least 2 where hello messages are used.
-- `thesis` differs from it in the two points of the thesis, section 4.5.1: hellos from every node at all times, and a
-  RERR when a route times out.
-- `tuned` has constants for a slow channel (`tuned`). They are derived from the rate of the channel and from the number
-  of nodes, not searched for, and for the worst case, in which every node hears every other and is a destination. With
-  the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s takes longer than its answer is waited for, searches are
-  repeated, and RREQs fill the channel. docs/tuned.md has the derivation with numbers, and what it brings.
+- `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
+- `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).
+- `derived` computes the constants from bit rate and network size for the worst case: every node hears every other and
+  is a destination. With the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s outlasts the wait for its answer,
+  and repetitions fill the channel.
 
-A profile counts less than what is set itself, whatever the order in which both are given: so a study can take `tuned`
-and vary one of its constants. Two switches have three values for that reason, `profile`, `on` and `off`: with two one
-could not tell "off" from "not said".
+A given parameter overrides the profile; so two switches have the values `profile`, `on` and `off`.
 """
 
 from __future__ import annotations
@@ -32,16 +25,16 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 _SECTION_10 = "RFC 3561, section 10"
 
 CHOICES = ("profile", "on", "off")
-"""What a switch can be that the profile sets: `profile` leaves it as the profile says."""
+"""The values of a switch that the profile sets."""
 
-# What the profile `tuned` is derived from; docs/tuned.md says how.
+# What the profile `derived` is computed from.
 
 _REQUEST_BITS = 8 * (20 + 25)
 """A RREQ, and the headers of network, MAC and PHY around it: 10, 9 and 6 bytes."""
 _USE = 0.5
-"""The part of its rate that a channel carries under CSMA with hidden nodes (Kleinrock and Tobagi, 1975)."""
+"""The share of its rate that a channel carries under CSMA with hidden nodes (Kleinrock and Tobagi, 1975)."""
 _SHARE = 0.25
-"""The part of that for the searches of one node: two that search at once leave half of it to data."""
+"""The share of that for one node's searches: two at once leave half of it to data."""
 
 
 class AodvParameters(LinkParameters):
@@ -49,25 +42,25 @@ class AodvParameters(LinkParameters):
 
     profile: str = parameter(
         "rfc",
-        source="RFC 3561; thesis: the thesis, section 4.5.1; tuned: RFC 3561, section 10, derived in docs/tuned.md",
-        choices=("rfc", "thesis", "tuned"),
-        doc="defaults of the other parameters; thesis: hello_always and rerr_on_expiry on; tuned, mostly direct "
-        "delivery when two meet: hello_always on, and constants that follow from network_size and bit_rate",
+        source="RFC 3561; thesis: the thesis, section 4.5.1; derived: RFC 3561, section 10",
+        choices=("rfc", "thesis", "derived"),
+        doc="defaults of the other parameters; thesis: hello_always and rerr_on_expiry on; derived: constants that "
+        "follow from network_size and bit_rate",
     )
     network_size: int = parameter(
         66,
         unit="nodes",
         source="the thesis, table 4.2: C32, its largest network",
         at_least=2,
-        doc="with profile=tuned, the number of nodes for which the constants are computed",
+        doc="with profile=derived, the number of nodes for which the constants are computed",
     )
     bit_rate: int = parameter(
-        250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=tuned, the rate of the channel"
+        250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=derived, the rate of the channel"
     )
     link_layer: bool = parameter(
         True,
         source="RFC 3561, section 6.10: link layer notification",
-        doc="data, RREP and unicast RERR go over the shared link layer; false: hello messages alone detect breaks",
+        doc="use the shared link layer for data, RREP and unicast RERR; false: the MAC's acknowledgements, or hellos",
     )
 
     # Section 10, under its names. The RFC gives times in ms, and TTLs in hops.
@@ -193,10 +186,10 @@ class AodvParameters(LinkParameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The profile `tuned` has constants of its own, which follow from two parameters that may be given as well."""
-        if given.get("profile") != "tuned":
+        """The constants of the profile `derived`, which follow from two other parameters."""
+        if given.get("profile") != "derived":
             return {}
-        return tuned(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
+        return derived(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
 
     # What section 10 computes from others
 
@@ -207,95 +200,76 @@ class AodvParameters(LinkParameters):
 
     @property
     def sweep_interval(self) -> SimTime:
-        """How often a node looks for lost neighbours: a timer for each of them would cost more than all their frames.
-
-        So a loss is noticed up to half a HELLO_INTERVAL late; ns-3 looks once every HELLO_INTERVAL.
-        """
+        """The time in ns between two searches for lost neighbours, half a HELLO_INTERVAL; ns-3 has a whole one."""
         return self.hello_interval // 2
 
     @property
     def net_traversal_time(self) -> SimTime:
-        """NET_TRAVERSAL_TIME: there and back across the network (section 10).
-
-        This is the wait for a search of the whole network, doubled with each repetition (section 6.3).
-        """
+        """NET_TRAVERSAL_TIME: the wait for a search of the whole network (section 10)."""
         return 2 * self.node_traversal_time * self.net_diameter
 
     @property
     def path_discovery_time(self) -> SimTime:
-        """PATH_DISCOVERY_TIME: how long a RREQ is recognised as seen.
-
-        Longer than its copies travel, or each node would pass it on again, and answer it a second time.
-        """
+        """PATH_DISCOVERY_TIME: how long a RREQ is remembered, longer than its copies travel."""
         return 2 * self.net_traversal_time
 
     @property
     def my_route_timeout(self) -> SimTime:
-        """MY_ROUTE_TIMEOUT: the lifetime that a destination gives routes to itself (section 6.6.1)."""
+        """MY_ROUTE_TIMEOUT: the lifetime of routes to the node itself in its RREPs (section 6.6.1)."""
         return 2 * self.active_route_timeout
 
     @property
     def delete_period(self) -> SimTime:
-        """DELETE_PERIOD: how long an invalid route is kept, for its sequence number (section 6.11).
+        """DELETE_PERIOD: how long an invalid route is kept for its sequence number (section 6.11).
 
-        It bounds how long any node can still route over one that has forgotten the destination: that is why a node
-        waits so long after a reboot (section 6.13), too.
+        It bounds how long any node can still route over one that forgot the destination, so a node waits so long after
+        a reboot (section 6.13).
         """
         return self.delete_period_factor * max(self.active_route_timeout, self.hello_interval)
 
     @property
     def blacklist_timeout(self) -> SimTime:
-        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored (section 6.8).
-
-        Section 6.8 wants the time that the repeated requests of one search take, so that at least one of them can come
-        over another neighbour.
-        """
+        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored: one search's repetitions (section 6.8)."""
         return self.rreq_retries * self.net_traversal_time
 
     @property
     def next_hop_wait(self) -> SimTime:
-        """NEXT_HOP_WAIT: how long a RREP-ACK is waited for (section 10: NODE_TRAVERSAL_TIME + 10 ms)."""
+        """NEXT_HOP_WAIT: the wait for a RREP-ACK (section 10: NODE_TRAVERSAL_TIME + 10 ms)."""
         return self.node_traversal_time + 10 * MILLISECOND
 
     @property
     def max_repair_ttl(self) -> int:
-        """MAX_REPAIR_TTL: destinations farther away are not repaired locally (section 10: 0.3 NET_DIAMETER)."""
+        """MAX_REPAIR_TTL: the farthest destination of a local repair (section 10: 0.3 NET_DIAMETER)."""
         return round(0.3 * self.net_diameter)
 
     def ring_traversal_time(self, ttl: int) -> SimTime:
-        """RING_TRAVERSAL_TIME of a RREQ with that TTL: there and back, TIMEOUT_BUFFER hops of slack included (6.4)."""
+        """RING_TRAVERSAL_TIME of a TTL: there and back, with TIMEOUT_BUFFER hops of slack (6.4)."""
         return 2 * self.node_traversal_time * (ttl + self.timeout_buffer)
 
     @property
     def sends_hellos_always(self) -> bool:
-        """Whether every node sends hello messages at all times.
-
-        Section 6.9 lets a node on an active route send them, and nobody else; the thesis has all nodes do so.
-        """
-        return self._is_on(self.hello_always, "thesis", "tuned")
+        """Whether all nodes send hellos at all times; in section 6.9 only nodes on active routes do."""
+        return self._is_on(self.hello_always)
 
     @property
     def reports_expiry(self) -> bool:
-        """Whether a route that times out is reported like a broken one.
+        """Whether a RERR reports a route that timed out; section 6.11 does not."""
+        return self._is_on(self.rerr_on_expiry)
 
-        The RFC reports breaks, RERRs and data without a route (section 6.11), and lets a route time out in silence.
-        """
-        return self._is_on(self.rerr_on_expiry, "thesis")
-
-    def _is_on(self, choice: str, *profiles: str) -> bool:
-        return self.profile in profiles if choice == "profile" else choice == "on"
+    def _is_on(self, choice: str) -> bool:
+        return self.profile == "thesis" if choice == "profile" else choice == "on"
 
 
-# The profile `tuned`
+# The profile `derived`
 
 
 def flood_time(nodes: int, bit_rate: int) -> SimTime:
-    """How long a RREQ takes the channel, in ns, when each node sends it once; `bit_rate` is in bit/s."""
+    """The time in ns that a RREQ occupies the channel when each node sends it once; `bit_rate` is in bit/s."""
     return round(nodes * _REQUEST_BITS * SECOND / (bit_rate * _USE))
 
 
 def longest_search(traversal: SimTime, diameter: int) -> SimTime:
-    """How long a search without any answer waits in all, in ns, after the RREQs that it sends."""
+    """The time in ns that an unanswered search waits after its RREQs."""
     usual = AodvParameters
     ttls = range(usual.ttl_start, usual.ttl_threshold + 1, usual.ttl_increment)
     rings = sum(ttl + usual.timeout_buffer for ttl in ttls if ttl < diameter)
@@ -303,13 +277,11 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
     return 2 * traversal * (rings + ((2 << usual.rreq_retries) - 1) * diameter)
 
 
-def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
-    """The parameters of the profile `tuned`, for a number of nodes and a channel's rate in bit/s.
+def derived(nodes: int, bit_rate: int) -> Mapping[str, Any]:
+    """The constants of section 10 for a number of nodes and a rate in bit/s, and the queues they need.
 
-    At worst a frame waits until all nodes have sent the RREQ, which is the time for one hop. Nodes that fill a square
-    are a mean spacing apart, and its diagonal is that many of them. A packet outlasts the longest search of its
-    destination, behind the searches of all others; meanwhile one a second comes for each. Only the destination answers:
-    where nodes are dense, all its neighbours know a way, and all their answers would be in each other's way.
+    A hop takes at worst the time in which all nodes send the RREQ. The diagonal of a square of nodes is the diameter. A
+    packet outlasts the longest search behind those of all other destinations, while one a second comes for each.
     """
     traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
     per_second = max(1, floor(_SHARE * SECOND / traversal))
@@ -322,5 +294,4 @@ def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
         "request_queue_timeout": patience,
         "request_queue_limit": waiting,
         "link_queue_limit": waiting,
-        "destination_only": True,
     }

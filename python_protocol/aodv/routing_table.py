@@ -1,21 +1,14 @@
 """The routing table (RFC 3561, sections 2, 6.1 and 6.2): at most one route to each destination.
 
-A route is *valid* until its lifetime ends or its link breaks, then *invalid* until DELETE_PERIOD later, then deleted.
-Lifetimes are compared when a route is looked up; nothing runs in between. A timer for each route would cost more than
-all that the routes are used for, because every frame heard renews some of them.
+A route is valid until its lifetime ends or its link breaks, then invalid for DELETE_PERIOD, then deleted. Lifetimes are
+compared at look-up; timers would cost more than the routes.
 
-Loops cannot form, because along the next hops to a destination (sequence number, hops) only ever gets better: newer,
-or equally new and nearer. Three rules keep it so, of which the last two go beyond what the RFC asks for.
+No loop can form: along next hops (sequence number, hops) only gets better. An offer is taken only if it is newer, or
+equally new and shorter, or equally new where the own route was lost. Two rules go beyond the RFC
+(`test_loop_freedom.py` shows the loops):
 
-- An offer is taken only if it is newer, or equally new and shorter, or equally new where the own route was lost.
-- A route that is lost, for whatever reason, gets the next sequence number. Section 6.1 allows it where a route times
-  out; of a RERR section 6.11 says that the number is "copied", also if it is old or unknown. Then a neighbour that
-  still believes in the lost route could offer it back, and a loop would close: `test_loop_freedom.py` finds one within
-  seconds without this rule.
-- A lost route is remembered for DELETE_PERIOD after the last data from its destination has passed (`extend`).
-
-An entry that was made of a frame heard, and not of a reply, has a sequence number that is not valid. It leads to the
-neighbour that was heard, in one hop, and so it cannot be a part of a loop.
+- A lost route gets the next sequence number, also after a RERR, whose number section 6.11 copies.
+- It is remembered for DELETE_PERIOD after the last data from its destination (`extend`).
 """
 
 from __future__ import annotations
@@ -26,8 +19,7 @@ from enum import Enum
 from operator import attrgetter
 
 from roambus.python_protocol.agent import Listing, by_first_column
-from roambus.python_protocol.messages.fields import listed
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names, listed
 from roambus.python_protocol.parts.link import following, is_newer, newest
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -41,14 +33,14 @@ class RouteState(Enum):
 
 
 _VALID = RouteState.VALID
-"""Asked for at each frame that is heard: Python 3.11 needs several times as long for a member of an enumeration."""
+"""At hand for each frame: in Python 3.11 an attribute of an enumeration costs several times as much."""
 
 
 @dataclass(slots=True)
 class Route:
-    """An entry of the table. `lifetime` is when a valid route expires, or when another one is deleted (section 6.11).
+    """An entry of the table; at `lifetime` a valid route expires, and another one is deleted (section 6.11).
 
-    A sequence number that is not valid is not known.
+    A sequence number that is not valid is unknown.
     """
 
     destination: NodeId
@@ -59,11 +51,11 @@ class Route:
     lifetime: SimTime
     state: RouteState = _VALID
     precursors: set[NodeId] = field(default_factory=set)
-    """Neighbours that may send over this route, and must hear of its loss."""
+    """Neighbours that may send over this route, and need a report of its loss."""
 
 
 class RoutingTable:
-    """What one node knows of routes: those to others, and the number under which others know a route to it."""
+    """The routes of one node, and its own sequence number."""
 
     def __init__(self, delete_period: SimTime, active_route_timeout: SimTime) -> None:
         """Both times are in ns."""
@@ -71,7 +63,7 @@ class RoutingTable:
         self.sequence = 0
         """The node's own sequence number (section 6.1)."""
         self.used_at: SimTime | None = None
-        """When the node last was part of an active route: it sent, forwarded or received data, or passed a RREP on."""
+        """The last time the node was part of an active route, by data or a RREP."""
         self._routes: dict[NodeId, Route] = {}
         self._expired: list[Route] = []
 
@@ -88,7 +80,7 @@ class RoutingTable:
         return self._routes.get(destination)
 
     def active(self, destination: NodeId, now: SimTime) -> Route | None:
-        """The route over which data can go now; one whose time is over becomes invalid here."""
+        """The valid route; an expired one becomes invalid here."""
         route = self._routes.get(destination)
         if route is None or route.state is not _VALID:
             return None
@@ -98,16 +90,15 @@ class RoutingTable:
         return route
 
     def sequence_of(self, destination: NodeId) -> int | None:
-        """The last known sequence number of `destination`; None if it is not known (flag U of a RREQ)."""
+        """The last known sequence number of `destination`, or None (flag U of a RREQ)."""
         route = self._routes.get(destination)
         return route.sequence if route is not None and route.sequence_valid else None
 
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
-        """A frame came from `neighbour`: there is a route of one hop to it (section 6.2). True if it is a new one.
+        """Make or renew the route of one hop to a neighbour that was heard (section 6.2); True for a new one.
 
-        It takes the place of a longer one, whatever the number of that was (as in ns-3). So a neighbour that is heard
-        once at the edge of a radio's range attracts data that then fails. A sequence number already known stays: a
-        route of one hop cannot be part of a loop.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot be part of a loop.
+        A neighbour at the edge of range so attracts data that then fails.
         """
         route = self._routes.get(neighbour)
         if route is None:
@@ -121,9 +112,9 @@ class RoutingTable:
         return True
 
     def update(self, offer: Route, now: SimTime) -> bool:
-        """Takes a route offered by a control message if it is better (sections 6.2 and 6.7); whether it did.
+        """Take a better route from a control message (sections 6.2 and 6.7); whether it was taken.
 
-        An offer equal to the valid route in use renews its lifetime and counts as taken.
+        An offer equal to the valid route renews its lifetime and counts as taken.
         """
         route = self._routes.get(offer.destination)
         if route is None:
@@ -141,24 +132,23 @@ class RoutingTable:
         return True
 
     def learn_sequence(self, destination: NodeId, sequence: int) -> None:
-        """Keeps a sequence number that the destination itself told, unless a newer one is known (section 6.9)."""
+        """Keep the destination's own sequence number, unless a newer one is known (section 6.9)."""
         route = self._routes.get(destination)
         if route is not None:
             route.sequence = newest(sequence, route.sequence) if route.sequence_valid else sequence
             route.sequence_valid = True
 
     def use(self, nodes: tuple[NodeId, ...], now: SimTime) -> None:
-        """Data goes between these nodes now, along routes that live on for ACTIVE_ROUTE_TIMEOUT (section 6.2)."""
+        """Extend the routes to these nodes by ACTIVE_ROUTE_TIMEOUT, because data use them (section 6.2)."""
         self.used_at = now
         for node in nodes:
             self.extend(node, now + self._active_route_timeout, now)
 
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
-        """The route, if it is active, lives until `until` at least (section 6.2).
+        """Extend an active route to `until` at least (section 6.2), and remember a lost one for DELETE_PERIOD more.
 
-        A lost one is remembered for DELETE_PERIOD more: what prolongs our route may prolong a neighbour's route over
-        us, too, and that one must not outlive our memory of the number under which ours was lost. Otherwise we would
-        ask, and be offered our own way back. `test_loop_freedom.py` shows that loop of the RFC with seven nodes.
+        Data that prolong our route may prolong a neighbour's route over us; it must not outlive our memory of the
+        number of the loss, or we would be offered our own way back.
         """
         route = self._routes.get(destination)
         if route is not None:
@@ -166,13 +156,13 @@ class RoutingTable:
             route.lifetime = max(route.lifetime, least)
 
     def keep(self, destination: NodeId, until: SimTime) -> None:
-        """An entry that waits for a reply is not deleted before `until` (section 6.4)."""
+        """Keep an entry that waits for a reply until `until` (section 6.4)."""
         route = self._routes.get(destination)
         if route is not None and route.state is not _VALID:
             route.lifetime = max(route.lifetime, until)
 
     def add_precursor(self, destination: NodeId, neighbour: NodeId) -> None:
-        """Whoever gets a reply may send over the route, and over the route to its next hop (section 6.7)."""
+        """Add the receiver of a reply to the route and to the route to its next hop (section 6.7)."""
         route = self._routes.get(destination)
         if route is None:
             return
@@ -181,7 +171,7 @@ class RoutingTable:
             next_hop.precursors.add(neighbour)
 
     def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
-        """Section 6.11: new sequence number (the one `reported` by a RERR, if newer), invalid, DELETE_PERIOD to go."""
+        """Apply section 6.11: a new sequence number, or a newer one `reported` by a RERR; DELETE_PERIOD to go."""
         if reported is not None and (not route.sequence_valid or is_newer(reported, route.sequence)):
             route.sequence, route.sequence_valid = reported, True
         elif route.sequence_valid:
@@ -190,14 +180,14 @@ class RoutingTable:
         route.lifetime = now + self._delete_period
 
     def break_link(self, neighbour: NodeId, now: SimTime) -> list[Route]:
-        """Invalidates every active route over `neighbour` and returns them, ordered by destination (6.11, case i)."""
+        """Invalidate and return every active route over `neighbour`, ordered by destination (6.11, case i)."""
         broken = [route for route in self if route.next_hop == neighbour and self.active(route.destination, now)]
         for route in broken:
             self.invalidate(route, now)
         return sorted(broken, key=attrgetter("destination"))
 
     def sweep(self, now: SimTime) -> list[Route]:
-        """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last one."""
+        """Delete routes invalid for DELETE_PERIOD; return those expired since the last call."""
         for route in [route for route in self._routes.values() if route.lifetime <= now]:
             if route.state is _VALID:
                 self._expire(route)
@@ -217,7 +207,7 @@ class RoutingTable:
 
 
 def _is_better(offer: Route, route: Route) -> bool:
-    """Section 6.7: the number in the table is unknown or older, or equal to that of a lost or longer route."""
+    """Section 6.7: the known number is unknown, older, or equal to that of a lost or longer route."""
     if not route.sequence_valid or is_newer(offer.sequence, route.sequence):
         return True
     is_shorter = route.state is not _VALID or offer.hop_count < route.hop_count

@@ -1,15 +1,12 @@
-"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, and how many in a second.
+"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, within rate limits.
 
-- *Over the link layer.* What is for one neighbour, that is data, RREPs and unicast RERRs, goes over the shared link
-  layer (`parts.link`), which acknowledges, repeats, and in the end tells that the link is broken: section 6.10 calls
-  this link layer notification. Broadcasts go bare, because nobody could acknowledge them. With `link_layer` off all
-  goes bare, and only hellos tell of broken links. The third way of section 6.10, passive acknowledgement, is left out:
-  the MAC hands up no frames that are for others.
-- *After a jitter.* Where several nodes may react to one frame, each waits for a random time, so that they do not all
-  send at the same instant and collide (RFC 5148). A broadcast waits in the MAC, which takes a delay. A unicast waits
-  here, and is given to the link layer only then: from there on the link's timer runs.
-- *How many.* RREQs and RERRs each have a rate limit (sections 6.3 and 6.11). A RREQ over the limit waits for its turn;
-  a RERR is left out, because whoever still sends data over the lost route is told then (case ii of section 6.11).
+Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's link layer
+notification. Broadcasts go bare, and without `link_layer` everything does; then only hellos show breaks. The MAC hands
+up no frames for others, so there is no passive acknowledgement.
+
+Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here,
+before the link layer's timer runs. A RREQ over its rate limit (section 6.3) waits; a RERR (6.11) is left out, because
+further data over the lost route bring another (case ii).
 """
 
 from __future__ import annotations
@@ -19,13 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Jitter, Process
 from roambus.python_protocol.aodv.messages import DataPacket
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, SECOND, NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ class Transmission(Process):
     """The frames of one node."""
 
     def __init__(self, parameters: AodvParameters, random: Random, of: Process) -> None:
-        """A node that reboots makes a new one: with new sessions of the link layer, and nothing to send."""
+        """A node that reboots makes a new one, with new sessions of the link layer."""
         super().__init__(of)
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
@@ -55,7 +51,7 @@ class Transmission(Process):
         self.send(BROADCAST, message)
 
     def broadcast_later(self, message: Message, now: SimTime) -> None:
-        """Sends to every neighbour after a jitter, because other nodes may answer the same frame."""
+        """Send to every neighbour after a jitter, because others may answer the same frame."""
         delay = self._jitter.delay()
         self._broadcasts.append(now + delay)
         self.send(BROADCAST, message, delay)
@@ -74,7 +70,7 @@ class Transmission(Process):
             self.perform(self._link.send(neighbour, message, now))
 
     def unicast_later(self, neighbour: NodeId, message: Message) -> None:
-        """Sends to one neighbour after a jitter, because other nodes may answer the same frame."""
+        """Send to one neighbour after a jitter, because others may answer the same frame."""
         self._number += 1
         self._postponed[self._number] = neighbour, message
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
@@ -85,7 +81,7 @@ class Transmission(Process):
             self.unicast(*self._postponed.pop(key.number), now)
 
     def receive(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> Iterable[Message]:
-        """Takes a frame of the neighbour's link layer; gives the messages that have come with it, in their order."""
+        """Take a frame of the link layer; return its messages in order."""
         if self._link is None:
             return ()
         actions, messages = self._link.receive(sender, frame, now)
@@ -97,7 +93,7 @@ class Transmission(Process):
         return self._link is not None and self._link.is_full(neighbour)
 
     def retransmit(self, key: LinkTimer) -> list[LinkBroken]:
-        """Lets the link layer send again what was not acknowledged; gives the links that it gives up."""
+        """Send unacknowledged messages again; return the links that are given up."""
         if self._link is None:
             return []
         actions, broken = self._link.timer(key)
@@ -105,7 +101,7 @@ class Transmission(Process):
         return broken
 
     def give_up(self, neighbour: NodeId) -> list[Message]:
-        """Ends the link to a neighbour that is lost; gives the messages that wait for it."""
+        """End the link to a lost neighbour; return the messages that wait for it."""
         if self._link is None:
             return []
         actions, broken = self._link.reset(neighbour)
@@ -124,24 +120,23 @@ class Transmission(Process):
 
 
 class RateLimit:
-    """No window of one second holds more than `per_second` of the times that were given out.
+    """Grants at most `per_second` times in any window of one second.
 
-    The window slides. Windows that begin at whole seconds, as in ns-3, would let twice the limit pass around a second's
-    end.
+    Windows from whole seconds, as in ns-3, would let twice the limit pass around a second's end.
     """
 
     def __init__(self, per_second: int) -> None:
         self._times: deque[SimTime] = deque(maxlen=per_second)
 
     def reserve(self, now: SimTime) -> SimTime:
-        """The earliest time, now or later, that is free; it is taken from now on."""
+        """Reserve and return the earliest free time from now on."""
         full = len(self._times) == self._times.maxlen
         time = max(now, self._times[0] + SECOND) if full else now
         self._times.append(time)
         return time
 
     def allows(self, now: SimTime) -> bool:
-        """Takes the present time if it is free; says whether it was."""
+        """Take the present time if it is free; returns whether it was."""
         if len(self._times) == self._times.maxlen and self._times[0] + SECOND > now:
             return False
         self._times.append(now)

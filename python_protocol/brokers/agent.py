@@ -1,22 +1,14 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.election`) says who is near. The link carries the messages of broker and client between nodes and says
-who is out of reach. Both tell the broker and the client of this node, and the agent carries out what these two ask for:
+The tree (`parts.election`) finds neighbours, the link carries messages; both report to broker and client, whose actions
+the agent carries out. The client on a broker's node is that broker's, and their messages do not go on the air; any
+other client has its parent as its broker. A neighbour with a full queue is given up like one that does not answer.
+Messages of a broken link go another way before the tree hears of it.
 
-- A client on a broker's node is that broker's; what the two say to each other never goes on the air. Any other client
-  has its parent in the tree as its broker.
-- What a link has given up goes another way: a broker's at once, a client's once it has a broker. Only then is the tree
-  told that the neighbour is gone, so that what it changes comes after that.
-- A neighbour whose queue is full is given up like one that does not answer, so that nothing is lost in silence.
+Whatever broker or client request is carried out before anything else happens, so both see messages in their order, as
+over the FIFO channels of the thesis (section 2.2).
 
-The order of what is carried out matters, and there is one way to do it. Whenever the broker or the client of this node
-was told something, what it asks for is carried out before anything else happens (`_carry_out_broker`, and likewise for
-the client). A message between the two is handled at that instant, and what follows from it is carried out in turn. So
-both see everything in the order in which it was said, as over the reliable FIFO channels of the thesis (section 2.2).
-
-Where the scenario gives the tree (`GivenTree`), it tells each node its parent and its children at the start and at each
-change (`Rewired`), as an operator would who lays the links. That is for static trees, and to move brokers and clients
-one message at a time.
+A scenario can give the tree (`GivenTree`), by `Rewired` at the start and at each change.
 """
 
 from __future__ import annotations
@@ -25,12 +17,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import MIGRATE, Action, Send
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
-    NO_LINK,
     Crashed,
     Publish,
     Received,
@@ -41,16 +32,12 @@ from roambus.python_protocol.events import (
     Subscribe,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parts.bundling_link import BundlingLink
-from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionTimer, Heartbeat, QualityElection
+from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
-
-BEAT = ElectionTimer("beat")
-
+from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""
@@ -59,7 +46,7 @@ SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 class BrokerAgent(Agent):
     """Any combination of roles on a node; a subclass names its broker and its client, which handle its messages.
 
-    Detach and Attach are ignored: the tree tells a client that it has lost its broker, and when it has another.
+    Detach and Attach are ignored: the tree tells a client when its broker changes.
     """
 
     broker_type: ClassVar[type[Broker]]
@@ -67,7 +54,7 @@ class BrokerAgent(Agent):
     parameters: BrokerParameters
 
     def __init_subclass__(cls) -> None:
-        """The messages of an agent are those that its broker and its client handle."""
+        """The agent's messages are those that its broker and client handle."""
         super().__init_subclass__()
         heard = (*cls.broker_type.heard(), *cls.client_type.heard())
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
@@ -76,7 +63,6 @@ class BrokerAgent(Agent):
         """A node has a client always, and a broker if that is one of its roles."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
-        self.needs_levels = parameters.tree != "given" and parameters.parent_by == "quality"
         self._lose_memory()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
@@ -89,26 +75,16 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
-    # The parts of a node; a protocol replaces single ones
-
-    def _make_link(self) -> Link | DirectLink | BundlingLink:
+    def _make_link(self) -> Link | DirectLink:
         return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
 
     def _make_overlay(self) -> Overlay:
         if self.parameters.tree == "given":
             return GivenTree(of=self)
-        kind = QualityElection if self.parameters.parent_by == "quality" else Election
-        return kind(self.node, Role.BROKER in self.roles, self.parameters, self.random, self._part_of_overlay())
-
-    def _part_of_overlay(self) -> Process | None:
-        """The process that takes what the overlay asks for; an agent that returns None carries it out itself.
-
-        That is for an agent that has to add something to a heartbeat before it is sent.
-        """
-        return self
+        return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
-        """Forgets everything except the client's filters and counter, which survive a crash."""
+        """Forget everything but the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
         self.link = self._make_link()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
@@ -119,8 +95,8 @@ class BrokerAgent(Agent):
 
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back: it looks for its place in the tree."""
-        self.overlay.tell(event, now)
+        """Look for a place in the tree, after a boot or a recovery."""
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
         # After the tree, in which the broker may have got its parent already: the client's first SUB then goes there.
         if self.broker is not None:
@@ -134,24 +110,17 @@ class BrokerAgent(Agent):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
+        """Give a heartbeat to the tree, and every other frame to the link."""
         if type(event.message) is Heartbeat:
-            self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
+            self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
                 self._follow_changes(now)
-        else:
-            self._take_frame(event, now)
-
-    def _take_frame(self, event: Received, now: SimTime) -> None:
-        """Gives a frame to the link, and hands up the messages that it carries.
-
-        A frame without any is an acknowledgement, after which the link may be idle: then stored notifications go on.
-        """
+            return
         actions, payloads = self.link.receive(event.sender, event.message, now)
         self.perform(actions)
         for payload in payloads:
             self._hand_up(event.sender, payload, now)
-        if not payloads:
+        if not payloads:  # an acknowledgement, after which the link may be idle: then stored notifications go on
             self._replay_more(event.sender, now)
 
     @on_timer(ElectionTimer)
@@ -163,8 +132,7 @@ class BrokerAgent(Agent):
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
         """A timer of the link has run out."""
-        link = self.link
-        actions, broken = link.timer(key, now) if isinstance(link, BundlingLink) else link.timer(key)
+        actions, broken = self.link.timer(key)
         self.perform(actions)
         for one in broken:
             self._link_broken(one, now)
@@ -172,44 +140,40 @@ class BrokerAgent(Agent):
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
         """The scenario gives the node its place in the tree."""
-        self.overlay.tell(event, now)
+        self.overlay.dispatch(event, now)
         self._follow_changes(now)
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken.
+        """Break the link of a frame that was not sent; a link layer retransmits by itself.
 
-        Without the link layer a full buffer of the MAC loses the frame: bare links are for back-ends that are reliable.
+        Bare links are for reliable back-ends and MACs that acknowledge: a full buffer loses the frame.
         """
-        if not self.parameters.link_layer and event.reason == NO_LINK:
+        if not self.parameters.link_layer and event.is_break:
             self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """Has the client subscribe to a filter, which its broker is told."""
+        """Have the client subscribe."""
         self.client.subscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Unsubscribe)
     def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Has the client unsubscribe from a filter, which its broker is told."""
+        """Have the client unsubscribe."""
         self.client.unsubscribe(event.filter)
         self._carry_out_client(now)
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Has the client publish, at once or as soon as it has a broker."""
+        """Have the client publish, now or once it has a broker."""
         self.client.publish(event.notification)
         self._carry_out_client(now)
 
     # What election and link report
 
     def _follow_changes(self, now: SimTime) -> None:
-        """Tells the broker and the client what has changed in the tree, one after the other.
-
-        What the broker sends because of one change goes out before it learns of the next, so that on each link the
-        messages stand in the order of what has caused them.
-        """
+        """Report changes of the tree to broker and client, each after the actions of the one before it."""
         for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
@@ -245,15 +209,12 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """Has the messages that did not arrive go another way: a broker's at once, a client's once it has a broker."""
+        """Send undelivered messages another way: a broker's now, a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)
         self.overlay.give_up(broken.neighbour, now)
         self._follow_changes(now)
-        if self.broker is not None and self.overlay.parent == broken.neighbour:
-            self.broker.migrate(broken.neighbour)  # the tree has kept it all the same
-            self._carry_out_broker(self.broker, now)
         if self.broker is None:
             self.client.link_broken(broken.messages)
             self._carry_out_client(now)
@@ -280,8 +241,8 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
-        """Carries out what the broker of this node wants done; a message to its own node is for the client there."""
-        for action in self._gather(broker.take()):
+        """Carry out the broker's actions; a message to its own node is for the client there."""
+        for action in broker.take():
             if type(action) is not Send:
                 self._actions.append(action)
             elif action.destination == self.node:
@@ -290,12 +251,8 @@ class BrokerAgent(Agent):
             else:
                 self._transmit(action, now)
 
-    def _gather(self, actions: list[Action]) -> list[Action]:
-        """What a broker wants done, as it is to be done; a protocol may send several messages as one."""
-        return actions
-
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carries out what the client of this node wants done; with a broker on the node all it sends is for that."""
+        """Carry out the client's actions; with a broker on the node all its messages are for that."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -306,7 +263,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _transmit(self, action: Send, now: SimTime) -> None:
-        """Sends over the link; a neighbour whose queue is full is given up, so that nothing is lost in silence."""
+        """Send over the link; give a neighbour with a full queue up, so that nothing is lost in silence."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
             self.perform(self.link.send(neighbour, action.message, now))
@@ -334,7 +291,7 @@ class GivenTree(Overlay):
 
     @on(Rewired)
     def rewire(self, tree: Rewired, now: SimTime) -> None:
-        """Tells of those who have gone, of the new parent, and of those who have come, each in the order given."""
+        """Report lost children, the new parent and new children, each in the given order."""
         gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
         come = [child for child in tree.children if child not in self.children]
         self.changes += [NeighbourGone(child, moved=False) for child in gone]
@@ -343,29 +300,7 @@ class GivenTree(Overlay):
         self.children = {child: child in tree.brokers for child in tree.children}
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
-        """There is no way to a neighbour until the scenario gives one again."""
+        """Drop a neighbour until the scenario gives it again."""
         self.children.pop(neighbour, None)
         if neighbour == self.parent:
             self._set_parent(None)
-
-
-class BeatingTree(GivenTree):
-    """The same with heartbeats, for protocols that have something to tell by them; the tree does not depend on them."""
-
-    def __init__(self, is_broker: bool, interval: SimTime, random: Random, of: Process | None = None) -> None:
-        """A node beats every `interval` ns from a random time on; `random` and `of` are the agent's."""
-        super().__init__(of)
-        self._is_broker = is_broker
-        self._interval = interval
-        self._random = random
-
-    @on(Started, Recovered)
-    def start(self, _: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back."""
-        self.set_timer(BEAT, self._random.randrange(self._interval))
-
-    @on_timer(BEAT)
-    def beat(self, key: ElectionTimer, now: SimTime) -> None:
-        """Tells the neighbours who the parent of this node is."""
-        self.send(BROADCAST, Heartbeat(NO_LEADERSHIP, 0, 0, self.parent, self._is_broker))
-        self.set_timer(BEAT, self._interval)

@@ -1,20 +1,12 @@
 """A broker of the family: its interfaces, the messages it shares with other protocols, its table and its queues.
 
-A broker is a process that knows neither radio nor link nor tree. Whoever drives it (`brokers.agent`) tells it its
-interfaces, which are its neighbours N_i and its clients, together the I_i of the thesis, section 2.2. It tells it the
-messages that arrive over them, and carries what the broker sends over FIFO links; what a link gives up comes back by
-`link_broken`. What a broker sends to its own node is for the client on that node. A protocol adds the handlers of its
-messages; those of a `ForgetfulBroker` store nothing, so what cannot go on is dropped, and the trace says so.
+A broker is a process without radio, link or tree: its driver (`brokers.agent`) reports its interfaces I_i, neighbours
+N_i and clients (the thesis, section 2.2), hands it messages, carries its own over FIFO links, and returns undelivered
+ones by `link_broken`. Messages to its own node are for the client there. A protocol adds handlers; a `ForgetfulBroker`
+drops what it cannot send.
 
-- *Messages* that more than one protocol has are those of the thesis, tables 2.1 and 3.1. `hops` of PUB counts radio
-  hops, and includes the one that the message itself makes.
-- *The routing table R_i* of (f, z, s) says that what matches f goes to z for subscriber s (table 2.3). Phoenix and the
-  first approach have this one, with at most one entry for each f and s, whatever its z is.
-- *The queues Q_i(s)* keep notifications for subscribers that the broker cannot reach (section 4.3). There is a queue
-  for each subscriber, and one limit for all of them together, because a node has one memory. What comes when the
-  storage is full is dropped, and the trace says so.
-
-The thesis gives no values of parameters.
+R_i has entries (f, z, s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep
+notifications for unreachable subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations
@@ -22,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from roambus.python_protocol.actions import DROP, ROUTE, STORE, Note, node_list
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing, Process, by_first_column
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import NodeId, SubscriberId
+from roambus.python_protocol.vocabulary import DROP, ROUTE, STORE, NodeId, SubscriberId, node_list
 
 TREES = ("election", "given")
 
@@ -49,7 +40,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
     link_layer: bool = parameter(
         True,
         source="the thesis, section 2.2: reliable FIFO channels, which a radio does not have",
-        doc="messages use the shared link layer; false: they are sent directly, over links that are reliable",
+        doc="use the shared link layer; false: send directly, over reliable links or a MAC that acknowledges",
     )
     publisher_buffer: int = parameter(
         64,
@@ -136,12 +127,12 @@ class Broker(Process):
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
-        """A neighbour or client is out of reach; one that has `moved` will be heard of by way of its new parent."""
+        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
         self.neighbours.pop(interface, None)
         self.clients.discard(interface)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
-        """A link was given up with `messages` under way or waiting, the oldest first."""
+        """Take back the `messages` of a link that was given up, the oldest first."""
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
@@ -160,12 +151,12 @@ class Broker(Process):
         self._brokers.add(neighbour)
 
     def meet_client(self, sender: NodeId) -> None:
-        """Enters the sender of a client's message in I_i, unless its node is known to be a broker."""
+        """Enter the sender of a client's message in I_i, unless its node is a broker."""
         if self.is_client(sender) and sender != self.node:
             self.clients.add(sender)
 
     def is_client(self, interface: NodeId) -> bool:
-        """Whether z is a client. A broker's node is its broker to all others: its client has no other interface."""
+        """Whether z is a client; a broker's node is its broker to all others."""
         return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
@@ -173,38 +164,38 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Whether y = z, except that a client which publishes what it subscribes to does get it."""
+        """Whether y = z, and z is no client, which may want what it publishes."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
 
     def flood(self, message: Message, sender: NodeId) -> None:
-        """Sends to all of N_i but the one from which the message came."""
+        """Send to all of N_i but the sender of the message."""
         for neighbour in self.neighbours:
             if neighbour != sender:
                 self.send(neighbour, message)
 
     def note_route(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
-        """Tells the trace for whom the broker takes a notification on; it says nothing if that is nobody."""
+        """Note the subscribers for whom the broker takes a notification on."""
         if listed := node_list(subscribers):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
-        """The hops of a message that had `hops` when it came, and goes on to an interface."""
+        """The hops of a message with `hops` so far that goes on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
     # What a person can see
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # each protocol has its own
-        """The tables that a transcript can show, by name: "table" for R_i, "stored" for Q_i."""
+        """The tables for transcripts: "table" for R_i, "stored" for Q_i."""
         return {}
 
 
 class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues: it drops what it cannot send."""
+    """b_i of a protocol without queues, which drops what it cannot send."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up with `messages` under way or waiting, which are lost."""
+        """Drop the notifications of a link that was given up."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub):
@@ -265,7 +256,7 @@ class RoutingTable:
         return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
 
     def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """The different z of each (-, z, s); more than one only while messages about s are under way."""
+        """The different z of each (-, z, s); several only while messages about s are in transit."""
         return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
 
     def subscribers(self) -> list[NodeId]:
@@ -273,7 +264,7 @@ class RoutingTable:
         return list(dict.fromkeys(entry.subscriber for entry in self))
 
     def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """The different y of each (f, y, -) with f(e), and the s for whom."""
+        """The different y of each (f, y, -) with f(e), each with its s."""
         found: dict[NodeId, list[NodeId]] = {}
         for entry in self:
             if entry.filter.matches(notification):
@@ -289,7 +280,7 @@ class RoutingTable:
 
 
 class Storage:
-    """The queues of all subscribers; each holds its notifications once, in the order in which they came."""
+    """The queues of all subscribers; each holds a notification once, the oldest first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -297,7 +288,7 @@ class Storage:
         self._stored = 0
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
-        """Enqueues a notification unless the storage is full, and returns what the trace is to say of it."""
+        """Enqueue a notification; return the rows for the trace, a drop if the storage is full."""
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
@@ -307,7 +298,7 @@ class Storage:
         return [Note(STORE, notification_id=str(notification.id), peer=subscriber)]
 
     def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
-        """Dequeues what is stored for a subscriber: at most `size` bytes, but at least one notification."""
+        """Dequeue notifications of a subscriber, at most `size` bytes, at least one."""
         queue = self._queues.get(subscriber, {})
         taken: list[Notification] = []
         used = 0

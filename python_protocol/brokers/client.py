@@ -1,18 +1,12 @@
-"""A client of the broker family: one broker at a time, its filters, and what it could not publish yet.
+"""A client of the broker family: its broker, its filters, and notifications that wait for a broker.
 
-The thesis, section 2.2, has publishers and subscribers as processes of their own; a client is both of one node. A
-publisher without a broker keeps what it publishes, and sends it once it has one. Every copy of a notification that
-arrives is delivered, as in the thesis; the trace shows how rare further copies are.
+A client is publisher and subscriber of one node, two processes in the thesis, section 2.2. It delivers every copy that
+arrives, as in the thesis.
 
-*What a protocol adds.* All protocols of the family have SUB and UNS, and differ in the fields before the filter: none
-in Simple Routing (the thesis, table 2.1), the subscriber elsewhere, in MFT-PubSub its timestamp as well. So a protocol
-names its two classes (`subscription_types`) and those fields (`_head`). It says what a client tells a broker to which
-it comes (`_greet`), and has the handlers of what brokers send.
-
-*What a broker has wrong.* Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and
-the client corrects that (the thesis, section 3.2). In the others nobody tells a client what its broker has wrong. There
-a `FaithfulClient` repeats what was lost, and says later what it was commanded while it had no broker. What was lost
-comes first: a link that is given up carries what was said before the client lost its broker.
+A protocol names its SUB and UNS (`subscription_types`) and their fields before the filter (`_head`), the messages to a
+new broker (`_greet`), and handlers. With FILTERS a new broker lists the filters it knows, and the client corrects them
+(section 3.2). Other protocols use a `FaithfulClient`, which repeats lost messages, and after them the commands it got
+without a broker.
 """
 
 from __future__ import annotations
@@ -21,21 +15,20 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, Sub, Uns
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import DROP, NodeId
 
 
 class Client(Process):
-    """s_i and p_i of one node, to which a protocol adds the handlers of messages from brokers."""
+    """s_i and p_i of one node; a protocol adds handlers of messages from brokers."""
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
     subscription_types: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
-    """The SUB and the UNS of the protocol, whose fields are those of `_head`, and then the filter."""
+    """The SUB and the UNS of the protocol: the fields of `_head`, then the filter."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """A client is detached at first."""
@@ -45,7 +38,7 @@ class Client(Process):
         self.filters: dict[Filter, None] = {}
         """The filters are the keys, in the order in which they came."""
         self._is_subscriber = False
-        """Whether it has ever subscribed; before that there is nothing to migrate (algorithms 2.3 and 3.2)."""
+        """Whether it has ever subscribed; before that it has nothing to migrate (algorithms 2.3 and 3.2)."""
         self._last_broker: NodeId | None = None
         self._limit = parameters.publisher_buffer
         self._unpublished: list[Notification] = []
@@ -64,7 +57,7 @@ class Client(Process):
         self.broker = None
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: what they publish is published again, in its order."""
+        """Publish the notifications of undelivered messages again, in order."""
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
@@ -75,16 +68,16 @@ class Client(Process):
         """The application wants what `wanted` matches."""
         if wanted not in self.filters:
             self.filters[wanted] = None
-            self._tell_broker(wanted, is_new=True)
+            self._send_subscription(wanted, is_new=True)
 
     def unsubscribe(self, unwanted: Filter) -> None:
         """The application no longer wants what `unwanted` matches."""
         if unwanted in self.filters:
             del self.filters[unwanted]
-            self._tell_broker(unwanted, is_new=False)
+            self._send_subscription(unwanted, is_new=False)
 
     def publish(self, notification: Notification) -> None:
-        """The application publishes, at once or as soon as there is a broker."""
+        """Publish now, or once there is a broker."""
         self._unpublished.append(notification)
         self._flush()
 
@@ -97,22 +90,22 @@ class Client(Process):
             self.note(DROP, notification_id=str(notification.id), detail="not subscribed")
 
     def _correct(self, message: Filters) -> None:
-        """Tells the broker what it has wrong, first what it lacks (the thesis, section 3.2)."""
+        """Correct the broker's filters, missing ones first (the thesis, section 3.2)."""
         for one in self.filters:
             if one not in message.filters:
-                self._tell_broker(one, is_new=True)
+                self._send_subscription(one, is_new=True)
         for one in message.filters:
             if one not in self.filters:
-                self._tell_broker(one, is_new=False)
+                self._send_subscription(one, is_new=False)
 
     # Senders
 
     @abstractmethod
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        """Sends what the client of a new broker has to tell it; `last` is the broker before, the same one perhaps."""
+        """Send the messages to a new broker; `last` is the one before, perhaps the same."""
 
     def _head(self) -> tuple[Any, ...]:
-        """What stands before the filter in a SUB or UNS made now; a protocol that numbers them counts up here."""
+        """The fields before the filter of a SUB or UNS made now; a protocol that numbers them counts up here."""
         return (self.node,)
 
     def _subscription(self, about: Filter, *, is_new: bool) -> Message:
@@ -125,17 +118,17 @@ class Client(Process):
         """The PUB for a notification."""
         return Pub(hops, notification)
 
-    def _tell_broker(self, about: Filter, *, is_new: bool) -> None:
-        """Sends a SUB or UNS; without a broker it is not even made, so that no number of it is used up."""
+    def _send_subscription(self, about: Filter, *, is_new: bool) -> None:
+        """Send a SUB or UNS; without a broker none is made, so that it uses no number."""
         if self.broker is not None:
             self.send(self.broker, self._subscription(about, is_new=is_new))
 
     def _subscribe_all(self) -> None:
         for one in self.filters:
-            self._tell_broker(one, is_new=True)
+            self._send_subscription(one, is_new=True)
 
     def _flush(self) -> None:
-        """Sends what waits for a broker; as long as there is none, only the newest notifications are kept."""
+        """Send waiting notifications; without a broker keep only the newest."""
         if self.broker is None:
             dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
             for one in dropped:
@@ -148,49 +141,49 @@ class Client(Process):
 
 
 class FaithfulClient(Client):
-    """Channels are reliable to the papers: what a link did not carry goes to the next broker, in its order."""
+    """Channels are reliable to the papers: undelivered messages go to the next broker, in order."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """At first nothing was lost, and nothing waits."""
         super().__init__(node, parameters)
-        self._unsaid: list[Message] = []
+        self._undelivered: list[Message] = []
         self._commands: list[tuple[Filter, bool]] = []
-        """Filters that the application has subscribed to (True) or given up without a broker, in its order."""
+        """Filters subscribed to (True) or given up without a broker, in order."""
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: subscriptions are sent again, and what they publish is published again."""
+        """Send undelivered subscriptions and notifications again."""
         lost = list(messages)
-        self._unsaid += [message for message in lost if isinstance(message, self.subscription_types)]
+        self._undelivered += [message for message in lost if isinstance(message, self.subscription_types)]
         if self.broker is not None:
-            self._say_again(self.broker)
+            self._resend(self.broker)
         super().link_broken(lost)
 
-    def _tell_broker(self, about: Filter, *, is_new: bool) -> None:
-        """Sends a SUB or UNS; without a broker the next one is told."""
+    def _send_subscription(self, about: Filter, *, is_new: bool) -> None:
+        """Send a SUB or UNS, or keep the command for the next broker."""
         if self.broker is None:
             self._commands.append((about, is_new))
-        super()._tell_broker(about, is_new=is_new)
+        super()._send_subscription(about, is_new=is_new)
 
-    def _say_again(self, broker: NodeId) -> None:
-        """Sends what was lost to another broker than the last one, or to the same one again."""
-        for message in self._take_unsaid():
+    def _resend(self, broker: NodeId) -> None:
+        """Send undelivered messages to a broker, a new one or the same."""
+        for message in self._take_undelivered():
             self.send(broker, message)
 
     def _take_commands(self) -> list[tuple[Filter, bool]]:
-        """What was commanded without a broker; whoever takes it says it, or what comes of it."""
+        """Take out the commands given without a broker."""
         commands, self._commands = self._commands, []
         return commands
 
-    def _say_late(self, commands: Iterable[tuple[Filter, bool]]) -> None:
-        """Tells the broker what was commanded before there was one."""
+    def _send_commands(self, commands: Iterable[tuple[Filter, bool]]) -> None:
+        """Send the commands given before there was a broker."""
         for about, is_new in commands:
-            self._tell_broker(about, is_new=is_new)
+            self._send_subscription(about, is_new=is_new)
 
-    def _end_late(self) -> None:
-        """Tells the broker what was given up before there was one; its subscriptions will be said as they are."""
-        self._say_late((about, is_new) for about, is_new in self._take_commands() if not is_new)
+    def _send_withdrawals(self) -> None:
+        """Unsubscribe from filters given up without a broker; subscriptions follow as they are."""
+        self._send_commands((about, is_new) for about, is_new in self._take_commands() if not is_new)
 
-    def _take_unsaid(self) -> list[Message]:
-        """What was lost; whoever takes it sends it, or says it in another way."""
-        unsaid, self._unsaid = self._unsaid, []
+    def _take_undelivered(self) -> list[Message]:
+        """Take out undelivered messages."""
+        unsaid, self._undelivered = self._undelivered, []
         return unsaid

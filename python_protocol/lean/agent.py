@@ -1,25 +1,14 @@
-"""MFT-PubSub without its tree: directed forwarding where few want a notification, and gossip with repair where many do.
+"""MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-What it keeps of the thesis: filters decide who forwards, subscribers number what they want, and what has been sent is
-held for a subscriber until it is known to be there. What it gives up: nobody elects a leader, nobody has a parent, so
-nobody migrates, and every node forwards, not only brokers. Links are not reliable, and there is no order. The rules:
+Filters decide who forwards, and subscribers number their filters, as in the thesis. There is no leader, parent,
+migration, order or reliable link; every node forwards.
 
-- *Few or many.* The publisher knows who wants a notification, and how far subscribers are (`lean.distances`). To send
-  it to one of them costs the mean distance and an acknowledgement, half as long as a notification. A counter-based
-  broadcast costs as many frames as it takes until each node has heard `counter_threshold` of them, if each reaches the
-  share of all subscribers that a frame of this node does. The cheaper one is taken, and the broadcast if a frame has no
-  room for all who want it; it is that of gossip with repair.
-- *Who is nearer forwards.* A PUB lists the subscribers that still lack it, and how far its sender is from each. Who
-  hears it and is nearer by `progress` waits, the less the nearer it is. It gives a subscriber up when it hears the PUB
-  from somebody to whom it would not forward either, or that the subscriber has it.
-- *Subscribers acknowledge at once* each PUB that lists them. So a forwarder keeps sending until it hears the
-  acknowledgement, or the PUB from somebody nearer, and after the first time it takes half of the progress.
-- *Who knows better says so.* Half of the acknowledgements are lost to those at the edge, who go on for nothing. Who has
-  heard one itself and hears a PUB that lists its subscriber repeats it, unless somebody else does first.
-- *What nobody accepts* the publisher sends to all in the end: a PUB of the last effort is repeated like gossip, and
-  cancels the duties of all who hear it.
-- *Distances are told while they are needed*: heartbeats carry them as long as PUBs are on the air, each
-  `beat_interval`, and more rarely while no distance changes. Otherwise they are the summaries of gossip with repair.
+- The publisher compares the cost of a PUB to each subscriber, its mean distance and half a frame for the ACK, with that
+  of a counter-based broadcast, and takes the cheaper one.
+- A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
+  until it hears an ACK or a nearer PUB. Bystanders repeat an ACK that a sender missed.
+- At the end of its tries a node drops it; the publisher first sends a PUB of the last effort, repeated like gossip.
+- Heartbeats carry distances while PUBs are on the air.
 """
 
 from __future__ import annotations
@@ -28,9 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.python_protocol.actions import ROUTE, Action, node_list
+from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import on, on_timer
-from roambus.python_protocol.baselines import Flood, RepairingGossip, Summary
+from roambus.python_protocol.baselines import SUMMARY_TIMER, Flood, RepairingGossip, Summary
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.lean.distances import (
@@ -55,28 +44,39 @@ from roambus.python_protocol.lean.messages import (
     Target,
 )
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
+    DROP,
+    MILLISECOND,
+    ROUTE,
+    SECOND,
+    NodeId,
+    Role,
+    SimTime,
+    node_list,
+)
 
+LAST_NUMBER = 0xFFFF
+"""Changes of a subscriber's filters are numbered from 1 to this, then from 1 again."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
 """Acknowledgements of a notification that a node repeats at most."""
 _MEMORY = 64
 """Notifications of which only acknowledgements have been heard."""
-_TELL = "tell"
 _INTERESTS = "interests"
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardTimer:
-    """The key of the timer after which a notification is passed on."""
+    """The key of the timer of a notification's forwarding."""
 
     notification: NotificationId
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The key of the timer after which a notification is sent again."""
+    """The key of the timer of a missing acknowledgement."""
 
     notification: NotificationId
 
@@ -90,7 +90,7 @@ class EchoTimer:
 
 @dataclass(slots=True)
 class Journey:
-    """What a node knows of a notification on its way to few."""
+    """The state of a notification on its way to few."""
 
     notification: Notification
     hops: int
@@ -98,10 +98,14 @@ class Journey:
     todo: set[NodeId] = field(default_factory=set)
     """For whom this node is about to send it."""
     duty: dict[NodeId, float] = field(default_factory=dict)
-    """For whom it has, and how far they were: it waits for a sign of somebody nearer."""
+    """The subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
     """Who of those has said so itself."""
+    served: set[NodeId] = field(default_factory=set)
+    """Subscribers for whom this node has ever sent it."""
+    unheard: set[NodeId] = field(default_factory=set)
+    """Subscribers whose acknowledgement of the last effort has not come."""
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
@@ -111,6 +115,7 @@ class Journey:
         """The subscriber has it."""
         self.done.add(subscriber)
         self.todo.discard(subscriber)
+        self.unheard.discard(subscriber)
         self.duty.pop(subscriber, None)
 
 
@@ -122,7 +127,7 @@ class LeanMft(RepairingGossip):
     needs_levels = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: LeanParameters, random: Random) -> None:
-        """Number and parts of the own filters are in stable storage, as they are."""
+        """The number and the parts of the own filters are in stable storage."""
         self._number = 0
         self._parts = 1
         super().__init__(node, roles, parameters, random)
@@ -134,7 +139,7 @@ class LeanMft(RepairingGossip):
         self._distances = Distances(self.node, self.parameters.beat_interval)
         self._journeys: dict[NotificationId, Journey] = {}
         self._early: dict[NotificationId, dict[NodeId, bool]] = {}
-        """Acknowledgements of what has not come here, and whether the subscriber itself was heard."""
+        """Acknowledgements of unknown notifications, and whether the subscriber itself was heard."""
         self._directed: SimTime | None = None
         """When a PUB was last on the air."""
         self._compare_again: SimTime = 0
@@ -142,7 +147,7 @@ class LeanMft(RepairingGossip):
         self._next_told: NodeId = 0
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """Every frame tells something of the link by which it has come."""
+        """Rate the link of every frame, and dispatch the event."""
         self._now = now
         if isinstance(event, Received):
             self._distances.hear(event.sender, event.rssi_dbm, now)
@@ -152,29 +157,19 @@ class LeanMft(RepairingGossip):
 
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
-        """Begins to tell what is here, and after a crash what is wanted."""
+        """Begin to send heartbeats, and after a crash the own filters."""
         super().start(event, now)
         if self._number:
             self._learn_own()
 
-    @on(Subscribe)
-    def subscribe(self, event: Subscribe, now: SimTime) -> None:
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
         """Tells everybody what is wanted from now on."""
-        super().subscribe(event, now)
-        self._change_interest()
-
-    @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Tells everybody what is still wanted."""
-        super().unsubscribe(event, now)
-        self._change_interest()
-
-    def _change_interest(self) -> None:
-        self._number += 1
+        super().change_subscriptions(event, now)
+        self._number = self._number % LAST_NUMBER + 1
         self._learn_own()
 
     def _learn_own(self) -> None:
-        parts = in_parts(self.node, self._number, dict.fromkeys(self._filters), self._parts)
+        parts = in_parts(self.node, self._number, self.subscriptions, self._parts)
         self._parts = len(parts)
         for interest in parts:
             self._learn(interest)
@@ -186,35 +181,36 @@ class LeanMft(RepairingGossip):
             self._learn(interest)
 
     def _learn(self, interest: Interest) -> None:
-        was_telling = self._interests.is_telling
+        was_pending = self._interests.is_pending
         if self._interests.learn(interest):
             self._publish_late(interest)
-            self._tell_interests_soon(was_telling=was_telling)
+            self._send_interests_soon(was_pending=was_pending)
 
-    def _tell_interests_soon(self, *, was_telling: bool) -> None:
-        if self._interests.is_telling and not was_telling:
+    def _send_interests_soon(self, *, was_pending: bool) -> None:
+        if self._interests.is_pending and not was_pending:
             self.set_timer(_INTERESTS, self._delay.delay() // 2 + self.random.randrange(SECOND // 2))
 
     @on_timer(_INTERESTS)
-    def tell_interests(self, _: str, __: SimTime) -> None:
+    def send_interests(self, _: str, __: SimTime) -> None:
         """Tells on what is new."""
-        for told in self._interests.tell():
+        for told in self._interests.pending():
             self.send(BROADCAST, told)
 
     def _publish_late(self, interest: Interest) -> None:
-        """Somebody wants what has been published already, as it seems before that was known here."""
+        """Send recent notifications to a subscriber whose subscription came late."""
         for identifier, journey in self._journeys.items():
             is_own = identifier.publisher == self.node and interest.subscriber != self.node
             is_late = self._now - journey.heard < self.parameters.subscription_delay
-            if is_own and is_late and wants(interest.filters, journey.notification):
+            is_served = interest.subscriber in journey.served or interest.subscriber in journey.done
+            if is_own and is_late and not is_served and wants(interest.filters, journey.notification):
                 journey.todo.add(interest.subscriber)
                 self.set_timer(ForwardTimer(identifier), self._delay.delay())
 
     # Heartbeats
 
-    @on_timer(_TELL)
-    def tell_summary(self, _: str, now: SimTime) -> None:
-        """A heartbeat: what is wanted, how far subscribers are as long as that is needed, and what is here."""
+    @on_timer(SUMMARY_TIMER)
+    def send_summary(self, _: str, now: SimTime) -> None:
+        """Send a heartbeat: the sum of interests, distances while needed, and a digest."""
         self._distances.forget_silent(now)
         needs_distances = self._directed is not None and now - self._directed < 2 * self.parameters.beat_interval
         levels = self._distances.levels(self._interests.subscribers, now) if needs_distances else {}
@@ -227,17 +223,17 @@ class LeanMft(RepairingGossip):
         held = self.some_held((MESSAGE_BYTES - BEAT_BYTES - len(row)) // HELD_BYTES)
         eighths = min(255, 8 * self._interval // SECOND)
         self.send(BROADCAST, Beat(eighths, self._interests.sum, self._interests.changes, first, row, held))
-        self.set_timer(_TELL, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
+        self.set_timer(SUMMARY_TIMER, self._interval * 3 // 4 + self.random.randrange(self._interval // 4))
         self._interval = max(shortest, min(2 * self._interval, self.parameters.longest_interval))
 
     @on(Beat)
     def take_beat(self, beat: Beat, sender: NodeId, now: SimTime) -> None:
-        """Learns how far subscribers are, compares sums, and then digests as gossip with repair does."""
-        self._distances.take_told(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
-        if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_telling:
+        """Learn distances, compare sums, and compare digests as gossip with repair does."""
+        self._distances.learn(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
+        if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_pending:
             self._compare_again = now + self.parameters.subscription_delay
             self._interests.differ(self.node, beat.changes, self.random)
-            self._tell_interests_soon(was_telling=False)
+            self._send_interests_soon(was_pending=False)
         self.compare(Summary(beat.held), sender, now)
 
     # Notifications
@@ -259,7 +255,7 @@ class LeanMft(RepairingGossip):
             self._transmit(journey, now)
 
     def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
-        """Whether a broadcast is cheaper than to send something to so many, or they do not fit into a frame."""
+        """Whether a broadcast is cheaper than PUBs to `count` subscribers, or they do not fit into a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
         others = [one for one in self._interests.subscribers if one != self.node]
@@ -271,7 +267,8 @@ class LeanMft(RepairingGossip):
 
     def _begin(self, notification: Notification, hops: int, now: SimTime) -> Journey:
         if len(self._journeys) >= self.parameters.memory:
-            del self._journeys[next(iter(self._journeys))]
+            oldest = self._journeys.pop(next(iter(self._journeys)))
+            self._drop(oldest, oldest.todo | oldest.duty.keys() | oldest.unheard, "memory full")
         journey = self._journeys[notification.id] = Journey(notification, hops, now)
         for subscriber, is_witnessed in self._early.pop(notification.id, {}).items():
             journey.done.add(subscriber)
@@ -280,9 +277,10 @@ class LeanMft(RepairingGossip):
         return journey
 
     def _transmit(self, journey: Journey, now: SimTime) -> None:
-        """Sends it for all for whom that is still to be done, and waits for a sign."""
+        """Send it for all open subscribers, and wait for a sign."""
         journey.tries += 1
         journey.duty = {one: self._distances.of(one, now) for one in sorted(journey.todo | journey.duty.keys())}
+        journey.served |= journey.duty.keys()
         journey.todo.clear()
         self._directed = now
         self._send_on(journey, journey.duty, effort=min(journey.tries - 1, 1))
@@ -302,9 +300,13 @@ class LeanMft(RepairingGossip):
 
     @on_timer(AnswerTimer)
     def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
-        """Sends it again while it may; what nobody has taken from the publisher then goes to all."""
+        """Send it again within the tries; at their end the publisher sends it to all, and others drop it."""
         journey = self._journeys.get(key.notification)
-        if journey is None or not journey.duty:
+        if journey is None:
+            return
+        self._drop(journey, journey.unheard, "no acknowledgement")
+        journey.unheard.clear()
+        if not journey.duty:
             return
         for subscriber in journey.duty:
             self._distances.disappoint(subscriber)
@@ -314,7 +316,15 @@ class LeanMft(RepairingGossip):
         if key.notification.publisher == self.node and not journey.broadcasts:
             journey.broadcasts = 1
             self._send_to_all(journey, journey.duty)
+            journey.unheard.update(journey.duty)
+            self.set_timer(key, 2 * self.parameters.answer_delay)
+        else:
+            self._drop(journey, journey.duty, "no acknowledgement")
         journey.duty.clear()
+
+    def _drop(self, journey: Journey, subscribers: Iterable[NodeId], reason: str) -> None:
+        for one in sorted(subscribers):
+            self.note(DROP, notification_id=str(journey.notification.id), peer=one, detail=reason)
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
@@ -331,7 +341,7 @@ class LeanMft(RepairingGossip):
         if pub.effort == LAST_EFFORT:
             self._consider_broadcast(pub, journey)
         else:
-            self._distances.take_told(sender, pub.targets)
+            self._distances.learn(sender, pub.targets)
             self._consider(pub, journey, now)
 
     def _acknowledge(self, pub: Pub, journey: Journey) -> None:
@@ -343,7 +353,7 @@ class LeanMft(RepairingGossip):
                 self.send(BROADCAST, Ack(pub.notification.id, self.node), delay)
 
     def _consider(self, pub: Pub, journey: Journey, now: SimTime) -> None:
-        """Forwards it for those to whom this node is nearer; who has sent it for them leaves that to who is nearer."""
+        """Forward for subscribers to which this node is nearer; end the duty for those with a nearer sender."""
         need = self.parameters.progress / (1 + pub.effort)
         nearness = []
         for subscriber, level in pub.targets:
@@ -391,7 +401,7 @@ class LeanMft(RepairingGossip):
 
     @on(Ack)
     def take_ack(self, ack: Ack, sender: NodeId, now: SimTime) -> None:
-        """A subscriber has it; whoever heard that need not forward it there, nor say so."""
+        """End all duties for a subscriber that has it, and the repetition of its ACK."""
         self._directed = now
         is_witnessed = sender == ack.subscriber
         journey = self._journeys.get(ack.notification)

@@ -1,19 +1,13 @@
-"""How far subscribers are, in expected transmissions: what is left of BTAB's next hops where no link lasts.
+"""Distances to subscribers, in expected transmissions.
 
-The thesis' broker keeps a next hop for each subscriber (section 2.4). A next hop is one link, and at walking speed the
-shadowing of a link is another one after a second. So nodes keep distances here, and whoever hears a notification and
-is nearer than its sender may pass it on. The rules:
+At walking speed a link's shadowing changes within a second, so nodes keep distances instead of next hops; a node nearer
+than the sender may forward.
 
-- *A link* is worth the frames that it is expected to bring. The mean strength of what was heard is compared with the
-  edge of the own radio, in deviations of single frames from such means. What is heard of a link at the edge is its
-  better half, whose mean lies 0.8 deviations above that of all frames: that much is taken off.
-- *The edge is learnt*: a twentieth of all that a radio hears is weaker. Where all neighbours are near, nothing weak is
-  heard, so the edge is kept within the error that the data sheet allows to the sensitivity.
-- *Silence counts*: for each time in which a frame used to come and has not, the mean moves towards the edge, and so it
-  does when a subscriber that was sent something does not answer.
-- *A distance* is that of the neighbour by whom it is least, and the link to it. Neighbours tell theirs in heartbeats,
-  as rows of four bits a node, and with notifications. It is told in levels of 0.4 transmissions, and counts for three
-  of the teller's intervals.
+- A link is rated by the mean strength of its frames over the edge of the own radio, in deviations. At the edge only the
+  better half is heard, 0.8 deviations above the mean, which is subtracted.
+- The edge is learnt, so that a twentieth of all frames is weaker, within the data sheet's accuracy of the sensitivity.
+- A frame that does not come moves the mean towards the edge, as does a subscriber that does not answer.
+- Neighbours send theirs in levels of 0.4 transmissions, valid for three of their intervals.
 """
 
 from __future__ import annotations
@@ -26,25 +20,25 @@ from math import erf, sqrt
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 LEVEL = 0.4
-"""In transmissions: the farthest distance is then six, the diagonal of a field in which a node hears a sixth of all."""
+"""In transmissions: the farthest distance is six, the diagonal of a field in which a node hears a sixth of all."""
 UNKNOWN = 15
 """The level of those of whom nothing is known."""
 FARTHEST = UNKNOWN * LEVEL
-MOST_TOLD = 120
-"""Nodes in one row: 60 bytes of the 102 that a frame of IEEE 802.15.4 leaves to a message."""
+LONGEST_ROW = 120
+"""Nodes in one row: 60 of the 102 bytes that IEEE 802.15.4 leaves to a message."""
 
 _SENSITIVITY_DBM, _ACCURACY_DB = -95.0, 6.0
 """Of the CC2420 (Texas Instruments, data sheet SWRS041), typically."""
 _WEAKER = 0.05
-"""The share of what is heard that is weaker than the edge."""
+"""The share of heard frames below the edge."""
 _STEP_DB = 0.3
-"""By which the edge follows what is heard; the first frames move it faster."""
+"""The step of the edge; the first frames move it faster."""
 _BETTER_HALF = 0.8
 """Mean of the upper half of a normal distribution, in deviations."""
 _LEAST_DEVIATION_DB = 2.5
-"""Of a link that has not shown yet how it varies; frames of a CC2420 that stands still vary by 1 to 2 dB."""
+"""Of an unknown link; frames of a CC2420 at rest vary by 1 to 2 dB."""
 _NEWEST = 1 / 3
-"""The weight of the newest frame: a link of which three frames are old is another link."""
+"""The weight of the newest frame: three frames make a link an old one."""
 _MOST_TRANSMISSIONS = 6.0
 _LIFETIME = 3
 """In the teller's intervals."""
@@ -52,7 +46,7 @@ _LIFETIME = 3
 
 @dataclass(slots=True)
 class Link:
-    """What is known of a neighbour, and what it has told: levels of subscribers, valid for some of its intervals."""
+    """A neighbour's signal and its levels of subscribers, valid for some of its intervals."""
 
     mean: float
     heard: SimTime
@@ -66,7 +60,7 @@ class Link:
 
 
 class Distances:
-    """Of one node, to all subscribers of whom it or a neighbour hears."""
+    """The distances of one node."""
 
     def __init__(self, node: NodeId, interval: SimTime) -> None:
         """Of a neighbour that has told no interval, `interval` is assumed."""
@@ -92,14 +86,14 @@ class Distances:
         link.heard = now
 
     def _learn_edge(self, rssi_dbm: float) -> None:
-        """Moves the edge so that in the end as much is weaker as should be (Robbins and Monro, 1951)."""
+        """Move the edge towards the wanted share of weaker frames (Robbins and Monro, 1951)."""
         self._heard += 1
         step = max(_STEP_DB, 20 / self._heard)
         moved = self._edge + step * (_WEAKER - (rssi_dbm < self._edge))
         self._edge = min(max(moved, _SENSITIVITY_DBM - _ACCURACY_DB), _SENSITIVITY_DBM + _ACCURACY_DB)
 
-    def take_told(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
-        """A neighbour that was just heard has told levels, and perhaps its interval."""
+    def learn(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
+        """Take levels, and perhaps the interval, of a neighbour that was just heard."""
         link = self._links[sender]
         link.levels.update(levels)
         link.interval = interval or link.interval
@@ -109,7 +103,7 @@ class Distances:
         return max(self._deviation, _LEAST_DEVIATION_DB)
 
     def transmissions(self, link: Link, now: SimTime) -> float:
-        """How often something has to be sent for the link to bring it."""
+        """The expected transmissions of a link."""
         missed = max(0.0, (now - link.heard) / max(link.gap, SECOND / 4) - 1)
         margin = self._weakened(link.mean, missed) - self._edge - _BETTER_HALF * self._spread
         # The next frame differs from the mean of the last ones, which has an error of its own.
@@ -130,14 +124,14 @@ class Distances:
         self._links = {node: link for node, link in self._links.items() if link.is_valid(now)}
 
     def heard_of(self, nodes: Iterable[NodeId], now: SimTime) -> float:
-        """How many of these nodes a frame that one of them sends to all is expected to reach."""
+        """The expected number of these nodes that a frame reaches when one of them sends it."""
         links = (self._links.get(node) for node in nodes)
         return sum(1 / self.transmissions(link, now) for link in links if link is not None and link.is_valid(now))
 
     # Distances
 
     def of(self, subscriber: NodeId, now: SimTime) -> float:
-        """Expected transmissions until a subscriber has what this node sends; `FARTHEST` if nobody knows."""
+        """The expected transmissions to a subscriber; `FARTHEST` if unknown."""
         if subscriber == self._node:
             return 0.0
         best = FARTHEST
@@ -162,17 +156,17 @@ def level_of(distance: float) -> int:
 
 
 def pack_levels(levels: Mapping[NodeId, int], begin: NodeId = 0) -> tuple[NodeId, bytes]:
-    """The first node from `begin` on, or else the first of all, and two levels in each byte from there on."""
+    """The first node from `begin` on, or of all, and a row of two levels a byte from there on."""
     nodes = sorted(levels)
     first = next((node for node in nodes if node >= begin), nodes[0] if nodes else 0)
-    last = max((node for node in nodes if node < first + MOST_TOLD), default=first - 1)
+    last = max((node for node in nodes if node < first + LONGEST_ROW), default=first - 1)
     row = [levels.get(node, UNKNOWN) for node in range(first, last + 1)]
     pairs = zip_longest(row[::2], row[1::2], fillvalue=UNKNOWN)
     return first, bytes(high << 4 | low for high, low in pairs)
 
 
 def unpack_levels(first: NodeId, row: bytes) -> Iterator[tuple[NodeId, int]]:
-    """Each node of a row, and its level, which may be `UNKNOWN`."""
+    """Each node of a row with its level, perhaps `UNKNOWN`."""
     for place, pair in enumerate(row):
         yield first + 2 * place, pair >> 4
         yield first + 2 * place + 1, pair & 15

@@ -1,16 +1,12 @@
-"""Who wants what: the filters of all subscribers, which every node keeps, told once and compared by sums.
+"""Interests: the filters of all subscribers, which every node keeps.
 
-The thesis' brokers keep the filters of the subscribers behind each neighbour, with a timestamp of each subscriber
-(tables 2.1 to 2.4). Here there are no neighbours behind whom anybody lasts, so a node keeps them for the subscriber
-alone. The rules:
-
-- *A subscriber numbers what it wants.* Each change has the next number, and all its filters, so that the newer one
-  counts whatever was lost (T(s) of the thesis). Filters that need more than a frame are told in parts, each for itself.
-- *What is new is told on*, after a random time in which several share a frame, and not by those who have heard it often
-  enough meanwhile: the counter-based scheme of gossip.
-- *Heartbeats have a sum* over all that their senders know, and the number of changes in it. Who finds another sum tells
-  what it wants itself, and of some others if it knows of more changes. Of those who know of as many a third do. They
-  are few, because many notice at once: with all that is known they would fill the channel.
+- A subscriber numbers its changes and sends all filters with each, so that the newer set counts whatever was lost (T(s)
+  of the thesis); a set longer than a frame goes in parts.
+- News go on after a random time, in shared frames, unless enough neighbours sent them: the counter-based scheme of
+  gossip.
+- Heartbeats carry a sum of all interests and the number of changes. A node with another sum sends its own, and some of
+  others if it has more changes; with as many, a third of the nodes do. They are few, or all who notice would fill the
+  channel.
 """
 
 from __future__ import annotations
@@ -24,10 +20,11 @@ from typing import NamedTuple
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.link import is_newer
 from roambus.python_protocol.vocabulary import NodeId, SubscriberId
 
 MESSAGE_BYTES = 102
-"""What a frame of IEEE 802.15.4 leaves to a message after the headers of network, MAC and PHY."""
+"""The bytes of an IEEE 802.15.4 frame less the headers of network, MAC and PHY."""
 
 _SOME = 4
 """Parts that are told when sums differ: about two frames."""
@@ -36,7 +33,7 @@ _Key = tuple[NodeId, int]
 
 
 class Interest(NamedTuple):
-    """A part of what a subscriber wants, and how often that has changed."""
+    """A part of a subscriber's filters, and the number of its last change."""
 
     subscriber: SubscriberId
     part: U8
@@ -51,7 +48,7 @@ class Wants(Message, tag=0x51, name="SUB", notation="{interests}"):
 
 
 def in_parts(subscriber: NodeId, number: int, filters: Iterable[Filter], least: int) -> list[Interest]:
-    """What a subscriber wants, in parts that fit into a frame; the last ones are empty if there were more before."""
+    """A subscriber's filters in parts that fit into frames; empty ones at the end replace former parts."""
     parts: list[tuple[Filter, ...]] = [()]
     for one in filters:
         longer = (*parts[-1], one)
@@ -64,15 +61,15 @@ def in_parts(subscriber: NodeId, number: int, filters: Iterable[Filter], least: 
 
 
 class Interests:
-    """What one node knows of everybody's filters, and what of that it has to tell."""
+    """The filters that one node knows, and the parts that wait to be sent."""
 
     def __init__(self, enough: int) -> None:
-        """Who has heard something `enough` times since it was to be told need not tell it."""
+        """A part that was heard `enough` times while it waited is not sent."""
         self._enough = enough
         self._known: dict[_Key, Interest] = {}
-        self._to_tell: dict[_Key, int] = {}
+        self._pending: dict[_Key, int] = {}
         self.sum = 0
-        """Equal for those who know the same; modulo 2^16, as `changes` is."""
+        """Equal for equal knowledge; modulo 2^16, as `changes` is."""
         self.changes = 0
 
     @property
@@ -85,17 +82,17 @@ class Interests:
         return {one.subscriber for one in self._known.values() if wants(one.filters, notification)}
 
     def learn(self, interest: Interest) -> bool:
-        """Takes what somebody wants, and is to tell it on if it is new."""
+        """Take a part, and have it sent on if it is new; returns whether it was."""
         key = interest.subscriber, interest.part
         known = self._known.get(key)
-        if known is not None and interest.number <= known.number:
-            if interest.number == known.number and key in self._to_tell:
-                self._to_tell[key] += 1
+        if known is not None and not is_newer(interest.number, known.number, 16):
+            if interest.number == known.number and key in self._pending:
+                self._pending[key] += 1
             return False
         self.sum = (self.sum + _digest(interest) - (_digest(known) if known else 0)) % 2**16
         self.changes = (self.changes + interest.number - (known.number if known else 0)) % 2**16
         self._known[key] = interest
-        self._to_tell[key] = 0
+        self._pending[key] = 0
         return True
 
     def differ(self, own: NodeId, changes: int, random: Random) -> None:
@@ -103,24 +100,24 @@ class Interests:
         tells_others = changes < self.changes or (changes == self.changes and random.random() < 1 / 3)
         others = random.sample(sorted(self._known), min(len(self._known), _SOME)) if tells_others else []
         for key in [*others, *(key for key in self._known if key[0] == own)]:
-            self._to_tell.setdefault(key, 0)
+            self._pending.setdefault(key, 0)
 
     @property
-    def is_telling(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether something waits to be told."""
-        return bool(self._to_tell)
+        return bool(self._pending)
 
-    def tell(self) -> Iterator[Wants]:
-        """What has not been heard often enough, in as few frames as it fits into."""
+    def pending(self) -> Iterator[Wants]:
+        """The waiting parts not heard often enough, in few frames."""
         group: list[Interest] = []
-        for interest in [self._known[key] for key, heard in self._to_tell.items() if heard < self._enough]:
+        for interest in [self._known[key] for key, heard in self._pending.items() if heard < self._enough]:
             if group and Wants((*group, interest)).encoded_size() > MESSAGE_BYTES:
                 yield Wants(tuple(group))
                 group = []
             group.append(interest)
         if group:
             yield Wants(tuple(group))
-        self._to_tell.clear()
+        self._pending.clear()
 
 
 def wants(filters: Iterable[Filter], notification: Notification) -> bool:

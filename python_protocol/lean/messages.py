@@ -1,4 +1,4 @@
-"""The messages of MFT-PubSub without its tree, all broadcast, and what can be set."""
+"""The messages of MFT-PubSub without its tree, all broadcast, and its parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimT
 LAST_EFFORT = 15
 """Of a PUB that is for all to repeat."""
 BEAT_BYTES, HELD_BYTES, TARGET_BYTES = 10, 14, 3
-"""Of a heartbeat without rows and digests, of a publisher in a digest, and of a target."""
+"""Of a heartbeat without rows and digests, of a digest's entry, and of a target."""
 
 
 class LeanParameters(RepairParameters):
-    """As for gossip with repair, and how notifications are forwarded; raises ValueError for impossible values."""
+    """Parameters of forwarding and of gossip with repair; raises ValueError for impossible values."""
 
     beat_interval: SimTime = parameter(
         5 * SECOND,
         unit="s",
-        source="measured: docs/tuned.md; at 2 m/s two nodes part by half of a radio's range meanwhile",
+        source="measured: interest; at 2 m/s two nodes part by half of a radio's range meanwhile",
         above=0,
         at_most=31 * SECOND,
         doc="time between two heartbeats of a node while distances are needed and change",
@@ -53,15 +53,18 @@ class LeanParameters(RepairParameters):
     progress: float = parameter(
         0.8,
         unit="transmissions",
-        source="measured: docs/tuned.md; nearly the transmission that forwarding costs",
+        source="measured: interest; nearly the transmission that forwarding costs",
         at_least=0,
         doc="who is nearer by so much forwards; by half as much what is sent again",
     )
     publisher_tries: int = parameter(
-        3, source="measured: docs/tuned.md", at_least=1, doc="times that the publisher sends before it sends to all"
+        3,
+        source="measured: interest",
+        at_least=1,
+        doc="times that the publisher sends before it sends to all",
     )
     forwarder_tries: int = parameter(
-        2, source="measured: docs/tuned.md", at_least=1, doc="times that any other node sends a notification"
+        2, source="measured: interest", at_least=1, doc="times that any other node sends a notification"
     )
     subscription_delay: SimTime = parameter(
         2 * SECOND,
@@ -73,7 +76,7 @@ class LeanParameters(RepairParameters):
 
 
 class Target(NamedTuple):
-    """A subscriber that lacks a notification, and how far the sender is from it (`lean.distances`)."""
+    """A subscriber that lacks a notification, and the sender's distance to it (`lean.distances`)."""
 
     subscriber: SubscriberId
     level: U8
@@ -89,14 +92,14 @@ class Pub(Message, tag=0x52, notation="effort={effort} {targets} {notification} 
 
 
 class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
-    """A subscriber has a notification; the subscriber says so, or somebody who has heard it."""
+    """A subscriber has a notification, says itself or a node that heard it."""
 
     notification: NotificationId
     subscriber: SubscriberId
 
 
 class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} changes={changes} {held}"):
-    """The next one comes within `interval` eighths of a second; the rest is told in rows, sums and digests."""
+    """A heartbeat; the next one comes within `interval` eighths of a second."""
 
     interval: U8
     interests: U16

@@ -1,20 +1,16 @@
 """Fields of messages: how a value of each type travels, and how a transcript shows it.
 
-A message states a field once, as a name with a type. The type is one of
+A field has a name and one of these types:
 
-- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of
-  its own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
-- `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
-- `tuple[T, ...]`, at most 255 values of one type, a count before them; `LongTuple[T]`, at most 65535 of them;
-- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class
-  that can `write` itself to a `Writer` and `read` itself from a `Reader`;
-- a message: a certain one, one of several (`Sub | Uns`), or `Message` for any of the agent's set;
-- `T | None`, whose presence is a bit.
+- `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, made by `Annotated[int,
+  Integer(...)]`; `bool`, a bit;
+- `str` (UTF-8) and `bytes`, at most 255 bytes; `tuple[T, ...]`, at most 255 values; `LongTuple[T]`, at most 65535;
+- an enumeration, a byte; a record: a `NamedTuple` or frozen dataclass of such fields, or a class with its own `write`
+  and `read`;
+- a message, one of several (`Sub | Uns`), or any (`Message`); `T | None`, whose presence is a bit.
 
-Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
-list, a dict or a set, nor hold one: on the embedded radio all receivers of a broadcast share one object, and must not
-be able to change it (`what_can_be_changed`). As Python does not look at type hints, a value of another type than its
-field's is refused when it is written: a list in place of a tuple, or another class in place of a record.
+All receivers of a broadcast share one object on the embedded radio, so a type that could be changed is refused
+(`what_can_be_changed`). A value of another type is refused when it is written.
 """
 
 from __future__ import annotations
@@ -42,19 +38,63 @@ from roambus.python_protocol.messages.octets import (
 )
 
 T = TypeVar("T")
-Names = Any
-"""A `messages.names.Names`, which knows the messages and so cannot be named here."""
+BROADCAST_ADDRESS = 0xFFFF
+"""The destination that every node in range receives."""
+NOBODY = "-"
+"""Stands for a value, such as a node, that there is not."""
+
+
+class Names:
+    """Names of nodes, filters and notifications in transcripts; subclasses replace what they know better."""
+
+    def node(self, node: int | None) -> str:
+        """A node as a sender or receiver."""
+        if node is None:
+            return NOBODY
+        return "*" if node == BROADCAST_ADDRESS else f"n{node}"
+
+    def broker(self, node: int | None) -> str:
+        """The broker on a node."""
+        return self.node(node)
+
+    def subscriber(self, node: int | None) -> str:
+        """The subscriber on a node."""
+        return self.node(node)
+
+    def interface(self, interface: int | None, broker: int) -> str:
+        """The z of a broker's routing table: another node, or the client on its own."""
+        return self.subscriber(interface) if interface == broker else self.node(interface)
+
+    def filter(self, one: Any) -> str:
+        """A filter, here by its text in braces."""
+        return f"{{{one}}}"
+
+    def notification(self, one: Any) -> str:
+        """A notification, here by its identifier."""
+        return self.notification_id(str(one.id))
+
+    def notification_id(self, identifier: str) -> str:
+        """A notification of which only the identifier is known."""
+        return identifier
+
+    def filters(self, several: Iterable[Any]) -> str:
+        """As a list: "[f1 f2]"."""
+        return listed(map(self.filter, several))
+
+    def notifications(self, several: Iterable[Any]) -> str:
+        """As a list: "[e1 e2]"."""
+        return listed(map(self.notification, several))
 
 
 class FieldError(TypeError):
-    """A field has a type that cannot travel; the text says which field, and what to write instead."""
+    """A field has a type that cannot travel; the text names it and an alternative."""
 
 
 class FieldType(Protocol):
-    """How values of one type travel, and how a transcript shows them."""
+    """The bytes of values of one type, and their text in transcripts."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the value; raises struct.error, MisfitError among them, if it does not fit."""
+        """Append the value; raises struct.error, also a MisfitError, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
         """Takes a value off the front; raises DecodeError."""
@@ -65,7 +105,7 @@ class FieldType(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer of a fixed width: `code` is the one of `struct`, `shown(value, names)` a text other than digits."""
+    """An integer of a fixed width: `code` is that of `struct`, `shown(value, names)` a text other than digits."""
 
     code: str
     shown: Callable[[Any, Names], str] | None = None
@@ -106,10 +146,7 @@ I64 = Annotated[int, Integer("q")]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class By:
-    """A type of which two functions write and read the values, and `show(value, names)` their texts.
-
-    `shape` says what the bytes look like, for other programs.
-    """
+    """A type given by functions that write, read and show its values; `shape` describes the bytes."""
 
     write: Callable[[Writer, Any], None]
     read: Callable[[Reader], Any]
@@ -118,7 +155,7 @@ class By:
 
 
 LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape=Blob(Number("H")))]
-"""At most 65535 bytes, with their count of two bytes before them."""
+"""At most 65535 bytes after a count of two bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -149,7 +186,7 @@ class Maybe:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple of values of one type, with their count before them."""
+    """A tuple of values of one type after their count."""
 
     kind: FieldType
     count: Integer = ONE_BYTE
@@ -184,12 +221,12 @@ class Several:
 
 
 LongTuple = Annotated[tuple[T, ...], TWO_BYTES]
-"""At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
+"""At most 65535 values after a count of two bytes: `LongTuple[Filter]`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ItsOwn:
-    """A class that can write itself, read itself and, perhaps, describe itself."""
+    """A class that writes, reads and, perhaps, describes itself."""
 
     cls: Any
 
@@ -214,7 +251,7 @@ class ItsOwn:
 
 
 def described(value: Any, names: Names) -> str:
-    """What a value says of itself by its method `describe`; empty if it has none."""
+    """The text of a value's method `describe`, or empty."""
     describe = getattr(value, "describe", None)
     return "" if describe is None else str(describe(names))
 
@@ -225,20 +262,15 @@ def listed(texts: Iterable[str]) -> str:
 
 
 def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
-    """A field of type `bool` that travels in the bit of this mask, as a published format has it.
+    """A `bool` in the bit of this mask, as a published format has it.
 
-    It is given by name only, so that it can stand before fields without a default. Type checkers read both of the
-    keywords.
+    It is given by name only, so that fields without a default can follow. Type checkers read both keywords.
     """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 
 
 BIT = "bit"
-"""Where the metadata of a field keep the mask of its bit."""
-
-
-NOBODY = "-"
-"""In place of a value, such as a node, where there is none."""
+"""The key of a bit's mask in the metadata of a field."""
 
 
 # What may be shared: on the embedded back-ends all receivers of a frame get one object, which nobody may change. The
@@ -257,7 +289,7 @@ _CHANGEABLE: dict[type, str] = {
 
 
 def what_can_be_changed(annotation: Any) -> str:
-    """What of a field of this type others could change, and what to write instead; empty if nothing."""
+    """The problem with a field that could be changed, with an alternative; empty if there is none."""
     return _search(annotation, set())
 
 
@@ -293,7 +325,7 @@ def _search_class(cls: Any, name: Any, seen: set[Any]) -> str:
 
 
 def names_of_fields(cls: Any) -> tuple[str, ...]:
-    """The fields of a dataclass or a NamedTuple; none of any other class."""
+    """The fields of a dataclass or a NamedTuple; none of another class."""
     if dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
     return getattr(cls, "_fields", ())
@@ -304,7 +336,7 @@ def _first(annotations: Iterable[Any], seen: set[Any]) -> str:
 
 
 def collection_problem(cls: Any, name: Any) -> str:
-    """What to write instead of a list, a set, a dict or a bytearray; empty for every other class."""
+    """The alternative to a list, set, dict or bytearray; empty for another class."""
     for changeable, instead in _CHANGEABLE.items():
         if issubclass(cls, changeable):
             return f"whoever receives a {name} could change it for everybody else who does: write {instead}"

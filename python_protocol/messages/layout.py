@@ -1,25 +1,15 @@
-"""The layout of a class: how the fields that it declares become bytes, and bytes become fields again.
+"""The layout of a class: how its fields become bytes, and bytes become fields again.
 
-The layout is made once, when the class is made; only what it has made then runs for each message. The rules:
+It is made once with the class; only closures run for each message, because attribute look-ups would cost as much as
+packing.
 
-- Fields travel in the order in which they are declared.
-- Numbers that follow each other are packed at once, those of a record among them, because a call of `struct` costs
-  much the same for one number and for five.
-- Bits that follow each other share one byte, which stands where the first of them is declared. The first bit is the
-  lowest, unless a field names its mask. Whether an optional field is there is such a bit, too, and the values of the
-  optional fields come right after the byte.
-- If all fields are numbers and bits, so is the size of every message of the class known (`FixedSize`). Back-ends ask
-  for the size of each message that is sent, and most of them never need its bytes.
-- A field of a type that cannot travel is refused with its name and with what to write instead. A type that others could
-  change is refused, too (`messages.fields`).
+- Fields travel in the order of their declaration. Adjacent numbers are packed at once, those of records too; reading
+  makes the record anyway.
+- Adjacent bits share a byte, at the place of the first, lowest bit first or by mask. The presence of an optional field
+  is a bit; the values follow the byte.
+- With numbers and bits only, the size is constant (`FixedSize`), and no bytes are needed for it.
 
-How it is made: `_declare` finds the type of each field, `_groups` puts those together that travel together, and `_part`
-makes the two functions that write and read a group. They are closures over what they need, such as the `pack` of a
-`Struct`, because they run for every message that is sent or received, and looking an attribute up each time costs as
-much as packing a number. A layout has no state beside these functions, so that all messages of a class share one.
-
-Writing and reading group the fields differently in one point. For writing, a record of nothing but numbers is taken
-apart, and its numbers are packed with those around it. Reading has to make the record anyway, and gains nothing.
+`_declare` finds types, `_groups` joins fields that travel together, `_part` makes the two functions of a group.
 """
 
 from __future__ import annotations
@@ -44,13 +34,14 @@ from roambus.python_protocol.messages.fields import (
     FieldType,
     Integer,
     ItsOwn,
+    Names,
     Several,
     collection_problem,
     described,
     names_of_fields,
     what_can_be_changed,
 )
-from roambus.python_protocol.messages.names import OTHERS, Names, Notation
+from roambus.python_protocol.messages.notation import OTHERS, Notation
 from roambus.python_protocol.messages.octets import (
     BYTE,
     Blob,
@@ -69,19 +60,19 @@ from roambus.python_protocol.messages.octets import (
 )
 
 _SHOWN = 60
-"""In characters: how much of a value that does not fit is shown."""
+"""Characters shown of a value that does not fit."""
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 
 Writing = Callable[[Writer, Any], None]
 """Appends fields of the record to what was written."""
 Reading = Callable[[Reader, dict[str, Any]], None]
-"""Takes fields off the front, and enters their values by their names."""
+"""Takes fields off the front, and enters their values by name."""
 
 
 class FixedSize(NamedTuple):
-    """The size of all messages of a class; `pack` raises struct.error for `values` of a message that do not fit.
+    """The size of all messages of a class; `pack` raises struct.error for `values` that do not fit.
 
-    Values of other types than `types` may fit or not: to find out, they have to be written.
+    Values of other types than `types` must be written to find out.
     """
 
     size: int
@@ -92,7 +83,7 @@ class FixedSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A field; `mask` is that of its bit if it is a bit, or its presence is one (0: the next bit that is free)."""
+    """A field; `mask` is that of its bit or of its presence bit (0: the next free one)."""
 
     name: str
     kind: FieldType
@@ -101,14 +92,14 @@ class Declared:
 
     @property
     def sort(self) -> str:
-        """The fields that travel together: "bit" and "number" do with their own sort, "other" alone."""
+        """Its group: "bit" and "number" travel with their own sort, "other" alone."""
         if self.mask is not None:
             return "bit"
         return "number" if isinstance(self.kind, Integer) else "other"
 
 
 class Layout:
-    """How the fields of one class travel, and how a transcript shows them."""
+    """The bytes and the text of one class's fields."""
 
     def __init__(self, cls: Any, notation: str = OTHERS) -> None:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
@@ -121,28 +112,27 @@ class Layout:
             one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers
         )
         self.writers = [*checks, *written]
-        """What appends the parts of a record, one after the other: each is called with a writer and the record."""
+        """Append the parts of a record, in order; each is called with a writer and the record."""
         # A bit is shown by its name, and an optional value, whose bit says only whether it is there, by its own type.
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self.notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
-        """Appends all fields of a record; raises struct.error for a number that does not fit its field."""
+        """Append all fields of a record; raises struct.error for a number that does not fit."""
         for write in self.writers:
             write(writer, record)
 
     def read(self, reader: Reader) -> dict[str, Any]:
-        """Takes all fields off the front, and gives their values by name; raises DecodeError."""
+        """Take all fields off the front; return their values by name; raises DecodeError."""
         values: dict[str, Any] = {}
         for read in self._readers:
             read(reader, values)
         return values
 
     def misfit(self, record: Any) -> str:
-        """The field whose value cannot be written, with how the value begins: "path = [1, 2]"; empty if there is none.
+        """The field whose value cannot be written, as "path = [1, 2]"; empty if there is none.
 
-        It writes each field again by itself. That is slow, and happens only once something has been refused: to keep a
-        record of the field at work would cost every message that is sent.
+        It writes each field again, slowly, because noting the current field would cost every message.
         """
         for one in self.declared:
             value = getattr(record, one.name)
@@ -155,11 +145,10 @@ class Layout:
         return ""
 
     def fixed_size(self) -> FixedSize | None:
-        """The size of a message with these fields, tag included; None if it depends on their values.
+        """The size with tag of a message with these fields; None if it depends on their values.
 
-        What is returned can tell whether the values would fit, because the size of a message that cannot be sent must
-        not be told: `struct` refuses a number that is too large, and the types are compared besides, since `struct`
-        would take a subclass of int, or True for 1.
+        The result also tests the values: `struct` refuses large numbers, and types are compared, because `struct` takes
+        True for 1.
         """
         if any(one.sort == "other" or one.is_optional for one in self.declared):
             return None
@@ -174,7 +163,7 @@ class Layout:
 
     @property
     def shape(self) -> Fields:
-        """What the bytes of all fields look like; a byte of bits has no name of its own."""
+        """The shape of all fields; a byte of bits has no name."""
         pairs: list[tuple[str, Shape]] = []
         for group in _groups(self.declared):
             if group[0].sort == "bit":
@@ -188,26 +177,25 @@ class Layout:
 
 
 class Record:
-    """The type of a NamedTuple or a frozen dataclass: its fields, one after the other."""
+    """The type of a NamedTuple or a frozen dataclass."""
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
         self.layout = Layout(cls)
         self.is_numbers = bool(self.layout.declared) and all(one.sort == "number" for one in self.layout.declared)
-        """Whether it can be taken apart, because it is written as its numbers one after the other."""
+        """Whether it is written as its numbers, one after the other."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the fields of a record, after it is known to be one of this class.
+        """Append the fields of a record of this class.
 
-        Without that, a value of another class that happens to have the same attributes would travel, and arrive as
-        something else than was sent.
+        Another class with the same attributes would arrive as something else.
         """
         if not isinstance(value, self._cls):
             raise misfit(value, self._cls)
         self.layout.write(writer, value)
 
     def checking(self, name: str) -> Writing:
-        """What raises MisfitError unless the field of this name holds such a record; it writes nothing."""
+        """A check that raises MisfitError unless the field holds such a record."""
         value, cls = attrgetter(name), self._cls
 
         def check(_: Writer, record: Any) -> None:
@@ -241,10 +229,9 @@ class _Part(NamedTuple):
 
 
 def _groups(declared: Sequence[Declared]) -> list[list[Declared]]:
-    """The fields that travel together, in their order.
+    """The fields that travel together, in order.
 
-    Only neighbours are grouped: to collect all bits of a message in one byte would make it shorter, and its bytes would
-    no longer be in the order of the fields, in which formats are published.
+    Only adjacent ones are grouped: published formats have bytes in the order of fields.
     """
     grouped = groupby(declared, key=lambda one: (one.sort, one.name if one.sort == "other" else ""))
     return [list(group) for _, group in grouped]
@@ -258,7 +245,7 @@ def _part(fields: Sequence[Declared]) -> _Part:
 
 
 def _numbers(fields: Sequence[Declared]) -> _Part:
-    """Numbers that are packed at once; a name may lead into a record: "leadership.started"."""
+    """Numbers packed at once; a name may lead into a record: "leadership.started"."""
     names = [one.name for one in fields]
     packed = Struct("!" + "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
     pack, values_of = packed.pack, attrgetter(*names)
@@ -277,7 +264,7 @@ def _numbers(fields: Sequence[Declared]) -> _Part:
 
 
 class _Bits:
-    """Bits in one byte, and after it the optional fields that they say are there."""
+    """Bits in one byte, and the optional fields behind it."""
 
     def __init__(self, fields: Sequence[Declared]) -> None:
         masks = _masks(fields)
@@ -323,10 +310,10 @@ def _other(field: Declared) -> _Part:
 
 
 def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
-    """Each of the fields that share a byte, with its bit; raises FieldError for the ninth bit in a row.
+    """The fields that share a byte, with their bits; raises FieldError for the ninth bit in a row.
 
-    A second byte is not begun by itself: where it begins would depend on how many fields stand before it, and a field
-    that is added would move the bits of all others.
+    A second byte would begin where the number of fields before decides, so that a new field would move the bits of
+    others.
     """
     if len(fields) > 8:
         raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
@@ -334,7 +321,7 @@ def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
 
 
 def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
-    """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
+    """The same fields for writing, with records of numbers taken apart."""
     for one in declared:
         if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
             yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.layout.declared)
@@ -373,10 +360,9 @@ def _declare(name: str, annotation: Any, mask: int) -> Declared:
 
 
 def field_type(annotation: Any) -> FieldType:
-    """The type of a field from its annotation; raises FieldError, which says what to write instead.
+    """The type of a field from its annotation; raises FieldError with an alternative.
 
-    What the annotation brings along counts first, then the forms of Python's own types, and a class is asked last: so
-    an alias such as NodeId can say more of an int than the int itself.
+    Metadata of the annotation count first, then Python's own types, then classes, so that NodeId can say more than int.
     """
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -392,7 +378,7 @@ def field_type(annotation: Any) -> FieldType:
 
 
 def _annotated(annotation: Any, metadata: tuple[Any, ...]) -> FieldType:
-    """A type that the annotation brings along; that of a tuple is the number that counts its values."""
+    """The type in an annotation's metadata; a tuple's is the number that counts its values."""
     for one in metadata:
         if get_origin(annotation) is tuple and isinstance(one, Integer):
             return _several(annotation, one)
@@ -410,7 +396,7 @@ def _several(annotation: Any, count: Integer) -> FieldType:
 
 
 def _one_of(union: Any) -> FieldType:
-    """The type of a field that holds a message of one of several classes."""
+    """The type of a field that holds a message of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
         raise FieldError(_cannot_travel(union))
@@ -438,10 +424,7 @@ def _cannot_travel(annotation: Any) -> str:
 
 
 def _enumeration(cls: type[Enum]) -> FieldType:
-    """A member travels as its place in the enumeration, one byte.
-
-    Its value does not travel, so that a member can stand for anything; one that is put in between moves the others.
-    """
+    """A member travels as its place in the enumeration, one byte; inserted members move the others."""
     members = list(cls)
     names = [str(member.name).lower() for member in members]
 
@@ -458,7 +441,7 @@ def _enumeration(cls: type[Enum]) -> FieldType:
 
 
 def _truth(value: Any) -> bool:
-    """The value of a bit, if it is one; raises MisfitError, because 2 or "no" would arrive as True."""
+    """The value of a bit; raises MisfitError, because 2 or "no" would arrive as True."""
     if value is not True and value is not False:
         raise misfit(value, bool)
     return value

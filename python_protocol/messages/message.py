@@ -1,21 +1,15 @@
 """Messages: what nodes send each other.
 
-A message is a class with a tag and typed fields, and nothing else:
+A message is a class with a tag and typed fields:
 
     class Gossip(Message, tag=1, notation="{notification} hops={hops}"):
         hops: U8
         notification: Notification
 
-It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one
-byte for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their
-types). Published formats that this does not give can be written by hand: a class that has `write` and `read` of its
-own keeps them.
-
-- *Frozen*, because on the embedded radio all receivers of a broadcast get one object. A message that is passed on with
-  other values is another message (`replaced`).
-- *With slots*, because runs make millions of them.
-- *The size on the air is that of the bytes*, always: back-ends know no other, and a class cannot say by itself how long
-  its messages are. Where the layout tells the size, the bytes are not made.
+It becomes a frozen dataclass with slots: on the embedded radio all receivers of a broadcast get one object, and runs
+make millions. Bytes, size and text follow from the fields: the tag, unique in the agent's set, and the fields in order
+(`messages.fields`). A class with its own `write` and `read` has a published format of its own. The size on the air is
+always that of the bytes, which are not made where the layout knows it.
 """
 
 from __future__ import annotations
@@ -27,18 +21,18 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.fields import U16, FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.names import OTHERS
+from roambus.python_protocol.messages.notation import OTHERS
 from roambus.python_protocol.messages.octets import DecodeError, Inner, Reader, Shape, Writer, misfit, shape_of
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(bit,))
 class _MessageClass(type):
-    """Makes each subclass of `Message` a frozen dataclass with slots, and works its layout out."""
+    """Makes each subclass of `Message` a frozen dataclass with slots and a layout."""
 
     def __new__(
         mcs, class_name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any
     ) -> _MessageClass:
-        """`about` is the tag, the name and the notation, as they are given in the head of the class."""
+        """`about` is the tag, the name and the notation in the class's head."""
         cls = super().__new__(mcs, class_name, bases, namespace)
         if not bases or "__dataclass_fields__" in namespace:  # the second class that dataclass makes for its slots
             return cls
@@ -53,27 +47,27 @@ class _MessageClass(type):
 
 
 class Message(metaclass=_MessageClass):
-    """What nodes send each other. A subclass without a tag is a base of others, and is not sent itself."""
+    """Base of all messages; a subclass without a tag is a base of others, and is not sent."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     tag: ClassVar[int]
     message_type: ClassVar[str]
-    """The name in traces and transcripts, as the protocol's paper writes it: "RREQ", "BMIG"."""
+    """The name in traces and transcripts, as in the protocol's paper: "RREQ", "BMIG"."""
     _head: ClassVar[bytes]
     """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
     _fixed: ClassVar[FixedSize | None]
     _members: ClassVar[Sequence[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]]]
-    """The name of each field, and what reads and sets its slot, also in a message that is frozen."""
+    """The name of each field, and functions that read and set its slot, also in a frozen message."""
     _notation: ClassVar[str] = OTHERS
 
     @classmethod
     def take_in(cls, tag: int | None = None, name: str | None = None, notation: str | None = None) -> None:
-        """Takes what the head of the class says: `name` is its own in capitals unless it is given.
+        """Take the class's head; `name` is the class name in capitals unless given.
 
-        Raises TypeError for a tag that is no byte, a field that cannot travel, or a method that says by itself how long
-        a message is; ValueError for a wrong notation.
+        Raises TypeError for a tag that is no byte, a field that cannot travel, or an own `encode` or `encoded_size`;
+        ValueError for a wrong notation.
         """
         for method in ("encode", "encoded_size"):
             if method in vars(cls):
@@ -92,10 +86,9 @@ class Message(metaclass=_MessageClass):
         cls._members = [(name, member.__get__, member.__set__) for name, member in members]
 
     def replaced(self, **changes: Any) -> Self:
-        """The same message with other values in some fields, of which all others need not be named.
+        """The same message with other values in some fields; raises TypeError for a name that is not a field.
 
-        It is what `dataclasses.replace` makes, in half the time: nodes that pass messages on do little else. Raises
-        TypeError for a name that is not a field.
+        It takes half the time of `dataclasses.replace`, because forwarding nodes do little else.
         """
         # The slots are set one by one, past the constructor, whose arguments would have to be sorted by name again.
         made = object.__new__(type(self))
@@ -118,7 +111,7 @@ class Message(metaclass=_MessageClass):
         return cls(**cls._layout.read(reader))
 
     def encode(self) -> bytes:
-        """The bytes on the air, the tag first; raises ValueError for a value that does not fit its field."""
+        """The bytes on the air, the tag first; raises ValueError for a value that does not fit."""
         writer = Writer(self._head)
         try:
             self.write(writer)
@@ -129,7 +122,7 @@ class Message(metaclass=_MessageClass):
         return writer.getvalue()
 
     def encoded_size(self) -> int:
-        """The length of `encode()`, whose bytes are not made if all fields have fixed sizes; raises as that does."""
+        """The length of `encode()`, without the bytes if the size is fixed; raises as that does."""
         fixed = self._fixed
         if fixed is not None:
             values = fixed.values(self)
@@ -143,23 +136,23 @@ class Message(metaclass=_MessageClass):
         return len(self.encode())
 
     def describe(self, names: Names) -> str:
-        """The message with all that it holds, as transcripts write it."""
+        """The message as transcripts write it."""
         return f"{self.message_type} {self._layout.notation.show(self, names)}".rstrip()
 
     @classmethod
     def shape_of_fields(cls) -> Shape:
-        """What the bytes after the tag look like; a class with a `read` of its own declares it as `shape`."""
+        """The shape of the bytes after the tag; a class with its own `read` declares it as `shape`."""
         is_own = cls.read.__func__ is not Message.read.__func__ or cls.write is not Message.write  # type: ignore[attr-defined]  # of methods of classes
         return shape_of(cls) if is_own else cls._layout.shape
 
     @classmethod
     def as_field(cls, *others: type[Message]) -> FieldType:
-        """The type of a field that holds a message of these classes; of any class if this is `Message` itself."""
+        """The type of a field that holds a message of these classes; of any class if this is `Message`."""
         return _Inner((cls, *others))
 
 
 class _Inner:
-    """The type of a field that holds a message, which travels whole, with its tag."""
+    """The type of a field that holds a message with its tag."""
 
     holds_message = True
     """It is shown in parentheses where no notation says how."""
@@ -175,7 +168,7 @@ class _Inner:
         value.write(writer)
 
     def read(self, reader: Reader) -> Message:
-        """Takes a message of the reader's set off the front; raises DecodeError."""
+        """Take a message of the reader's set off the front; raises DecodeError."""
         message: Message = reader.message()
         if Message not in self._classes and not isinstance(message, self._classes):
             raise DecodeError(f"a {message.message_type} is not allowed here")
@@ -187,7 +180,7 @@ class _Inner:
 
     @property
     def shape(self) -> Inner:
-        """A message with one of the tags of these classes; of any tag, if one of them is a base of others."""
+        """A message with one of these classes' tags; with any tag if one is a base of others."""
         tags = [getattr(cls, "tag", None) for cls in self._classes]
         return Inner() if None in tags else Inner(tuple(tag for tag in tags if tag is not None))
 
@@ -212,7 +205,7 @@ class MessageSet:
         return self._classes.get(getattr(cls, "tag", -1)) is cls
 
     def read(self, reader: Reader) -> Message:
-        """Reads one message off `reader`, or a fragment, which every protocol can have; raises DecodeError."""
+        """Read one message or fragment off `reader`; raises DecodeError."""
         tag = reader.u8()
         cls = self._classes.get(tag, Fragment if tag == Fragment.tag else None)
         if cls is None:
@@ -220,7 +213,7 @@ class MessageSet:
         return cls.read(reader)
 
     def decode(self, data: bytes) -> Message:
-        """The message that `data` is; raises DecodeError for anything else, bytes left over included."""
+        """The message of `data`; raises DecodeError for other bytes, also for bytes left over."""
         reader = Reader(data, self)
         message = self.read(reader)
         reader.finish()
@@ -228,9 +221,9 @@ class MessageSet:
 
 
 class Fragment(Message, tag=0xFE, notation="{datagram}.{offset}/{size}"):
-    """A piece of a message that is longer than a frame; whoever runs the agents makes and joins them.
+    """A piece of a message longer than a frame; the driver makes and joins pieces.
 
-    The bytes of a whole message are its `datagram`, which its sender numbers, as in RFC 4944, section 5.3.
+    The whole message is the `datagram`, numbered by its sender as in RFC 4944, section 5.3.
     """
 
     datagram: U16

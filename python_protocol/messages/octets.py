@@ -1,13 +1,9 @@
-"""Bytes in network byte order: what fields are written to and read from, and what such bytes look like.
+"""Bytes in network byte order: writers, readers and shapes.
 
-- A `Writer` appends values. A value that does not fit raises `struct.error`, of which `MisfitError` is a kind, because
-  whoever made the message misused its field.
-- A `Reader` takes values off the front again. Whatever bytes it is given, the worst that it does is to raise
-  `DecodeError`, because the bytes come from somebody else.
-- A `Shape` says of the same bytes, as plain data, what they look like, for programs that are not written in Python: a
-  dissector for a network analyser is generated from the messages of any agent. Each type that fields can have knows its
-  shape. A type whose bytes are written by hand can declare one, as `By` takes it, or as the attribute `shape` of a
-  class that writes itself; without one its bytes, and all that follow, are shown as they are.
+A `Writer` raises `struct.error`, of which `MisfitError` is a kind, for a value that does not fit: the message's author
+misused a field. A `Reader` raises only `DecodeError`, whatever the bytes, because they come from others. A `Shape`
+describes the bytes as data, from which dissectors are generated; a type written by hand can declare one, else its bytes
+are opaque.
 """
 
 from __future__ import annotations
@@ -25,26 +21,26 @@ MAX_NESTING = 4
 
 
 class DecodeError(ValueError):
-    """The bytes are not what they should be: the peer misbehaved."""
+    """The bytes are not a message: the peer misbehaved."""
 
 
 class MisfitError(struct.error):
-    """A value is none of its field's type: whoever made the message misused it."""
+    """A value is not of its field's type."""
 
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:
-    """The error for a value that is none of its field's class."""
+    """The error for a value of another class than its field's."""
     return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
 class Writer:
-    """Appends values in network byte order; a value out of range raises struct.error, because we misused it."""
+    """Appends values in network byte order; a value out of range raises struct.error."""
 
     __slots__ = ("data",)
 
     def __init__(self, start: bytes = b"") -> None:
         self.data = bytearray(start)
-        """All that was written; what is sent most often is appended to it without another call."""
+        """The bytes written; frequent values are appended directly."""
 
     def u8(self, value: int) -> None:
         """An unsigned integer of one byte."""
@@ -67,7 +63,7 @@ class Writer:
         self.data += _pack_f64(value)
 
     def pack(self, layout: Struct, *values: int) -> None:
-        """Several fields at once, for messages that are sent often: takes hardly longer than one of them."""
+        """Append several fields at once, in hardly more time than one."""
         self.data += layout.pack(*values)
 
     def raw(self, data: bytes) -> None:
@@ -110,12 +106,12 @@ class Writer:
 
 
 class Reader:
-    """Takes fields off the front of some bytes; too few bytes raise DecodeError."""
+    """Takes fields off the front of bytes; too few bytes raise DecodeError."""
 
     __slots__ = ("_data", "_nesting", "_offset", "messages")
 
     def __init__(self, data: bytes, messages: Any = None) -> None:
-        """`messages` is the set of those that may stand inside another message (`messages.message.MessageSet`)."""
+        """`messages` is the set allowed inside another message (`messages.message.MessageSet`)."""
         self._data = data
         self._offset = 0
         self._nesting = 0
@@ -173,9 +169,9 @@ class Reader:
         return layout.unpack(self._take(layout.size))
 
     def message(self) -> Any:
-        """A message inside this one, with its tag; raises DecodeError if that is too deep, or may not be here.
+        """Take an inner message with its tag; raises DecodeError if it is too deep or not allowed.
 
-        The depth is bounded, because each level takes a few calls, and bytes of a stranger must not exhaust the stack.
+        Depth is bounded, so that foreign bytes cannot exhaust the stack.
         """
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -231,12 +227,12 @@ class Blob(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """A count of a byte, and that number of bytes of UTF-8."""
+    """A count of one byte, and as many bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding(Shape):
-    """A count of two bytes, and that number of bytes, of which only the size matters."""
+    """A count of two bytes, and as many bytes, of which only the size matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +244,7 @@ class Fixed(Shape):
 
 @dataclass(frozen=True, slots=True)
 class BitText(Shape):
-    """A count of bits in a byte, and as many bytes as they fill."""
+    """A count of bits in one byte, and the bytes that they fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +257,14 @@ class Repeated(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Fields(Shape):
-    """Fields, one after the other: pairs of name and shape. A field `Flags` has no name of its own."""
+    """Pairs of name and shape in order; a field `Flags` has no name."""
 
     fields: tuple[tuple[str, Shape], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A bit of a byte of flags; if it says whether an optional value is there, `shape` is that value's."""
+    """A bit of a byte of flags; `shape` is that of the optional value whose presence it marks."""
 
     name: str
     mask: int
@@ -277,7 +273,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Flags(Shape):
-    """A byte of bits, and after it the optional values that its bits say are there."""
+    """A byte of bits, and the optional values behind it."""
 
     flags: tuple[Flag, ...]
 
@@ -291,21 +287,21 @@ class Tagged(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Inner(Shape):
-    """A message with its tag: one of these tags, or any of the agent's set if there are none."""
+    """A message with its tag: one of these tags, or any if there are none."""
 
     tags: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Shape):
-    """Bytes of which nothing is known, not even where they end."""
+    """Bytes of unknown meaning and length."""
 
 
 OPAQUE = Opaque()
 
 
 def shape_of(kind: Any) -> Shape:
-    """The shape that a type of fields, or a class that writes itself, declares; OPAQUE if it declares none."""
+    """The declared shape of a field type or a class that writes itself, or OPAQUE."""
     shape = getattr(kind, "shape", OPAQUE)
     return shape if isinstance(shape, Shape) else OPAQUE
 

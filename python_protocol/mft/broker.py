@@ -1,36 +1,14 @@
 """A broker of MFT-PubSub: algorithms 4.1 to 4.4 of the thesis, without radio, link or tree.
 
-Handlers have the names of the algorithms: z is the interface over which a message has come, b_j the neighbour behind
-it, s a subscriber, T(s) its timestamp. Forwarding, storing and replaying are in `mft.forwarding`.
+Handlers are named after the algorithms: z is the interface of a message, b_j the neighbour behind it, s a subscriber,
+T(s) its timestamp. Where the algorithms leave a choice:
 
-How the algorithms are read where they leave something open:
+- A BMIG compares the hops that its sender declares; a tie goes to the sender. Subscribers without filters go in O.
+- Control messages from a broker outside N_i are ignored; no message goes back over the interface it came from.
+- MIG follows the next hops to their end, even past b (4.1, line 20).
 
-- *The hop count compared* on a BMIG is the one that its sender declares for the subscriber; a tie goes to the sender.
-- *BMIG tells everything known*: subscribers without filters, and those that are already behind the new parent, go in O.
-- *Control messages from a broker outside N_i are ignored*, and nothing is passed back to where it came from.
-- MIG follows the next hops to their end, even past b (4.1, line 20): there it ends by itself, unless b has meanwhile
-  learnt of another place.
-
-What corrects them where they fail; parameters of these names switch each off:
-
-- `home_decides`. A hop count can be that of a way that no longer exists, so of two brokers at one timestamp the nearer
-  need not be right. Only the subscriber's own broker (hops 1) is, and it contradicts every other claim. All others take
-  a claim of the same timestamp and pass it on along their old way: if that leads to the subscriber's broker, its BSUB
-  sets everybody right; if it does not, nothing was lost.
-- `correct_old`. Whoever says something old is wrong, and nobody else will tell it: it gets a BSUB, as the sender of an
-  old BMIG does (4.3, line 10).
-- `forget_ways`. A BSUB says that the way is here, so for its sender it cannot be there; O says that it is there, so for
-  its receiver it cannot be here. Otherwise two brokers point at each other.
-- `replay_always`. A SUB shows a way as a MIG does. A subscriber without filters may only be about to correct them: what
-  is replayed goes on to it, and it drops what it does not want.
-- `greet_back`. A neighbour that was lost without having moved, and is back, is sent a BMIG as if by a migration:
-  timestamps show both what each has missed. Its O, with infinite hops, says nothing of ways: the neighbour may never
-  have noticed, or be on its way to tell.
-- `ask_gaps`. T(s) says how new something is, and two brokers compare nothing else. A broker that raises T by a message
-  over a gap, because the one before it has not come, passes from then on for one that knows both; if the BSUB that
-  would correct it is lost with a link, it lacks a filter for ever. So it does not carry the message out, and asks for
-  everything. A MIG goes along the old ways only, and leaves a gap on all others: the next message there costs a BQUERY
-  and a BSUB, and goes on as a BSUB.
+Switches correct the algorithms; `parameters` describes each. They share one reason: T(s) tells which of two claims is
+newer, not whether the newer one is complete or its way still exists.
 """
 
 from __future__ import annotations
@@ -40,16 +18,13 @@ from collections.abc import Iterable, Mapping
 from roambus.python_protocol.agent import Listing, by_first_column, on
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
 from roambus.python_protocol.events import Received
-from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.mft.forwarding import Forwarding, scatter
+from roambus.python_protocol.mft.forwarding import Forwarding
 from roambus.python_protocol.mft.messages import (
     Bmig,
-    Bqueries,
     Bquery,
     Bsub,
-    Bsubs,
     Known,
     Mig,
     Rep,
@@ -74,7 +49,7 @@ class Broker(Forwarding):
         self._owed_filters: set[NodeId] = set()
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
-        """Takes a message over an interface, or from the client on this node; others may only bring notifications."""
+        """Take a message from an interface or the client on this node; from anyone else only notifications."""
         if isinstance(message, Bmig) and message.hops == 0:
             self.meet(sender)  # a message that begins at its sender shows that this broker is the sender's
         elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
@@ -86,7 +61,7 @@ class Broker(Forwarding):
 
     @on(Sub)  # lines 1 to 6
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A SUB that is newer than what is known enters its filter and floods on."""
+        """Enter the filter of a SUB that is newer than what is known, and flood it."""
         if not self._is_next(z, sub):
             return
         misled = self._misled(z, sub)
@@ -97,7 +72,7 @@ class Broker(Forwarding):
 
     @on(Uns)  # lines 7 to 12
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A UNS that is newer than what is known removes its filter and floods on."""
+        """Remove the filter of a UNS that is newer than what is known, and flood it."""
         if not self._is_next(z, uns):
             return
         misled = self._misled(z, uns)
@@ -106,7 +81,7 @@ class Broker(Forwarding):
 
     @on(Mig)  # lines 13 to 26
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has moved to a new broker; the MIG follows the old next hops to its old one."""
+        """Turn to the new broker of a subscriber, and pass the MIG on along the old next hops."""
         if not self._is_next(z, mig):
             return
         old, misled = self.table.next_hop(mig.subscriber), self._misled(z, mig)
@@ -118,10 +93,10 @@ class Broker(Forwarding):
         self._send_queued(mig.subscriber, z)
 
     def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
-        """Whether a message is newer than what is known, lines 1, 7 and 13, and is the one to be carried out now.
+        """Whether a message is newer than what is known, lines 1, 7 and 13, and no message before it is missing.
 
-        By `correct_old` a neighbour is told what is newer than its message. By `ask_gaps` it is asked for everything if
-        a number before its message has not come here; its answer, a BSUB, stands for the message, too.
+        `correct_old` answers an outdated message with a BSUB. `ask_gaps` asks for everything if a number before this
+        one is missing: a broker that skipped it would pass for one that knows both, and lack a filter for ever.
         """
         own = self.table.timestamp(message.subscriber)
         is_newer = Timestamp(message.timestamp, message.hops) > own
@@ -133,7 +108,7 @@ class Broker(Forwarding):
         return is_newer
 
     def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
-        """By `tell_turns`, the neighbour that was the way until a message with the same timestamp has come from z."""
+        """By `tell_turns`, the neighbour that was the way until a message of the same timestamp came from z."""
         route = self.table.get(message.subscriber)
         is_same = route is not None and route.timestamp.counter == message.timestamp
         old = self.table.way(message.subscriber)
@@ -146,7 +121,7 @@ class Broker(Forwarding):
                 self._pass_on_command(message, neighbour, misled)
 
     def _pass_on_command(self, message: Sub | Uns | Mig, neighbour: NodeId, misled: NodeId | None) -> None:
-        """Sends a message on; the neighbour that takes it for old gets a BSUB in its place."""
+        """Send a message on; a neighbour that would take it for old gets a BSUB instead."""
         if neighbour == misled:
             self._send_subscriptions(message.subscriber, neighbour)
         else:
@@ -155,10 +130,10 @@ class Broker(Forwarding):
     # Algorithm 4.2
 
     def migrate(self, parent: NodeId) -> None:
-        """The way to the leader now begins at `parent`, which is b_n of the algorithm.
+        """Migrate to `parent`, b_n of the algorithm.
 
-        Carries out lines 2 to 12: collects in C what this broker represents there and in O the others, sends both, and
-        replays what is stored for those in O.
+        Carries out lines 2 to 12: C holds the subscribers on this side, O the others, for whom stored notifications are
+        replayed.
         """
         # What lies not below this broker: b_n, those without a way, and b_o once it is no neighbour any more.
         beyond = {parent, None} if self._uplink in self.neighbours else {parent, None, self._uplink}
@@ -176,7 +151,7 @@ class Broker(Forwarding):
 
     @on(Bmig)  # lines 1 to 35
     def migrate_broker(self, bmig: Bmig, b_j: NodeId, now: SimTime) -> None:
-        """A broker has migrated: it is the way to the subscribers C that it calls its children, if it is right."""
+        """Take a migrated broker as the way to its children C, where it is right."""
         believed: list[Known] = []
         old_hops: dict[NodeId, None] = {}
         for child in bmig.children:
@@ -192,14 +167,17 @@ class Broker(Forwarding):
             self._send_queued(child.subscriber, b_j)
 
     def _check_child(self, b_j: NodeId, child: Known) -> None:
-        """Carries out lines 4 to 10 and 16 to 18: asks b_j for what is newer there, tells it what is newer here."""
+        """Carries out lines 4 to 10 and 16 to 18: ask b_j for newer subscriptions, or send it newer ones."""
         if child.timestamp != self.table.timestamp(child.subscriber).counter:
             self._compare(b_j, child)
         elif not self._believes(child):
             self._send_subscriptions(child.subscriber, b_j)
 
     def _believes(self, child: Known) -> bool:
-        """Whether b_j is the way to a subscriber that it calls its child: lines 4, 11 and 12."""
+        """Whether b_j is the way to a child of its BMIG: lines 4, 11 and 12.
+
+        By `home_decides` only the subscriber's own broker denies it.
+        """
         own = self.table.timestamp(child.subscriber)
         if child.timestamp != own.counter:
             return child.timestamp > own.counter
@@ -217,7 +195,7 @@ class Broker(Forwarding):
         return {old: None} if old in self.neighbours and old != b_j else {}
 
     def _check_others(self, b_j: NodeId, bmig: Bmig) -> None:
-        """Carries out lines 19 to 26, for O and for those of whom the first broker finds nothing in the message."""
+        """Carries out lines 19 to 26, for O and for the subscribers that the first broker misses in the message."""
         for other in bmig.others:
             if other.hops < MAX_HOPS:
                 self._forget_way(other.subscriber, b_j)
@@ -228,7 +206,7 @@ class Broker(Forwarding):
                 self._send_subscriptions(subscriber, b_j)
 
     def _compare(self, b_j: NodeId, known: Known) -> None:
-        """Carries out lines 20 to 23: asks for what is newer there, tells what is newer here."""
+        """Carries out lines 20 to 23: ask for newer subscriptions, or send newer ones."""
         own = self.table.timestamp(known.subscriber)
         if known.timestamp > own.counter:
             self.send(b_j, Bquery(known.subscriber, own))
@@ -239,7 +217,7 @@ class Broker(Forwarding):
 
     @on(Bsub)  # lines 1 to 9
     def take_subscriptions(self, bsub: Bsub, z: NodeId, now: SimTime) -> None:
-        """A broker tells all subscriptions of a subscriber, which replace what is known if they are newer."""
+        """Replace the subscriptions of a subscriber by newer ones."""
         subscriber, known = bsub.subscriber, bsub.known
         if self._contradicts(bsub):
             self._send_subscriptions(subscriber, z)
@@ -264,7 +242,11 @@ class Broker(Forwarding):
         return bsub.known.counter < own.counter and self._parameters.correct_old
 
     def _turn(self, z: NodeId, bsub: Bsub) -> None:
-        """By `home_decides`, believes a claim of the same timestamp, which goes on along the old way only."""
+        """By `home_decides`, believe a claim of the same timestamp, and pass it on along the old way only.
+
+        Hops can be those of a way that is gone. If the old way leads to the subscriber's broker, its BSUB corrects
+        everybody.
+        """
         subscriber = bsub.subscriber
         route, old = self.table.get(subscriber), self.table.next_hop(subscriber)
         is_same = bsub.known.counter == self.table.timestamp(subscriber).counter
@@ -277,15 +259,9 @@ class Broker(Forwarding):
 
     @on(Bquery)  # lines 10 and 11
     def answer_query(self, bquery: Bquery, z: NodeId, now: SimTime) -> None:
-        """A broker asks for the subscriptions of a subscriber, and gets them if they are newer than what it knows."""
+        """Send the subscriptions of a subscriber if they are newer than those of the sender."""
         if bquery.known < self.table.timestamp(bquery.subscriber):
             self._send_subscriptions(bquery.subscriber, z)
-
-    @on(Bsubs, Bqueries)
-    def take_batch(self, batch: Bsubs | Bqueries, z: NodeId, now: SimTime) -> None:
-        """Several BSUBs or BQUERYs have come in one message."""
-        for one in scatter(batch):
-            self.hear(one, z, now)
 
     def _send_subscriptions(self, subscriber: NodeId, z: NodeId) -> None:
         """Carries out sendSubscriptions(s, z), lines 12 to 16."""
@@ -297,27 +273,27 @@ class Broker(Forwarding):
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """A broker has made this one its parent, or is back."""
+        """Meet a broker that has made this one its parent, or is back."""
         was_lost = neighbour in self._lost and neighbour not in self.neighbours
         self.meet(neighbour)
         if was_lost and self._parameters.greet_back:
             self._greet(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """A client has attached itself, or is back: it gets what is owed to it, and what is stored for it."""
+        """Attach a client, or one that is back, and send it owed FILTERS and stored notifications."""
         self.clients.add(client)
         if client in self._owed_filters:
             self._send_filters(client)
         self._send_queued(client, self._way(client))
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """A neighbour or client is out of reach; one that has `moved` will tell of itself by its new parent."""
+        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
         if interface in self.neighbours and not moved:
             self._lost.add(interface)
         super().gone(interface, moved=moved)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up: notifications that were not acknowledged go another way, or are stored."""
+        """Send unacknowledged notifications another way, or store them."""
         self.gone(interface, moved=False)
         lost = list(messages)
         if any(isinstance(message, Filters) for message in lost):
@@ -332,7 +308,7 @@ class Broker(Forwarding):
     # Senders
 
     def _greet(self, neighbour: NodeId) -> None:
-        """By `greet_back`, tells a neighbour what is known, and what lies on this side."""
+        """By `greet_back`, send a lost neighbour a BMIG; infinite hops in O leave its ways alone."""
         beyond = {neighbour, None}
         children = (_known(s, route) for s, route in self.table if _is_below(route, beyond))
         others = (_known(s, route)._replace(hops=MAX_HOPS) for s, route in self.table if not _is_below(route, beyond))
@@ -346,13 +322,13 @@ class Broker(Forwarding):
     # Helpers
 
     def _forget_way(self, subscriber: NodeId, interface: NodeId) -> None:
-        """By `forget_ways`, an interface at which the way is thought to be here is no way."""
+        """By `forget_ways`, drop a way that would point back: two brokers would point at each other."""
         route = self.table.get(subscriber)
         if self._parameters.forget_ways and route is not None and route.next_hop == interface:
             route.next_hop = None
 
     def _locate(self, z: NodeId, message: Sub | Uns | Mig) -> Route:
-        """Sets T_i(s) to (t, h + 1), and replaces (-, -, s) with (-, z, s)."""
+        """Set T_i(s) to (t, h + 1), and replace (-, -, s) with (-, z, s)."""
         return self.table.update(message.subscriber, z, at_hops(message.timestamp, message.hops + 1))
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
@@ -366,7 +342,7 @@ class Broker(Forwarding):
 
 
 def one_hop_on(message: Sub | Uns | Mig | Bsub) -> Message:
-    """A message that goes from broker to broker, as the next one gets it."""
+    """The message as the next broker gets it."""
     return message.replaced(hops=min(message.hops + 1, MAX_HOPS))
 
 
@@ -375,10 +351,10 @@ def _known(subscriber: NodeId, route: Route) -> Known:
 
 
 def _is_below(route: Route, beyond: set[NodeId | None]) -> bool:
-    """Whether a subscriber with entries lies on this side: its next hop is none of those `beyond`."""
+    """Whether a subscriber with entries lies on this side: its next hop is not `beyond`."""
     return bool(route.filters) and route.next_hop not in beyond
 
 
 def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:
-    """Whether z = s: the subscriber itself has sent it, not the broker on the same node."""
+    """Whether z = s: the subscriber sent it, not the broker on its node."""
     return sender == message.subscriber and message.hops == 0

@@ -1,51 +1,27 @@
 """How a broker of MFT-PubSub forwards, stores and replays notifications (the thesis, algorithms 3.1 and 3.2).
 
-- A notification is passed on once for a subscriber, for a link can repeat one that it had given up.
-- Over the link layer, stored notifications are replayed one REP at a time, each when the link has delivered what was
-  before it: a way that breaks again then has not cost much.
-- Nothing is passed back to where it came from.
-
-*Who asks* (the parameter `ask_after`). A tree of brokers does not reach a client whose links to all of them lose nearly
-everything, though other clients near it have what it wants. By their digests it knows what there is. What it has lacked
-for longer than its broker needs to notice, it asks for: an ASK names these notifications, and the filters that they
-have to match. Whoever has them sends them again, after a random time and unless somebody else has. As nobody knows what
-a notification that it has not got is about, much of what a subscriber lacks may not be for it: each ASK doubles the
-time to the next one, as Trickle does (RFC 6206), until one has brought something. Nobody asks for what was published
-before it subscribed.
-
-*Batches* (the parameter `batches`). Many subscribers share one BQUERY or BSUB, as they do a BMIG. What a broker sends
-to one neighbour at one instant is gathered, and at its end it is taken apart again: the algorithms never see a batch.
-The order of what goes to a neighbour stays as it is.
+A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Over the link
+layer, REPs go one at a time, so that a way that breaks again costs little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from roambus.python_protocol.actions import REPLAY, Action, Send
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.brokers.broker import Broker, Pub, Storage
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Bqueries, Bquery, Bsub, Bsubs, Place, Rep, RoutingTable
+from roambus.python_protocol.mft.messages import Rep, RoutingTable
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.parts.digest import Digest, Held, beyond
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import REPLAY, NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]
-"""The subscribers for whom something goes to each interface; under None those to whom no way is known."""
-
-
-_LONGEST = 64
-"""Rounds between two ASKs, and for which a notification is requested: as many as a digest has notifications."""
-
-
-_MOST = 255
-"""Subscribers that a batch has room for."""
+"""The subscribers for each interface; under None those without a known way."""
 
 
 class Forwarding(Broker):
-    """What a broker does with notifications, given its routing table."""
+    """The notifications of a broker, given its routing table."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """At first nothing is known, and nothing is stored."""
@@ -56,7 +32,7 @@ class Forwarding(Broker):
         self._handled: dict[NotificationId, Recipients] = {}
 
     def idle(self, interface: NodeId) -> None:
-        """The link to an interface has nothing left to do: the next REP goes over it, if anything is stored."""
+        """Send the next REP over a link that has nothing left to do."""
         for subscriber in self.storage.subscribers():
             if self._way(subscriber) == interface:
                 self._send_queued(subscriber, interface)
@@ -66,7 +42,7 @@ class Forwarding(Broker):
 
     @on(Pub)  # algorithm 3.1, lines 11 to 21
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A notification goes to every interface behind which somebody wants it, or is stored."""
+        """Send a notification to each interface with a matching subscriber, or store it."""
         notification = pub.notification
         is_known = notification.id in self._handled
         handled = self._remember(notification.id)
@@ -83,7 +59,7 @@ class Forwarding(Broker):
 
     @on(Rep)  # algorithm 3.2, lines 22 to 27
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
-        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        """Pass stored notifications of another broker on towards the subscriber, or store them."""
         interface = self._way(rep.subscriber)
         cannot_go_on = interface == z or not self.reaches(interface)
         if interface is None or cannot_go_on or rep.hops > self._parameters.max_hops:
@@ -95,10 +71,7 @@ class Forwarding(Broker):
     # Senders
 
     def _pass_on(self, pub: Pub, recipients: Recipients) -> None:
-        """Sends a notification to each interface behind which somebody wants it (algorithm 3.1, lines 17 to 21).
-
-        An interface that is not there gets it by the queues, once it is there or another one takes its place.
-        """
+        """Send to each interface (algorithm 3.1, lines 17 to 21); store for those that are not there."""
         for interface, subscribers in recipients.items():
             if interface is not None and self.reaches(interface):
                 self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
@@ -123,12 +96,12 @@ class Forwarding(Broker):
         self.perform(self.storage.put(subscriber, notification))
 
     def _unserved(self, notification: Notification, handled: Recipients) -> Iterator[tuple[NodeId, NodeId | None]]:
-        """The (s, y) of the entries (f, y, s) that match, but for subscribers for whom it was passed on already."""
+        """The (s, y) of the entries (f, y, s) that match, without the subscribers that were served."""
         served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
         return ((s, y) for s, y in self.table.matching(notification) if s not in served)
 
     def _store_undelivered(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """What did not arrive at an interface goes another way, or is stored."""
+        """Send undelivered notifications another way, or store them."""
         affected: dict[NodeId, None] = {}
         for message in messages:
             for subscriber, notification in self._undelivered(interface, message):
@@ -138,7 +111,7 @@ class Forwarding(Broker):
             self._send_queued(subscriber, self._way(subscriber))
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
-        """For whom a message that did not arrive at an interface carried what."""
+        """The subscribers and notifications of a message that did not arrive."""
         if isinstance(message, Rep):
             for notification in message.notifications:
                 yield message.subscriber, notification
@@ -147,7 +120,10 @@ class Forwarding(Broker):
                 yield subscriber, message.notification
 
     def _way(self, subscriber: NodeId) -> NodeId | None:
-        """Where replays go; the parameter `replay_always` decides whether a subscriber without filters has a way."""
+        """The next hop of replays, by `replay_always` also for a subscriber without filters.
+
+        It may only be about to correct them, and drops what it does not want.
+        """
         return self.table.way(subscriber) if self._parameters.replay_always else self.table.next_hop(subscriber)
 
     def _remember(self, identifier: NotificationId) -> Recipients:
@@ -155,109 +131,3 @@ class Forwarding(Broker):
         if len(self._handled) > self._parameters.remembered:
             del self._handled[next(iter(self._handled))]
         return handled
-
-
-# Who asks
-
-
-class Missing:
-    """What one subscriber lacks, as far as others have told, and when it is to ask for it."""
-
-    def __init__(self, ask_after: SimTime, round_: SimTime, limit: int) -> None:
-        """`ask_after` is how long something has to be lacked, `round_` the time between heartbeats.
-
-        `limit` is the number of publishers that an ASK has room for.
-        """
-        self._ask_after = ask_after
-        self._round = self._pause = round_
-        self._limit = limit
-        self._next: SimTime = 0
-        self._first: dict[NodeId, int] = {}
-        """The newest number of each publisher in the first digest that named it."""
-        self._since: dict[NotificationId, SimTime] = {}
-        """When it was told first of each notification that it lacks."""
-
-    def begin(self) -> None:
-        """The subscriber has subscribed: what there is by now is not for it."""
-        self._first.clear()
-        self._since.clear()
-
-    def told(self, held: Iterable[Held], own: tuple[Held, ...], now: SimTime) -> None:
-        """Somebody has told what it has, while this subscriber has what `own` says."""
-        for one in held:
-            first = self._first.setdefault(one.publisher, one.newest)
-            if one not in own:
-                for identifier in beyond(one, own):
-                    if identifier.sequence > first:
-                        self._since.setdefault(identifier, now)
-
-    def got(self, identifier: NotificationId) -> None:
-        """A notification has arrived: asking may have brought it."""
-        if self._since.pop(identifier, None) is not None:
-            self._pause = self._round
-
-    def take_due(self, now: SimTime) -> tuple[Held, ...]:
-        """The notifications to request now, usually none."""
-        if now < self._next:
-            return ()
-        self._since = {one: since for one, since in self._since.items() if now - since <= _LONGEST * self._round}
-        due = Digest(self._limit)
-        for identifier, since in self._since.items():
-            if now - since >= self._ask_after:
-                due.add(identifier)
-        if due.tell():
-            self._next = now + self._pause
-            self._pause = min(2 * self._pause, _LONGEST * self._round)
-        return due.tell()
-
-
-# Batches
-
-
-def gather(actions: Iterable[Action]) -> list[Action]:
-    """The same actions, where messages that follow each other to a neighbour are one if they can be."""
-    gathered: list[Action] = []
-    last: dict[NodeId, int] = {}
-    for action in actions:
-        if type(action) is not Send:
-            gathered.append(action)
-            continue
-        place = last.get(action.destination)
-        first = None if place is None else gathered[place]
-        joint = _join(first.message, action.message) if isinstance(first, Send) else None
-        if place is None or joint is None:
-            last[action.destination] = len(gathered)
-            gathered.append(Send(action.destination, action.message, action.after))
-        else:
-            gathered[place] = Send(action.destination, joint, action.after)
-    return gathered
-
-
-def scatter(batch: Bqueries | Bsubs) -> Iterator[Bquery | Bsub]:
-    """The messages of which a batch is made, in their order."""
-    for subscriber, known in batch.places:
-        if isinstance(batch, Bsubs):
-            yield Bsub(subscriber, known, batch.hops, batch.filters)
-        else:
-            yield Bquery(subscriber, known)
-
-
-def _join(first: Message, second: Message) -> Message | None:
-    """Both in one, if one message can say what they say."""
-    one, other = _batch(first), _batch(second)
-    if isinstance(one, Bsubs) and isinstance(other, Bsubs):
-        if (one.hops, one.filters) != (other.hops, other.filters) or len(one.places) >= _MOST:
-            return None
-        return one.replaced(places=one.places + other.places)
-    if isinstance(one, Bqueries) and isinstance(other, Bqueries) and len(one.places) < _MOST:
-        return one.replaced(places=one.places + other.places)
-    return None
-
-
-def _batch(message: Message) -> Message:
-    """A message as a batch of one, if there are batches of its kind."""
-    if isinstance(message, Bsub):
-        return Bsubs(message.hops, message.filters, (Place(message.subscriber, message.known),))
-    if isinstance(message, Bquery):
-        return Bqueries((Place(message.subscriber, message.known),))
-    return message

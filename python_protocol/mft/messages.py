@@ -1,33 +1,20 @@
-"""What brokers of MFT-PubSub tell each other, and what they know by it: messages, timestamps and the routing table.
+"""The messages of MFT-PubSub (the thesis, tables 2.1, 2.4 and 4.1), timestamps T and the routing table R_i.
 
-- *Messages* are those of the thesis, tables 2.1, 2.4 and 4.1. `hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms'
-  h: 0 where the message begins, and one more with each broker that passes it on. `hops` of PUB and REP counts radio
-  hops, and includes the one that the message itself makes.
-- *T(s)* says how new, and from how near, what a broker knows about a subscriber is (section 4.1). The greater of two
-  has the newer counter, or the same counter and fewer hops.
-- *The routing table R_i* (table 2.3): an entry (f, z, s) says that what matches f goes to z for subscriber s. The
-  algorithms replace z in all entries of a subscriber together; so the table has one next hop a subscriber, its filters,
-  and its T.
-- *Sums of subscriptions*: by eight bytes two brokers know that they know the same (the parameter `beats_migrate`). A
-  sum is the exclusive or of a hash of 64 bits for each subscriber with filters. Equal sums mean equal subscriptions,
-  but for one chance in 2^64.
+`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 where the message begins, one more with each broker.
+`hops` of PUB and REP counts radio hops, its own included. The algorithms replace the next hop in all entries of a
+subscriber together, so the table keeps one next hop, the filters and T for each subscriber.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Hops
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import bytes_of
-from roambus.python_protocol.parts.digest import Held, holds
-from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.vocabulary import BrokerId, NodeId, SubscriberId
 
 Counter = U32
@@ -35,20 +22,17 @@ Counter = U32
 
 
 Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
-"""h: the hops from a broker to a subscriber, of which its own broker counts 1."""
+"""h: the hops from a broker to a subscriber; its own broker counts 1."""
 
 
 def describe_hops(hops: int) -> str:
-    """The number of hops as transcripts write it, in which the greatest one is infinite."""
+    """The number of hops in transcripts; the greatest is infinite."""
     return "inf" if hops == MAX_HOPS else str(hops)
 
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """The number of a subscriber's message, and hops to the subscriber.
-
-    The greater of two has the newer counter, or the same counter and fewer hops.
-    """
+    """The number of a subscriber's message, and hops to it; a newer counter is greater, then fewer hops."""
 
     counter: Counter
     hops: Distance
@@ -73,11 +57,11 @@ class Timestamp:
 
 
 UNKNOWN = Timestamp(0, MAX_HOPS)
-"""T of a subscriber that a broker does not know, infinitely far: every message about it is newer."""
+"""T of an unknown subscriber: every message about it is newer."""
 
 
 def at_hops(counter: int, hops: int) -> Timestamp:
-    """T at a distance that may have been counted too far."""
+    """T at a distance that may exceed the greatest."""
     return Timestamp(counter, min(hops, MAX_HOPS))
 
 
@@ -111,7 +95,7 @@ class Mig(Message, tag=4, notation="{subscriber} b={broker} t={timestamp} h={hop
 
 
 class Rep(Message, tag=5, notation="{subscriber} {notifications} hops={hops}"):
-    """(REP, e..., s): stored notifications are replayed towards s, several at once (the thesis, section 4.3)."""
+    """(REP, e..., s): stored notifications go to s, several at once (the thesis, section 4.3)."""
 
     subscriber: SubscriberId
     hops: Hops
@@ -119,7 +103,7 @@ class Rep(Message, tag=5, notation="{subscriber} {notifications} hops={hops}"):
 
 
 class Known(NamedTuple):
-    """(s, t, h): what a BMIG tells of a subscriber."""
+    """(s, t, h): an entry of a BMIG."""
 
     subscriber: SubscriberId
     timestamp: Counter
@@ -131,10 +115,7 @@ class Known(NamedTuple):
 
 
 class Bmig(Message, tag=7, notation="C={children} O={others} h={hops}"):
-    """(BMIG, C, O, h): a broker has migrated with the subscribers C below it, and knows the others O.
-
-    A subscriber takes seven bytes, so that a frame of 1024 bytes has room for 140.
-    """
+    """(BMIG, C, O, h): a broker has migrated with the subscribers C below it, and knows the others O."""
 
     hops: Hops
     children: tuple[Known, ...]
@@ -149,92 +130,12 @@ class Bquery(Message, tag=8, notation="{subscriber} T={known}"):
 
 
 class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}"):
-    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker where the message began."""
+    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker that began the message."""
 
     subscriber: SubscriberId
     known: Timestamp
     hops: Hops
     filters: tuple[Filter, ...]
-
-
-# Messages of batches, heartbeats and askers
-
-
-class Place(NamedTuple):
-    """(s, T): a subscriber, and what somebody knows of it."""
-
-    subscriber: SubscriberId
-    known: Timestamp
-
-    def describe(self, names: Names) -> str:
-        """The two as transcripts write them: "s3:(4,2)"."""
-        return f"{names.subscriber(self.subscriber)}:{self.known}"
-
-
-class Bqueries(Message, tag=10, name="BQUERY", notation="{places}"):
-    """BQUERYs for several subscribers (`batches`)."""
-
-    places: tuple[Place, ...]
-
-
-class Bsubs(Message, tag=11, name="BSUB", notation="{places} {filters} h={hops}"):
-    """BSUBs of several subscribers that have the same filters (`batches`)."""
-
-    hops: Hops
-    filters: tuple[Filter, ...]
-    places: tuple[Place, ...]
-
-
-InterestSum = Annotated[int, Integer("Q", lambda value, _: f"{value:016x}")]
-"""A sum as messages carry it."""
-
-
-class Below(NamedTuple):
-    """(s, n): a subscriber below the sender of a heartbeat, where its migration n has led."""
-
-    subscriber: SubscriberId
-    place: Counter
-
-    def describe(self, names: Names) -> str:
-        """The two as transcripts write them: "(s3,1)"."""
-        return f"({names.subscriber(self.subscriber)},{self.place})"
-
-
-class Beat(Message, tag=12, name="HEARTBEAT", notation="{heartbeat} C={below} sum={about}"):
-    """A heartbeat that is the MIG of a client, or the BMIG of a broker, to its parent (`beats_migrate`)."""
-
-    heartbeat: Heartbeat
-    about: InterestSum
-    """Of all subscriptions that the sender knows; a client knows its own."""
-    below: tuple[Below, ...]
-
-
-class Ask(Message, tag=13, notation="{filters} {missing}"):
-    """A subscriber lacks what others tell that they have: whoever has it may send it (`ask_after`)."""
-
-    filters: tuple[Filter, ...]
-    missing: tuple[Held, ...]
-
-    def asks_for(self, notification: Notification) -> bool:
-        """Whether it is one of those that are missing, and is wanted."""
-        return holds(self.missing, notification.id) and any(one.matches(notification) for one in self.filters)
-
-
-def sum_of(interests: Iterable[tuple[NodeId, Iterable[Filter]]]) -> int:
-    """The sum of what subscribers want; those without filters do not count."""
-    total = 0
-    for subscriber, filters in interests:
-        if wanted := frozenset(filters):
-            total ^= _hash(subscriber, wanted)
-    return total
-
-
-@lru_cache(maxsize=4096)
-def _hash(subscriber: NodeId, filters: frozenset[Filter]) -> int:
-    hashed = blake2b(subscriber.to_bytes(2, "big"), digest_size=8)
-    for one in sorted(map(bytes_of, filters)):
-        hashed.update(len(one).to_bytes(2, "big") + one)
-    return int.from_bytes(hashed.digest(), "big")
 
 
 # R_i and T_i
@@ -242,15 +143,13 @@ def _hash(subscriber: NodeId, filters: frozenset[Filter]) -> int:
 
 @dataclass(slots=True)
 class Route:
-    """What a broker knows of one subscriber; without filters there are no entries, only T."""
+    """The entries and T of one subscriber; without filters there is only T."""
 
     next_hop: NodeId | None
     """None: no way is known."""
     timestamp: Timestamp
     filters: dict[Filter, None] = field(default_factory=dict)
     """The keys, in the order in which they came."""
-    place: int = 0
-    """The number of the migration that led to the next hop (`beats_migrate`)."""
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""
@@ -258,7 +157,7 @@ class Route:
 
 
 class RoutingTable:
-    """R_i and T_i, by subscriber, in the order in which they became known."""
+    """R_i and T_i, by subscriber, the oldest first."""
 
     def __init__(self) -> None:
         self._routes: dict[NodeId, Route] = {}
@@ -267,7 +166,7 @@ class RoutingTable:
         return iter(self._routes.items())
 
     def get(self, subscriber: NodeId) -> Route | None:
-        """What is known of a subscriber, if it has entries or once had."""
+        """The route of a subscriber that has entries or once had."""
         return self._routes.get(subscriber)
 
     def timestamp(self, subscriber: NodeId) -> Timestamp:
@@ -286,12 +185,12 @@ class RoutingTable:
         return route.next_hop if route is not None and route.filters else None
 
     def way(self, subscriber: NodeId) -> NodeId | None:
-        """The next hop, whether or not the subscriber has filters just now."""
+        """The next hop, with or without filters."""
         route = self._routes.get(subscriber)
         return None if route is None else route.next_hop
 
     def update(self, subscriber: NodeId, next_hop: NodeId, timestamp: Timestamp) -> Route:
-        """Sets T_i(s), and replaces (-, -, s) with (-, next_hop, s); makes a subscriber known."""
+        """Set T_i(s), and replace (-, -, s) with (-, next_hop, s)."""
         route = self._routes.get(subscriber)
         if route is None:
             route = self._routes[subscriber] = Route(next_hop, timestamp)

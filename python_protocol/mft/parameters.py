@@ -1,12 +1,7 @@
 """The parameters of MFT-PubSub, those of election and link included; the thesis gives no values.
 
-The last ones correct what is wrong in the published algorithms. Each has a transcript in tests/scenarios that shows
-what happens without it. With all of them false the algorithms are those of the thesis, read as `mft.broker` says. There
-are three profiles, which give defaults for the other parameters:
-
-- `letter` is the algorithms as published: no correction, and in each round the first sender is the parent.
-- `thesis` has the corrections.
-- `tuned` is for a channel that all share: bundles, broadcasts, and heartbeats that migrate. docs/tuned.md derives it.
+The last ones correct the published algorithms; a transcript in tests/scenarios shows each fault. The profile
+`as_published` has none of them, and each round's first sender as parent; `thesis` has all.
 """
 
 from __future__ import annotations
@@ -15,11 +10,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from roambus.python_protocol.brokers.broker import StorageParameters
-from roambus.python_protocol.parts.bundle import BundleParameters
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
-_LETTER: Mapping[str, Any] = {
+_AS_PUBLISHED: Mapping[str, Any] = {
     "sticky_parent": False,
     "home_decides": False,
     "correct_old": False,
@@ -29,78 +22,17 @@ _LETTER: Mapping[str, Any] = {
     "tell_turns": False,
     "ask_gaps": False,
 }
-_TUNED: Mapping[str, Any] = {
-    "ask_after": 2 * SECOND,
-    "batches": True,
-    "beats_migrate": True,
-    "bundle_bytes": 60,
-    "bundles": True,
-    "parent_by": "quality",
-    "quiet_rounds": 4,
-    "round_jitter": SECOND // 4,
-    "spreads": True,
-}
 
 
-class MftParameters(BundleParameters, StorageParameters):
-    """What can be set for MFT-PubSub; the thesis gives no values."""
+class MftParameters(StorageParameters):
+    """Parameters of MFT-PubSub."""
 
-    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"letter": _LETTER, "thesis": {}, "tuned": _TUNED}
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"as_published": _AS_PUBLISHED, "thesis": {}}
     profile: str = parameter(
         "thesis",
-        source="the thesis, chapter 4, for the first two; docs/tuned.md for tuned",
-        choices=("letter", "thesis", "tuned"),
-        doc="defaults of the others: letter without corrections, thesis with them, tuned for a shared channel",
-    )
-    batches: bool = parameter(
-        False,
-        source="as BMIG does: the thesis, algorithm 4.2",
-        doc="BQUERYs to a neighbour at one instant are one message, and so are BSUBs with the same filters",
-    )
-    beats_migrate: bool = parameter(
-        False,
-        source="soft state, as in Clark (1988); sums, as in Demers et al. (1987)",
-        doc="with bundles heartbeats carry their senders' subscribers and knowledge, in place of MIG and BMIG",
-    )
-    spreads: bool = parameter(
-        False,
-        source="implicit acknowledgements, as in flooding, and anti-entropy (Demers et al., 1987)",
-        doc="with bundles notifications are broadcast, and every frame has a digest of its sender's newest ones",
-    )
-    spread_patience: SimTime = parameter(
-        100 * MILLISECOND,
-        unit="s",
-        source="as link_time_out: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of two frames",
-        at_least=0,
-        doc="a digest that comes no later than this after a notification need not know of it; also the longest wait "
-        "before one that the tree has not brought is spread",
-    )
-    spread_copies: int = parameter(
-        3,
-        source="Ni et al. (1999), section 3.2: after three copies another one covers 9 % more on average",
-        at_least=1,
-        doc="a node that has heard a notification this often does not spread it, and leaves the rest to digests",
-    )
-    ask_after: SimTime = parameter(
-        0,
-        unit="s",
-        source="tuned: two heartbeats, after which a broker that hears its client has sent what it lacks",
-        at_least=0,
-        doc="with spreads a subscriber asks its neighbours for what it has lacked for this time; 0: it never does",
-    )
-    subscription_delay: SimTime = parameter(
-        5 * SECOND,
-        unit="s",
-        source="as leader_time_out_max: a subscription may have to wait for a tree",
-        at_least=0,
-        doc="with spreads a new subscription also covers notifications that a broker has had for at most this time",
-    )
-    digest_publishers: int = parameter(
-        64,
-        source="reasoned: 900 bytes in a frame at most",
-        at_least=1,
-        at_most=255,
-        doc="with spreads, the number of publishers in a node's digest",
+        source="the thesis, chapter 4",
+        choices=("as_published", "thesis"),
+        doc="defaults of the others: as_published without corrections, thesis with them",
     )
     replay_bytes: int = parameter(
         96,

@@ -1,50 +1,11 @@
 """The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
 
-The paper on the first approach has it, too: its algorithms 2 and 3 are 3.1 to 3.3 of the thesis, whose sections, tables
-and lines are meant here. When a subscriber comes to a broker, another one or the same after a break, it sends a MIG,
-which follows the old next hops to where it was and turns them. Only before its very first SUB is there nothing to
-migrate, and it just subscribes. A broker that migrates tells its new parent its local subscribers C_i by a BMIG, takes
-the parent's routing table from the BTAB in answer, and forces its neighbours to migrate to it by FMIG.
+A subscriber that comes to a broker sends a MIG along the old next hops, which turns them (algorithm 3.2). A broker
+that migrates sends its local subscribers C_i to its new parent in a BMIG, takes the parent's table from the BTAB, and
+makes its neighbours migrate by FMIG (3.3). In handlers, z is the interface of arrival and y one of departure.
 
-In the handlers, z is the interface over which a message has come, y the interface where something goes, s a subscriber,
-and b_j the broker of a BMIG or a BTAB. How the algorithms are read where they leave something open:
-
-- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3). A broker and the client on its
-  node have one id; to other brokers that is the broker's.
-- *A client that publishes what it subscribes to gets it*: y != z (3.1, line 13) holds back what came from a broker.
-- *"If an error occurs, the broker will store the message as undelivered"* (section 3.3): the error is a link given up.
-  A PUB is stored for the subscribers whose way still is that link, a REP goes through 3.2, lines 22 to 27, again.
-- *What is stored goes on as soon as its way is back*, not only with the next migration: a link can be lost to one side
-  alone, and then nobody migrates.
-- Over the link layer, whose queue is short, queued notifications are replayed one by one, each when the link has
-  delivered what was before it; over bare links all at once, as the algorithm says.
-
-Where the algorithms fail they are corrected; parameters of these names switch each correction off, or `pass_back` on:
-
-- `pass_back`. As they stand (3.2, lines 10 and 27), two brokers that point at each other exchange a MIG or a REP for
-  ever. So where its way leads to where it came from, a MIG ends, and a REP is stored.
-- `sub_redirects`. A SUB shows the way to its subscriber even if its filter is known already: what is known can be the
-  way to where the subscriber once was, and nothing else would correct it. But nobody knows better where a subscriber
-  is than the broker that it is connected to.
-- `connected_only`. C_i holds the subscribers that are there, as the paper on the first approach has it: a broker must
-  not claim one that has left unheard.
-- `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
-- `keep_connected`. A BMIG can come after its broker has moved on, or a subscriber of it to another broker. Who is
-  connected to the subscriber keeps it, and sends a BMIG of its own back the way that was turned.
-- `answer_late`. A SUB of a subscriber can be overtaken by a broker that moves with it, and a MIG by a subscriber that
-  comes back. Who is connected to the subscriber knows that both are older than its place, and answers by a BMIG, which
-  turns the ways that they have turned.
-- `filters_again`. A subscriber corrects its filters by the FILTERS that its MIG is answered by, and what a neighbour
-  says of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another
-  part of the network, by SUBs. So it gets FILTERS again.
-- `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is in another BMIG.
-- `break_circles`. A broker that loses its child and migrates is told, by the BTAB, of ways to the subscribers below
-  that child which lead through itself. To take them would make two brokers point at each other, and a PUB is then
-  neither passed back nor stored (3.1, line 13). So such a row gives no way (NOWHERE): what is for its subscriber is
-  stored until somebody tells where it is.
-
-One fault remains, which is the algorithms' own, the *phantom*: a subscription that ended in one partition lives on in
-the other, and comes back with the merge (section 3.5). MFT-PubSub prevents that.
+Each correction has a parameter. Over the link layer queued notifications are replayed one by one. The *phantom* of
+section 3.5 remains: a subscription that ended in one partition returns from the other.
 """
 
 from __future__ import annotations
@@ -53,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import REPLAY
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
@@ -69,11 +29,10 @@ from roambus.python_protocol.brokers.broker import (
 )
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import LongTuple
+from roambus.python_protocol.messages.fields import LongTuple, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.vocabulary import BROADCAST, REPLAY, BrokerId, NodeId, SimTime, SubscriberId
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):
@@ -126,12 +85,12 @@ class Client(FamilyClient):
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """The new broker has answered a MIG: the client tells it what it has wrong (3.2, line 5)."""
+        """Correct the filters in a broker's answer to a MIG (3.2, line 5)."""
         self._correct(message)
 
     @on(Pub, Rep)
     def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
-        """A notification has arrived, on its own way or out of a broker's storage."""
+        """Take a notification, published or replayed."""
         self._deliver(message.notification, message.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
@@ -142,7 +101,7 @@ class Client(FamilyClient):
 
 
 class FirstApproachParameters(StorageParameters):
-    """What can be set for the first approach; the thesis gives no values."""
+    """Parameters of the first approach; the thesis gives no values."""
 
     pass_back: bool = parameter(
         False,
@@ -194,14 +153,14 @@ class FirstApproachParameters(StorageParameters):
 
 
 NOWHERE = BROADCAST
-"""The interface of a subscriber to whom no way is known: no node has this number."""
+"""The interface of a subscriber without a known way; no node has this number."""
 
 
 class Broker(FamilyBroker):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: FirstApproachParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
@@ -213,7 +172,7 @@ class Broker(FamilyBroker):
 
     @on(Sub)  # lines 1 to 5
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Enters where the subscriber is for the filter, and tells all others."""
+        """Enter a subscription, and pass it on."""
         self.meet_client(z)
         known = self.table.filters(sub.subscriber)
         self.table.add(sub.filter, z, sub.subscriber)
@@ -224,7 +183,7 @@ class Broker(FamilyBroker):
             self._redirect(sub.subscriber, z)
 
     def _redirect(self, subscriber: NodeId, z: NodeId) -> None:
-        """By `sub_redirects`, takes z as the way to a subscriber that is not connected here."""
+        """Take z as the way to a subscriber that is not connected here (`sub_redirects`)."""
         if z not in self.neighbours or not self._is_connected(subscriber):
             self.table.replace(subscriber, z)
         elif self._parameters.answer_late:
@@ -233,13 +192,13 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 6 to 10
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Removes the entry, whatever its interface is, and tells all others."""
+        """Remove the entry whatever its interface, and pass it on."""
         self.table.remove(uns.filter, uns.subscriber)
         self.flood(uns, z)
 
     @on(Pub)  # lines 11 to 21
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A notification goes once to every interface behind which somebody wants it, or is stored."""
+        """Send a notification once to each interface with a match, or store it."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, (s for subscribers in matching.values() for s in subscribers))
         for y, subscribers in matching.items():
@@ -254,7 +213,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 13
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has moved to a new broker; the MIG follows the old next hops to its old one."""
+        """Pass a subscriber's MIG along the old next hops to its old broker."""
         s = mig.subscriber
         if self._parameters.answer_late and z in self.neighbours and self._is_connected(s):
             self._send_bmig(z)
@@ -268,23 +227,23 @@ class Broker(FamilyBroker):
         self._send_queued(s, z)
 
     def _pass_on(self, mig: Mig, z: NodeId) -> None:
-        """Carries out lines 8 to 10: the MIG goes to the old next hop."""
+        """Send the MIG to the old next hop (lines 8 to 10)."""
         ways = [y for y in self.table.interfaces(mig.subscriber) if y in self.neighbours]
         if ways and (ways[0] != z or self._parameters.pass_back):
             self.send(ways[0], mig)
 
     def _send_queued(self, subscriber: NodeId, y: NodeId) -> None:
-        """Carries out lines 14 to 21, sendQueuedMessages(s, y)."""
+        """Send the queue (lines 14 to 21, sendQueuedMessages(s, y))."""
         if self.reaches(y):
             self._replay(subscriber, y)
 
     @on(Rep)  # lines 22 to 27
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
-        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        """Pass a replayed notification on, or store it."""
         self._pass_on_rep(rep, z)
 
     def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
-        """Carries out lines 22 to 27: the REP goes to a next hop of its subscriber, or into the queue."""
+        """Send the REP to a next hop of its subscriber, or queue it (lines 22 to 27)."""
         # More than one next hop is there only while messages about the subscriber are under way; one REP is enough.
         for y in self.table.interfaces(rep.subscriber):
             if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
@@ -296,7 +255,7 @@ class Broker(FamilyBroker):
 
     @on(Bmig)  # lines 1 to 12
     def migrate_broker(self, bmig: Bmig, z: NodeId, now: SimTime) -> None:
-        """A broker has migrated: z is the way to its subscribers, which the old next hops are told, too."""
+        """Turn the subscribers of a BMIG to z, and tell the old next hops."""
         is_from_b_j = z == bmig.broker
         if is_from_b_j:
             self.meet(z)
@@ -311,13 +270,16 @@ class Broker(FamilyBroker):
             self._send_bmig(z)
 
     def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
-        """By `keep_connected`, the subscribers of a BMIG that are not connected here, and none of a BMIG of its own."""
+        """Return a BMIG's subscribers that are not connected here.
+
+        Send a BMIG of its own for the others (`keep_connected`).
+        """
         if not self._parameters.keep_connected:
             return bmig.subscribers
         return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
 
     def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
-        """Carries out lines 2 to 6: z becomes the next hop of subscribers. Returns the old ones, each once."""
+        """Make z the next hop of subscribers (lines 2 to 6); returns the old ones, each once."""
         old: dict[NodeId, None] = {}
         for s in subscribers:
             old |= {y: None for y in self.table.interfaces(s) if y in self.neighbours and y != z}
@@ -326,7 +288,7 @@ class Broker(FamilyBroker):
 
     @on(Btab)  # lines 13 to 25
     def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
-        """The new parent tells its table, which replaces all but the local subscribers' entries."""
+        """Replace all entries but the local subscribers' by the new parent's table."""
         # Lines 13 to 17: of its own subscribers a broker knows better, everybody else is where the new parent is.
         local = self.local_subscribers()
         theirs = [row for row in btab.rows if row.subscriber not in local]
@@ -347,7 +309,7 @@ class Broker(FamilyBroker):
                 self._send_queued(s, b_j)
 
     def _reconcile(self, btab: Btab, b_j: NodeId) -> None:
-        """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""
+        """Send SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces (lines 18 to 21)."""
         here = dict.fromkeys((s, f) for f, _, s in self.table)
         there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
         for kind, of, without in ((Sub, here, there), (Uns, there, here)):
@@ -357,28 +319,28 @@ class Broker(FamilyBroker):
 
     @on(Fmig)  # lines 26 and 27
     def force_migration(self, fmig: Fmig, z: NodeId, now: SimTime) -> None:
-        """A neighbour has migrated, and wants this broker to migrate to it."""
+        """Migrate to a neighbour that has migrated."""
         self._send_bmig(z)
 
     # What the tree and the link report
 
     def migrate(self, parent: NodeId) -> None:
-        """The way to the leader now begins at `parent`: a broker that migrates sends it a BMIG (section 3.3)."""
+        """Send the new parent a BMIG (section 3.3)."""
         super().migrate(parent)
         self._send_bmig(parent)
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """A broker has made this one its parent, or is back: it gets what is stored for subscribers behind it."""
+        """Send a broker that is near again what is stored for subscribers behind it."""
         super().neighbour_appeared(neighbour)
         self.idle(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """A client has attached itself, or is back: it gets what is stored for it."""
+        """Send a client that is near again what is stored for it."""
         super().client_appeared(client)
         self.idle(client)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up: notifications that were not acknowledged are undelivered (section 3.3)."""
+        """Store unacknowledged notifications of a link that was given up (section 3.3)."""
         self.gone(interface, moved=False)
         for message in messages:
             if isinstance(message, Pub):
@@ -387,7 +349,7 @@ class Broker(FamilyBroker):
                 self._pass_on_rep(message, self.node)
 
     def idle(self, interface: NodeId) -> None:
-        """The link to an interface has nothing left to do: what is stored for subscribers behind it goes on."""
+        """Go on with the replay when the link has nothing left to send."""
         for s in self.storage.subscribers():
             if interface in self.table.interfaces(s):
                 self._replay(s, interface)
@@ -395,7 +357,7 @@ class Broker(FamilyBroker):
     # Senders
 
     def _ask_about_filters(self, subscriber: NodeId) -> None:
-        """By `filters_again`, shows a connected subscriber what a neighbour says that it wants, for correction."""
+        """Show a connected subscriber a neighbour's view of its filters, for correction (`filters_again`)."""
         if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
             self.send(subscriber, Filters(self.table.filters(subscriber)))
 
@@ -404,7 +366,10 @@ class Broker(FamilyBroker):
         self.send(neighbour, Bmig(self.node, self._told[neighbour]))
 
     def _replay(self, subscriber: NodeId, y: NodeId) -> None:
-        """Carries out algorithm 3.2, lines 15, 16 and 21; over the link layer it sends the first, `idle` the others."""
+        """Replay a queue (3.2, lines 15, 16 and 21).
+
+        Over the link layer the first entry, and the others from `idle`.
+        """
         for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
             self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
@@ -414,8 +379,7 @@ class Broker(FamilyBroker):
     def local_subscribers(self) -> tuple[NodeId, ...]:
         """C_i: the s of each (-, s, s); with `connected_only` those in I_i.
 
-        It is derived, and kept nowhere: the thesis has R_i alone in this protocol (section 3.3), and a set beside it
-        would have to be right after each of the messages that turn a way.
+        Derived from R_i, because each turned way changes it.
         """
         is_in = self._is_connected if self._parameters.connected_only else self._is_local
         return tuple(s for s in self.table.subscribers() if is_in(s))

@@ -1,18 +1,12 @@
-"""Simple Routing: publish/subscribe in a static tree of brokers, to which clients are bound (the thesis, section 2.3).
+"""Simple Routing: publish/subscribe in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
 
-A subscription floods the tree, and turns at each broker an entry (f, z) towards where it came from; what matches f then
-goes to z. That is algorithm 2.1 of the thesis, and algorithm 1 of the paper on the first approach. Subscriptions flood
-the tree once: those made before the tree stands, and whatever the tree does afterwards, reach only a part of it. So
-subscribe after the election has settled, or let the scenario give the tree.
+A subscription floods the tree once and leaves an entry (f, z) at each broker; matching notifications go to z. So
+subscribe after the election, or let the scenario give the tree. Where the algorithm is open:
 
-Where the algorithm leaves something open:
-
-- *R_i is a multiset of (f, z)*; UNS removes one entry (section 2.3.1).
-- *A client that publishes what it subscribes to gets it*: y != z (line 11) holds back what came from a broker.
-- *The system is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace says so.
-- *A client that finds itself at another broker* all the same subscribes there again (the paper on the first approach,
-  section 3.2): what it has subscribed to before stays in the system, and leads nowhere.
-- Who subscribes is not known, only where; `route` in the trace is of the brokers whose own clients match.
+- R_i is a multiset; UNS removes one entry (section 2.3.1).
+- Clients get their own notifications: y != z (line 11) concerns brokers.
+- A neighbour whose link is lost gets nothing, and the trace says so.
+- A client at another broker subscribes again (first approach, section 3.2); its old entries stay.
 """
 
 from __future__ import annotations
@@ -26,19 +20,19 @@ from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub
 from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Sub(Message, tag=1, notation="{filter}"):
-    """(SUB, f): somebody subscribes to f."""
+    """(SUB, f): a client subscribes to f."""
 
     filter: Filter
 
 
 class Uns(Message, tag=2, notation="{filter}"):
-    """(UNS, f): somebody unsubscribes from f."""
+    """(UNS, f): a client unsubscribes from f."""
 
     filter: Filter
 
@@ -56,19 +50,19 @@ class Client(FaithfulClient):
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         commands = self._take_commands()
         if broker == last:
-            self._say_again(broker)
-            self._say_late(commands)
+            self._resend(broker)
+            self._send_commands(commands)
         else:
-            self._take_unsaid()  # which the filters say again
+            self._take_undelivered()  # which the filters say again
             self._subscribe_all()
 
     def _head(self) -> tuple[()]:
-        """Nobody is told who subscribes."""
+        """SUB and UNS do not name the subscriber."""
         return ()
 
 
 class Entry(NamedTuple):
-    """(f, z): what matches f goes to interface z."""
+    """(f, z): notifications that match f go to interface z."""
 
     filter: Filter
     interface: NodeId
@@ -92,11 +86,11 @@ class RoutingTable:
         self._entries -= Counter([Entry(unwanted, interface)])
 
     def matching(self, notification: Notification) -> list[NodeId]:
-        """The different y of each (f, y) with f(e)."""
+        """Return the different y of each (f, y) with f(e)."""
         return list(dict.fromkeys(y for f, y in self._entries if f.matches(notification)))
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
-        """That of a broker, as in table 2.2."""
+        """Return the table of a broker, as in table 2.2."""
         return by_first_column(
             ("Filter", "Interface"), ((names.filter(f), names.interface(z, broker)) for f, z in self)
         )
@@ -106,7 +100,7 @@ class Broker(ForgetfulBroker):
     """b_i: its interfaces and routing table."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
 
@@ -114,20 +108,20 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)  # lines 1 to 4
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Somebody subscribes at or behind z."""
+        """Take in a subscription from or behind z."""
         self.meet_client(z)
         self.table.add(sub.filter, z)
         self.flood(sub, z)
 
     @on(Uns)  # lines 5 to 8
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Somebody unsubscribes at or behind z."""
+        """Take in an unsubscription from or behind z."""
         self.table.remove(uns.filter, z)
         self.flood(uns, z)
 
     @on(Pub)  # lines 9 to 15
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A notification goes to every interface with a match, but not back."""
+        """Forward a notification to each interface with a match, but not back."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, filter(self.is_client, matching))
         for y in matching:
@@ -140,7 +134,7 @@ class Broker(ForgetfulBroker):
 
 
 class Simple(BrokerAgent):
-    """Simple Routing, for a system in which nothing moves, with any combination of roles on a node."""
+    """Simple Routing, for a system without movement, with any combination of roles on a node."""
 
     broker_type = Broker
     client_type = Client

@@ -1,9 +1,8 @@
-"""Parts that several protocols share, each with its parameters and its messages where it has any.
+"""Parts that several protocols share, each with its parameters and its messages.
 
-| chapter         | holds                                                                                     |
-|-----------------|-------------------------------------------------------------------------------------------|
-| `link`          | reliable messages in order to a neighbour; estimates of delays; sequence numbers          |
-| `bundling_link` | the same in few frames, each for several neighbours                                       |
-| `bundle`        | the frame for several neighbours, and digests of what a node has                          |
-| `election`      | the tree of brokers: who leads, whose child a node is, and what an agent sees of it       |
+| module     | holds                                                                    |
+|------------|--------------------------------------------------------------------------|
+| `link`     | reliable messages in order to a neighbour; delays; sequence numbers      |
+| `digest`   | the newest notifications of a node in a few bytes                        |
+| `election` | the tree of brokers: leader, parent and children                         |
 """

@@ -1,17 +1,13 @@
-"""Digests: which of the newest notifications a node has, in a few bytes, so that its neighbours send what it lacks.
+"""Digests: the newest notifications of a node in a few bytes, so that neighbours send the missing ones.
 
-For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. It
-says nothing of older notifications, which nobody requests or sends. Of a publisher that a digest does not name the node
-has nothing, unless the digest is full.
-
-A row of bits costs the same however many gaps there are, and a list of numbers would cost most where most is missing,
-which is when the channel has the least room. What is older than its bits a digest does not deny, so that a node is not
-sent again what it has had and forgotten.
+For each publisher a digest has the number of the newest notification and 64 bits for the numbers up to it. A row of
+bits costs the same whatever is missing; a list would cost most when the channel is fullest. Older notifications are
+neither requested nor sent. An unnamed publisher is unknown, unless the digest is full.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import NotificationId
@@ -30,14 +26,14 @@ Bits = Annotated[int, Integer("Q")]
 
 
 class Held(NamedTuple):
-    """Which of a publisher's notifications somebody has: bit i is number `newest` - i."""
+    """The notifications of a publisher that are held: bit i is number `newest` - i."""
 
     publisher: NodeId
     newest: U32
     bits: Bits
 
     def has(self, identifier: NotificationId) -> bool:
-        """Whether it names a notification; it cannot name those that are too old for it."""
+        """Whether it names a notification; those too old for it have no bit."""
         age = self.newest - identifier.sequence
         return identifier.publisher == self.publisher and 0 <= age < _BITS and bool(self.bits >> age & 1)
 
@@ -53,6 +49,14 @@ class Digest:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._held: dict[NodeId, Held] = {}
+
+    def outdated(self, publisher: NodeId, newest: int) -> int:
+        """Count the missing notifications that leave the window once `newest` is the newest."""
+        known = self._held.get(publisher)
+        first = 0 if known is None else max(0, known.newest - _BITS + 1)
+        named = () if known is None else (known,)
+        numbers = range(first, max(first, newest - _BITS + 1))
+        return sum(not holds(named, NotificationId(publisher, number)) for number in numbers)
 
     def add(self, identifier: NotificationId) -> None:
         """A notification has arrived."""
@@ -70,12 +74,12 @@ class Digest:
             del self._held[next(iter(self._held))]
 
     def name(self, held: Held) -> None:
-        """Somebody has notifications of a publisher of which nothing may be here: it is named, with no bit."""
+        """Name a publisher of which nothing may be here, with no bit."""
         self._held.setdefault(held.publisher, Held(held.publisher, held.newest, 0))
         self._keep_limit()
 
-    def tell(self) -> tuple[Held, ...]:
-        """What goes into a frame; what was heard last stands at the end."""
+    def summary(self) -> tuple[Held, ...]:
+        """The entries for a frame; the publisher heard last comes last."""
         return tuple(self._held.values())
 
 
@@ -84,19 +88,8 @@ def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
     return any(held.has(identifier) for held in digest)
 
 
-def lacks(digest: Sequence[Held], identifier: NotificationId, limit: int) -> bool:
-    """Whether a digest says that a notification is not there; it says nothing of what is too old for it.
-
-    Of a publisher that it does not name nothing is there, unless it names as many as it has room for, which is `limit`.
-    """
-    for held in digest:
-        if held.publisher == identifier.publisher:
-            return identifier.sequence > held.newest - _BITS and not held.has(identifier)
-    return len(digest) < limit
-
-
 def exceeds(held: Held, digest: Iterable[Held]) -> bool:
-    """Whether somebody has a notification of a publisher that, by its own digest, somebody else has not."""
+    """Whether the one holds a notification that the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), None)
     if own is None or held.newest > own.newest:
         return True
@@ -104,7 +97,7 @@ def exceeds(held: Held, digest: Iterable[Held]) -> bool:
 
 
 def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
-    """What somebody has of a publisher, and somebody else by its own digest has not, unless it is too old for that."""
+    """The notifications that the one holds and the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
     ages = (age for age in range(_BITS) if held.bits >> age & 1)
     found = (NotificationId(held.publisher, held.newest - age) for age in ages)

@@ -1,26 +1,16 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-The algorithms of the papers assume point-to-point FIFO links; the radio loses frames and acknowledges nothing. This is
-the usual remedy, kept small: one message at a time is under way to each neighbour (stop and wait, as between two IEEE
-802.11 or 802.15.4 stations), each is acknowledged, and retransmitted with growing, jittered pauses.
+Stop and wait, as in IEEE 802.11 and 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted
+with growing, jittered pauses. The frames of one node to another must not overtake each other, which a MAC with one
+queue guarantees.
 
-- A direction between two neighbours is numbered by a *session*, drawn at random at the start of a node and counted up
-  after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or drops
-  a duplicate; a session that it does not know it joins wherever that stands. A sender that gave up or rebooted comes
-  with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
-- On a busy channel most of the time between a message and its acknowledgement passes in the queues of the two MACs, so
-  a fixed time-out would fill the channel with copies of what still waits. The time-out follows the delays measured on
-  all links of the node, and doubles with each retransmission (RFC 6298; what was retransmitted is no sample: Karn).
-- An acknowledgement that is lost costs a retransmission, which is acknowledged again and handed up once. One that
-  comes late names a message that is no longer under way, and is ignored.
-- After a give-up it is unknown whether the message arrived: what the agent re-routes then can arrive twice.
+- A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
+  receiver joins an unknown one wherever it stands. So no node waits for a number that never comes.
+- The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
+  6298, Karn).
+- After a give-up the message may have arrived; re-routed, it can arrive twice.
 
-The frames of one node to another must not overtake each other, which a MAC with one queue guarantees.
-
-An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
-`LinkTimer`, and performs the actions that come back. Where links are reliable and FIFO by themselves, as the papers
-assume, a `DirectLink` takes its place and adds nothing: what a link loses when it breaks, the back-end reports
-(`SendFailed`). `parts.bundling_link` sends over the same streams in few frames.
+A `DirectLink` takes its place where links are reliable.
 """
 
 from __future__ import annotations
@@ -29,18 +19,16 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Generic, TypeVar
 
-from roambus.python_protocol.actions import DROP, Action, CancelTimer, Note, Send, SetTimer
-from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.messages.fields import U8, U16, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, MILLISECOND, SECOND, NodeId, SimTime
 
 
 class LinkParameters(Parameters):
-    """What the parameters of an agent inherit if it uses the link layer."""
+    """Parameters of an agent that uses the link layer."""
 
     link_time_out: SimTime = parameter(
         100 * MILLISECOND,
@@ -120,7 +108,7 @@ class LinkAck(Message, tag=0x41, name="ACK", notation="frame={session}.{sequence
 
 
 LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
-"""To add to the `messages` of an agent that uses the link layer."""
+"""Belong to the `messages` of an agent that uses the link layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,144 +120,81 @@ class LinkTimer:
 
 @cache
 def link_timer(neighbour: NodeId) -> LinkTimer:
-    """That key. There is one object for each neighbour, because nearly every frame sets its timer."""
+    """That key, one object for each neighbour, because nearly every frame sets its timer."""
     return LinkTimer(neighbour)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkBroken:
-    """`neighbour` was given up. `messages`, oldest first, were not acknowledged; the first may have arrived."""
+    """`neighbour` was given up with `messages` unacknowledged, oldest first; the first may have arrived."""
 
     neighbour: NodeId
     messages: tuple[Message, ...]
-
-
-# Streams, which both link layers share
-
-
-@dataclass(slots=True)
-class Outbound:
-    """The stream to one neighbour."""
-
-    session: int
-    sequence: int = 0
-    """The number of the first message in the queue."""
-    retries: int = 0
-    queue: deque[Message] = field(default_factory=deque)
-
-
-Stream = TypeVar("Stream", bound=Outbound)
-"""What a link layer keeps of a stream."""
-
-
-class Streams(Generic[Stream]):
-    """All streams of one node, to whatever neighbours it sends to."""
-
-    def __init__(
-        self, kind: type[Stream], parameters: LinkParameters, random: Random, answer_delay: SimTime = 0
-    ) -> None:
-        """An acknowledgement comes at most `answer_delay` later than the frames on the air would have it."""
-        self._kind = kind
-        self._limits = parameters
-        self._random = random
-        self._next_session = random.randrange(_SESSIONS)
-        self._outbound: dict[NodeId, Stream] = {}
-        self._shortest_pause = parameters.link_time_out_min + answer_delay
-        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
-        first = parameters.link_time_out + answer_delay
-        self._delay = DelayEstimate(first / 3, first / 6)
-
-    def is_full(self, neighbour: NodeId) -> bool:
-        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is not None and len(outbound.queue) >= self._limits.link_queue_limit
-
-    def is_idle(self, neighbour: NodeId) -> bool:
-        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is None or not outbound.queue
-
-    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
-
-        What was received from it stays known, so that its retransmissions are still recognised.
-        """
-        outbound = self._outbound.get(neighbour)
-        if outbound is None or not outbound.queue:
-            return [], []
-        return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
-
-    def _queue(self, neighbour: NodeId, message: Message) -> Stream | None:
-        """Puts a message behind others; None if there are too many."""
-        if self.is_full(neighbour):
-            return None
-        outbound = self._outbound.get(neighbour)
-        if outbound is None:
-            outbound = self._begin_stream(neighbour)
-        outbound.queue.append(message)
-        return outbound
-
-    def _begin_stream(self, neighbour: NodeId) -> Stream:
-        """A stream in a new session, in place of the one that there was."""
-        session = self._next_session
-        self._next_session = (session + 1) % _SESSIONS
-        stream = self._outbound[neighbour] = self._kind(session)
-        return stream
-
-    def _give_up(self, neighbour: NodeId, outbound: Stream) -> LinkBroken:
-        self._begin_stream(neighbour)
-        return LinkBroken(neighbour, tuple(outbound.queue))
-
-    def _pause(self, retries: int) -> SimTime:
-        """The time after which what is under way is sent again."""
-        pause = max(self._delay.bound(), self._shortest_pause) * (1 << retries)
-        stretch = 1 + self._limits.link_jitter * self._random.random()
-        return round(min(pause, self._limits.link_time_out_max) * stretch)
-
-
-def dropped(neighbour: NodeId, message: Message) -> list[Action]:
-    """Notes in the trace that a queue was full."""
-    return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
 
 
 # The link layer
 
 
 @dataclass(slots=True)
-class _Outbound(Outbound):
-    """The way to one neighbour: the first message of the queue is under way."""
+class Outbound:
+    """The stream to one neighbour: the first message of the queue is under way."""
 
+    session: int
+    sequence: int = 0
+    """The number of that message."""
+    retries: int = 0
+    queue: deque[Message] = field(default_factory=deque)
     sent: SimTime = 0
     """When the message under way was first transmitted."""
 
 
-class Link(Streams[_Outbound]):
-    """All links of one node, to whatever neighbours it sends to or hears."""
+class Link:
+    """All links of one node."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
         """`random` is the agent's; a node that reboots makes a new Link."""
-        super().__init__(_Outbound, parameters, random)
+        self._limits = parameters
+        self._random = random
+        self._next_session = random.randrange(_SESSIONS)
+        self._outbound: dict[NodeId, Outbound] = {}
         self._inbound: dict[NodeId, tuple[int, int]] = {}
-        """The session from each neighbour, and the number of the last message of it that was handed up."""
+        """The session of each neighbour, and the number of its last message."""
+        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
+        self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
+
+    def is_full(self, neighbour: NodeId) -> bool:
+        """Whether `send` would drop a message."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is not None and len(outbound.queue) >= self._limits.link_queue_limit
+
+    def is_idle(self, neighbour: NodeId) -> bool:
+        """Whether no message to a neighbour is in transit."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is None or not outbound.queue
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
-        """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
-        outbound = self._queue(neighbour, message)
-        if outbound is None:
-            return dropped(neighbour, message)
+        """Send or queue `message`; a full queue drops it, with a row in the trace."""
+        if self.is_full(neighbour):
+            return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
+        outbound = self._outbound.get(neighbour) or self._begin_stream(neighbour)
+        outbound.queue.append(message)
         return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
-    def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
-        """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
+    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
+        """Give a lost neighbour up at once: at most one LinkBroken. Its inbound session stays known."""
+        outbound = self._outbound.get(neighbour)
+        if outbound is None or not outbound.queue:
+            return [], []
+        return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
 
-        What is no such frame is ignored.
-        """
+    def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
+        """Take a frame: return actions, and messages in order; any other message is ignored."""
         if isinstance(message, LinkAck):
             return self._receive_ack(sender, message, now), []
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
-        """A timer of the link ran out: a retransmission, or after the last one a neighbour given up."""
+        """Retransmit, or after the last time give the neighbour up."""
         neighbour = key.neighbour
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
@@ -298,15 +223,32 @@ class Link(Streams[_Outbound]):
         outbound.sequence = (outbound.sequence + 1) % _SEQUENCES
         return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(link_timer(sender))]
 
-    def _begin(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
+    def _begin_stream(self, neighbour: NodeId) -> Outbound:
+        """Begin a new session to a neighbour."""
+        session = self._next_session
+        self._next_session = (session + 1) % _SESSIONS
+        stream = self._outbound[neighbour] = Outbound(session)
+        return stream
+
+    def _give_up(self, neighbour: NodeId, outbound: Outbound) -> LinkBroken:
+        self._begin_stream(neighbour)
+        return LinkBroken(neighbour, tuple(outbound.queue))
+
+    def _begin(self, neighbour: NodeId, outbound: Outbound, now: SimTime) -> list[Action]:
         """The first message of the queue is next."""
         outbound.retries = 0
         outbound.sent = now
         return self._transmit(neighbour, outbound)
 
-    def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
+    def _transmit(self, neighbour: NodeId, outbound: Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
+
+    def _pause(self, retries: int) -> SimTime:
+        """The time after which the message under way is sent again."""
+        pause = max(self._delay.bound(), self._limits.link_time_out_min) * (1 << retries)
+        stretch = 1 + self._limits.link_jitter * self._random.random()
+        return round(min(pause, self._limits.link_time_out_max) * stretch)
 
 
 class DirectLink:
@@ -356,7 +298,7 @@ class DelayEstimate:
         self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
 
     def bound(self) -> float:
-        """The time that the delay will hardly exceed: mean plus four deviations."""
+        """Mean plus four deviations, which the delay hardly exceeds."""
         return self._mean + _DEVIATIONS * self._deviation
 
 

@@ -1,6 +1,6 @@
 """`roambus list` says what there is, `show` what one thing is and takes, and `docs` shows the documentation.
 
-What is installed: `roambus doctor` says what works, and `build` and `completion` prepare what is used with it.
+`roambus doctor` says what works, and builds the modules for simulators.
 """
 
 from __future__ import annotations
@@ -8,18 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
 import click
-from click.shell_completion import get_completion_class
 
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
 from roambus.commands.options import MEASURE, THING_NAME, Named
 from roambus.commands.output import answer, answer_whole, console, remark, telling
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
-
-_FOLDER = Path(__file__).parents[1] / "docs"
 
 
 @click.command("list")
@@ -78,27 +74,24 @@ def show(name: str, kind: str | None) -> None:
     answer_whole(text, [thing.as_json() for thing in found])
 
 
-def pages() -> dict[str, Path]:
-    """The pages by their names."""
-    return {file.stem: file for file in sorted(_FOLDER.rglob("*.md"))}
+def _pages() -> Mapping[str, object]:
+    from roambus.reference.pages import pages
 
-
-def title_of(page: Path) -> str:
-    """The heading that a page begins with."""
-    lines = page.read_text(encoding="utf-8").splitlines()
-    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), page.stem)
+    return pages()
 
 
 @click.command()
-@click.argument("page", type=Named(lambda _: pages()), required=False)
+@click.argument("page", type=Named(lambda _: _pages()), required=False)
 def docs(page: str | None) -> None:
     """Shows PAGE of the documentation, or lists all pages.
 
     The pages are part of the package; texts of other commands refer to them. They are printed as Markdown, on a
-    terminal in a pager.
+    terminal in a pager, with the tables that the code declares.
 
     Example: roambus docs tutorial
     """
+    from roambus.reference.pages import filled, pages, title_of
+
     known = pages()
     if page is None:
         width = max(map(len, known))
@@ -108,27 +101,40 @@ def docs(page: str | None) -> None:
     if page not in known:
         near = get_close_matches(page, known, n=1)
         raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
-    text = known[page].read_text(encoding="utf-8")
+    text = filled(known[page].read_text(encoding="utf-8"))
     if sys.stdout.isatty() and not telling().as_json:
         click.echo_via_pager(text)
     else:
         answer(text.removesuffix("\n"), name=page, text=text)
 
 
-VARIABLE = "_ROAMBUS_COMPLETE"
-"""The environment variable by which the script of a shell asks; click makes it of the program's name."""
-
-
 @click.command()
-def doctor() -> None:
+@click.option(
+    "--build",
+    "simulator",
+    type=click.Choice(["castalia", "ns3"]),
+    help="Builds the modules by which this simulator runs agents, and prints where they are.",
+)
+def doctor(simulator: str | None) -> None:
     """Says what is installed, which back-ends can run, and what to do.
 
     The command prints advice for each thing that is missing or broken, and for each back-end whether it can run. A
     terminal shows the progress: the embedded radio is compiled when it is first used, which takes a while. The exit
     code is 0 if the default back-end can run, and 1 if it cannot.
 
+    --build needs a C++ compiler, make, libzmq and protobuf; the command says which is missing and how to get it. It
+    takes a minute, and is needed again only when roambus or the simulator changes. For castalia, build OMNeT++ and
+    Castalia first, and let the environment variables OMNETPP_ROOT and CASTALIA_ROOT name their folders, which are only
+    read. For ns3, install the package ns3, or let NS3_ROOT name its folder. The result is in omnet/build in a checkout
+    of roambus, and otherwise in your cache (~/.cache, or XDG_CACHE_HOME), where runs find it.
+
+    \b
     Example: roambus doctor
-    """
+    For Castalia: roambus doctor --build castalia
+    """  # noqa: D301  # click wants the character itself
+    if simulator is not None:
+        _build(simulator)
+        return
     try:
         from rich.console import Console
 
@@ -144,22 +150,8 @@ def doctor() -> None:
     sys.exit(bool(diagnosis.in_the_way(DEFAULT)))
 
 
-@click.command()
-@click.argument("simulator", type=click.Choice(["castalia", "ns3"]))
-def build(simulator: str) -> None:
-    """Builds what lets SIMULATOR hand its nodes over to agents, and prints where it is.
-
-    This needs a C++ compiler, make, libzmq and protobuf; the command says what is missing and how to get it. Compiling
-    takes about a minute, and is needed again only when roambus or the simulator changes.
-
-    For castalia, build OMNeT++ and Castalia first, and let the environment variables OMNETPP_ROOT and CASTALIA_ROOT
-    name their folders, which are only read. For ns3, install the package ns3, or let NS3_ROOT name its folder.
-
-    The result is in omnet/build in a checkout of roambus, and otherwise in your cache, which is ~/.cache unless
-    XDG_CACHE_HOME names another folder. Runs find both.
-
-    Example: roambus build castalia && roambus run thesis --agent mft --backend castalia
-    """
+def _build(simulator: str) -> None:
+    """Build the modules for a simulator; raises UserError for what is missing."""
     from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
 
     sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)
@@ -176,27 +168,3 @@ def build(simulator: str) -> None:
 
         library = build_adapter()
     answer(library, library=library)
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Prints the script by which SHELL completes commands and names.
-
-    It completes commands, options, agents, templates, sweeps, studies, metrics, variables of a template and parameters
-    of an agent. The line that a shell reads when it starts, in ~/.bashrc or ~/.zshrc, is
-
-    \b
-      eval "$(roambus completion bash)"
-      eval "$(roambus completion zsh)"
-
-    and for fish the script is a file, ~/.config/fish/completions/roambus.fish.
-
-    Example: roambus completion bash
-    """  # noqa: D301  # click wants the character itself
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise UserError(f"click knows no completion for {shell}: install click again")
-    root = click.get_current_context().find_root().command
-    script = kind(root, {}, "roambus", VARIABLE).source()
-    answer(script, shell=shell, script=script)

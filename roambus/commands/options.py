@@ -37,7 +37,7 @@ from roambus.commands.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.castalia.endpoint import Transport
-    from roambus.experiments.object_store import Mirror
+    from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -119,7 +119,8 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
-    from roambus.experiments.sweeps.sweep_file import is_template, named_settings, read_sweep
+    from roambus.experiments.sweeps.named_settings import is_template, named_settings
+    from roambus.experiments.sweeps.sweep_file import read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)
@@ -163,36 +164,36 @@ class Seconds(click.FloatRange):
 
 
 class ResultsFolder(click.Path):
-    """A folder, or an address on an object store: then its mirror, which is published when the command ends."""
+    """A folder, or the address of a store: then its folder here, which is published when the command ends."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The folder as a Path; raises click.BadParameter, UserError, StorageError."""
+        """Return the folder as a Path; raises click.BadParameter, UserError, RoambusError."""
         if isinstance(value, str) and "://" in value and ctx is not None:
-            return _mirrored(value, ctx)
+            return _fetched(value, ctx)
         return super().convert(value, param, ctx)
 
 
-MIRRORS = "roambus.mirrors"
-"""The key under which a command keeps the mirrors that it uses: fetched when it begins, published when it ends."""
+STORES = "roambus.stores"
+"""The key under which a command keeps its stores: fetched when it begins, published when it ends."""
 
 
-def _mirrored(text: str, context: click.Context) -> Path:
-    """The folder that stands for an address, with everything that is there; raises UserError, StorageError."""
-    from roambus.experiments.object_store import Address, Mirror
+def _fetched(text: str, context: click.Context) -> Path:
+    """Fetch the files at an address; return the folder that stands for it. Raises UserError, RoambusError."""
+    from roambus.experiments.stores import open_store
 
-    mirror = Mirror(Address.read(text))
-    fetched = mirror.fetch()
-    remark(f"{mirror.address.url}: {fetched} files fetched to {mirror.folder}")
-    context.meta.setdefault(MIRRORS, []).append(mirror)
+    store = open_store(text)
+    if store is None:
+        return Path(text)
+    fetched = store.fetch()
+    remark(f"{store.url}: {fetched} files fetched to {store.folder}")
+    context.meta.setdefault(STORES, []).append(store)
     # Also after an error: runs that are complete by then are published, and the next command need not make them.
-    context.call_on_close(partial(_publish, mirror))
-    return mirror.folder
+    context.call_on_close(partial(_publish, store))
+    return store.folder
 
 
-def _publish(mirror: Mirror) -> None:
-    """Publishes what the command has made, and says how much that was."""
-    published = mirror.publish()
-    remark(f"{mirror.address.url}: {published} files published")
+def _publish(store: Store) -> None:
+    remark(f"{store.url}: {store.publish()} files published")
 
 
 FOLDER = ResultsFolder(file_okay=False, path_type=Path)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +15,7 @@ from roambus.bridge.backends.registry import backend_names
 from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     AGAINST,
-    AGENT_NAME,
     DEADLINE,
-    FILE,
     FOLDER,
     MEASURE,
     METRIC_NAME,
@@ -29,7 +26,7 @@ from roambus.commands.options import (
     grouped,
     values_of,
 )
-from roambus.commands.output import EXIT_PROBLEMS, answer, bar, progress, remark, report_problems, summary
+from roambus.commands.output import answer, bar, progress, remark, report_problems, summary
 from roambus.commands.runs import factory_of
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
@@ -93,7 +90,7 @@ def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], 
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
     from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
-    from roambus.experiments.sweeps.sweep_file import command_again
+    from roambus.experiments.sweeps.request import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, own = progress(), _own_study(study)
@@ -259,134 +256,6 @@ def _own_study(reference: str | None) -> Study | None:
     return load_study(reference) if reference else None
 
 
-FORMATS = ("sca", "vec", "jsonl", "pcapng", "pcapng-nodes", "dissector", "perfetto", "graphml")
-
-
-def _formats(context: click.Context, parameter: click.Parameter, value: str) -> list[str]:
-    chosen = list(dict.fromkeys(value.split(",")))
-    for name in chosen:
-        if name not in FORMATS:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(FORMATS)}", context, parameter)
-    return chosen
-
-
-@click.command()
-@click.argument("path", metavar="[RESULTS|RUN]", type=FOLDER, required=False)
-@click.option(
-    "--format",
-    "formats",
-    default="sca,vec",
-    show_default=True,
-    callback=_formats,
-    metavar="FORMAT,...",
-    help=f"The formats to write, with commas between them: {', '.join(FORMATS)}.",
-)
-@click.option(
-    "--out",
-    type=FOLDER,
-    help="The folder for the files; for a study, with a folder for each sweep.  [default: RESULTS/export]",
-)
-@click.option(
-    "--agents", type=AGENT_NAME, metavar="A,B,...", help="The agents of the dissector.  [default: those of the results]"
-)
-@click.option(
-    "--at",
-    "at_s",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    help="The simulated time that graphml shows.  [default: the end of the run]",
-)
-@MEASURE
-def export(
-    path: Path | None,
-    formats: list[str],
-    out: Path | None,
-    agents: str | None,
-    at_s: float | None,
-    measure: Sequence[str],
-) -> None:
-    """Writes results for other programs, a file for each run.
-
-    The results are those of a study, a sweep or a single run. The format sca holds the run's metrics, and vec the
-    events of each node over time. Both have OMNeT++'s own form, which opp_scavetool, omnetpp.scave and the Analysis
-    Tool read. The format jsonl holds every row of the trace as a JSON object.
-
-    The format pcapng is a capture of all frames sent and received; pcapng-nodes is one for each node. Both need a run
-    that was made with --record. The format dissector is roambus.lua, by which Wireshark and tshark read the messages in
-    captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code is
-    loaded; with --agents it needs no results, and is written to the working folder. The format perfetto is a timeline
-    for ui.perfetto.dev, and graphml the tree of brokers and the routes in use at a time, for networkx or Gephi. roambus
-    docs in-and-out describes them.
-
-    The command names runs with a damaged trace and leaves them out; then the exit code is 1.
-
-    \b
-    Example: roambus export results/small --format sca,vec
-    For Wireshark: roambus export results/small --format pcapng,dissector
-    Before any run: roambus export --format dissector --agents mft,aodv
-    """  # noqa: D301  # click wants the character itself
-    from roambus.bridge.agents import announce_code
-    from roambus.experiments.export.exporter import DISSECTOR, Asked, export_results, write_dissector
-
-    named = agents.split(",") if agents else []
-    for agent in named:
-        announce_code(agent, remark)
-    if path is None and (formats != [DISSECTOR] or not named):
-        raise UserError("give RESULTS: only --format dissector with --agents needs none")
-    asked = Asked(formats, out, at_s, named, measure)
-    written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)
-    answer(files=[])
-    problems: list[str] = []
-    for file, problem in written:
-        if file is not None:
-            answer(file, files=[file])
-        elif problem is not None and problem not in problems:
-            problems.append(problem)
-    report_problems(problems)
-
-
-@click.command()
-@click.argument("results", type=FOLDER)
-@click.option("--out", type=FILE, help="The file.  [default: RESULTS.crate.zip]")
-@click.option("--title", help="The title of the results.  [default: the name of their folder]")
-@click.option("--author", "authors", multiple=True, metavar="NAME", help="An author; give the option again for more.")
-@click.option(
-    "--license", "license_", default="", metavar="URL", help="The licence under which others may use the results."
-)
-@click.option("--trust", is_flag=True, help="Also loads agents that are not installed.")
-def crate(
-    results: Path, out: Path | None, title: str | None, authors: Sequence[str], license_: str, trust: bool
-) -> None:
-    """Packs RESULTS so that others can cite them, and repeat their runs byte for byte.
-
-    RESULTS is the folder of a sweep or a study. The crate is a zip file: an RO-Crate with the results, the code of
-    roambus and of your own agents, the versions of all libraries, and a checksum of each file. In the unpacked crate,
-    sh reproduce.sh installs all this and makes runs again; roambus verify does the same with the installed roambus.
-
-    The command refuses results of another version of roambus or of an agent, because this version cannot repeat them.
-    It also names facts that simulation studies should state and the results lack, like roambus verify --checklist.
-
-    Example: roambus crate results/small --author "Ada Lovelace" --license https://spdx.org/licenses/CC-BY-4.0
-    """
-    from roambus.experiments.provenance.checklist import audit
-    from roambus.experiments.provenance.crate import Packing, write_crate
-    from roambus.experiments.provenance.metadata import About
-    from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.verification import Verifier
-
-    folder = existing_folder(results)
-    name = folder.absolute().name
-    factories = [factory_of(one, Simulator()) for one in backend_names()]
-    packing = Packing(folder, sweep_folders(folder), Verifier(factories, trust, remark))
-    file = out or folder.absolute().with_name(f"{name}.crate.zip")
-    with bar("packing", None) as one_more:
-        runs = write_crate(packing, About(title or name, authors, license_), file, one_more)
-    answer(file, crate=file, runs=runs)
-    for one in audit(folder):
-        if not one.is_stated:
-            remark(f"MISSING  {one.item}: {one.words}")
-
-
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.option(
@@ -397,12 +266,9 @@ def crate(
     metavar="N",
     help="The number of runs to make again, or all if there are fewer; the same N always chooses the same runs.",
 )
-@click.option(
-    "--checklist", is_flag=True, help="Makes no run: checks which facts RESULTS state, and which are missing."
-)
 @click.option("--trust", is_flag=True, help="Also runs agents that are not installed.")
 @DEADLINE
-def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: float | None) -> None:
+def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> None:
     """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.
 
     RESULTS is the folder of a run, a sweep or a study, or an unpacked crate, whose checksums are also compared. Each
@@ -414,22 +280,13 @@ def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: f
     --trust, because the author of the results chose it. The exit code is 0 if all traces are the same, and 1 if any is
     not.
 
-    With --checklist, no code is run. The items are those of Kurkowski, Camp and Colagrosso (MANET Simulation Studies:
-    The Incredibles, 2005), which ask whether a study is repeatable, unbiased, rigorous and statistically sound, and
-    those by which artifacts of papers are evaluated (ACM, version 1.1). For each item the command prints the statement,
-    or what is missing and how to state it. Then the exit code is 0 if everything is stated, and 1 if anything is
-    missing.
-
     Example: roambus verify results/small --sample 3
     """
-    from roambus.experiments.provenance.crate import agent_files, is_crate, wrong_files
     from roambus.experiments.studies.study import existing_folder, sweep_folders
+    from roambus.experiments.unpacked_crate import agent_files, is_crate, wrong_files
     from roambus.experiments.verification import Verifier, sample_of
 
     existing_folder(results)
-    if checklist:
-        _check_off(results)
-        return
     traces = sample_of(sweep_folders(results), sample)
     factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
     wrong = list(wrong_files(results)) if is_crate(results) else []
@@ -439,16 +296,3 @@ def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: f
     same = len(traces) - len(problems)
     summary(f"{results}: runs made again {len(traces)}, the same {same}", made_again=len(traces), the_same=same)
     report_problems([*wrong, *problems])
-
-
-def _check_off(results: Path) -> None:
-    from roambus.experiments.provenance.checklist import audit
-
-    found = audit(results)
-    for one in found:
-        answer(f"{'stated ' if one.is_stated else 'MISSING'}  {one.item}: {one.words}")
-    missing = sum(not one.is_stated for one in found)
-    items = [{"item": one.item, "source": one.source, "stated": one.is_stated, "words": one.words} for one in found]
-    summary(f"{results}: stated {len(found) - missing}, missing {missing}", items=items, missing=missing)
-    if missing:
-        sys.exit(EXIT_PROBLEMS)

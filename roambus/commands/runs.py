@@ -1,4 +1,4 @@
-"""Commands on one run: `roambus run`, `render`, `serve`, `rerun` and `replay`.
+"""Commands on one run: `roambus run` and `rerun`.
 
 A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
 the same template, with other values or agents, fit into the same results.
@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from roambus.bridge.errors import UserError
 from roambus.commands.options import (
     BACKEND,
     CHECK,
-    FILE,
-    FOLDER,
     LEVEL,
     OTHER_AGENT,
     OUT,
     PLACE,
-    PORT,
     RECORD,
     SIMULATOR,
     SINGLE,
@@ -33,11 +31,11 @@ from roambus.commands.options import (
     Single,
     pairs,
 )
-from roambus.commands.output import answer, detail, print_address, remark
+from roambus.commands.output import answer, detail, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
     from roambus.bridge.runs.identity import Recorder
     from roambus.experiments.sweeps.sweep import Sweep
 
@@ -80,26 +78,72 @@ def recorder(is_kept: bool) -> Recorder | None:
 
 @click.command()
 @SINGLE
+@LEVEL
+@BACKEND
+@SIMULATOR
 @click.option(
-    "--out",
-    type=FOLDER,
-    help="Writes run.ini and its radio parameters file to this folder, instead of printing the ini.",
+    "--endpoint",
+    metavar="local|tcp://ADDRESS:PORT",
+    help="Waits at this address for a Castalia that you start: at a private socket, or with CURVE keys over TCP.",
 )
-def render(single: Single, out: Path | None) -> None:
-    """Renders TEMPLATE into a plain OMNeT++ ini.
+@click.option(
+    "--wait",
+    type=Seconds(1, LONGEST_WAIT_S),
+    default=3600,
+    show_default=True,
+    help="With --endpoint: the seconds to wait for a simulator.",
+)
+@RECORD
+@CHECK
+@click.option("--render", is_flag=True, help="Makes no run: prints the ini, or with --out writes it with its files.")
+@OUT
+def run(
+    single: Single,
+    level: str,
+    backend: str,
+    simulator: Simulator,
+    endpoint: str | None,
+    wait: float,
+    record: bool,
+    check: bool,
+    render: bool,
+    out: Path,
+) -> None:
+    """Runs TEMPLATE once, and prints where its results are.
 
-    A run depends only on the ini and the agent. TEMPLATE is the name of a template of roambus (roambus list templates),
-    or a file of your own.
+    The results are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template of
+    roambus (roambus list templates), or a file of your own. It sets the number of nodes, their movement, and their
+    publications and subscriptions; --set changes its variables. The agent is the protocol that all nodes run. A run
+    depends only on the rendered ini and the agent.
 
-    Example: roambus render thesis --set brokers=8 --set speed=4
-    """
+    With --endpoint you start the simulator: in a terminal, in a debugger, or on another machine. The command says what
+    to start, and waits. roambus docs castalia says what another machine needs.
+
+    \b
+    Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
+    The ini alone: roambus run thesis --set brokers=8 --set speed=4 --render
+    """  # noqa: D301  # click wants the character itself
+    if render:
+        _render(single, out)
+    elif endpoint is None:
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
+    else:
+        from roambus.bridge.backends.castalia.backend import ServeFactory
+
+        address = None if endpoint == "local" else endpoint
+        factory = ServeFactory(*simulator, address, wait_s=wait, announce=_announce)
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory)
+
+
+def _render(single: Single, out: Path) -> None:
+    """Print the ini, or write it to the folder if one was given."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand
 
-    sweep = sweep_of_one("render", single)
+    sweep = sweep_of_one("run", single)
     (point,) = expand(sweep)
-    if out is None:
+    if click.get_current_context().get_parameter_source("out") is ParameterSource.DEFAULT:
         ini = render_point(sweep.template, point)
         answer(ini.removesuffix("\n"), ini=ini)
     else:
@@ -107,33 +151,13 @@ def render(single: Single, out: Path | None) -> None:
         answer(folder=out)
 
 
-@click.command()
-@SINGLE
-@LEVEL
-@BACKEND
-@SIMULATOR
-@RECORD
-@CHECK
-@OUT
-def run(single: Single, level: str, backend: str, simulator: Simulator, record: bool, check: bool, out: Path) -> None:
-    """Runs TEMPLATE once, and prints where its results are.
-
-    The results are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template of
-    roambus (roambus list templates), or a file of your own. It sets the number of nodes, their movement, and their
-    publications and subscriptions; --set changes its variables. The agent is the protocol that all nodes run.
-
-    Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
-    """
-    _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
-
-
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_in_child
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
@@ -145,48 +169,6 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")
     answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)
-
-
-@click.command()
-@SINGLE
-@LEVEL
-@click.option(
-    "--endpoint",
-    metavar="tcp://ADDRESS:PORT",
-    help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
-)
-@click.option(
-    "--wait",
-    type=Seconds(1, LONGEST_WAIT_S),
-    default=3600,
-    show_default=True,
-    help="The seconds to wait for a simulator.",
-)
-@SIMULATOR
-@RECORD
-@CHECK
-@OUT
-def serve(
-    single: Single,
-    level: str,
-    endpoint: str | None,
-    wait: float,
-    simulator: Simulator,
-    record: bool,
-    check: bool,
-    out: Path,
-) -> None:
-    """Runs TEMPLATE once, with a simulator that you start.
-
-    Start it in a terminal, in a debugger, or on another machine: the command says what to start, and waits. roambus
-    docs castalia says what another machine needs.
-
-    Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
-    """
-    from roambus.bridge.backends.castalia.backend import ServeFactory
-
-    factory = ServeFactory(*simulator, endpoint, wait_s=wait, announce=_announce)
-    _run_once(sweep_of_one("serve", single), level, record, check, out, factory)
 
 
 def _announce(folder: Path) -> None:
@@ -247,66 +229,11 @@ def _time(option: str, text: str | None) -> SimTime | None:
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
     """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
+    from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
-    from roambus.experiments.sweeps.sweep_file import sweep_of
     from roambus.experiments.templates.render import find_template
 
     label = re.sub(r"[^\w.+-]+", "-", single.agent).strip("-")
     agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
     settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
     return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
-
-
-# Looking at a run
-
-
-@click.command()
-@click.argument("run", metavar="RUN|RECORDING", type=PLACE)
-@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, with the same clock.")
-@click.option(
-    "--again", is_flag=True, help="Makes a run without a record again, to show its messages and routing tables."
-)
-@click.option("--channel", type=click.IntRange(-1, 255), help="The channel of a recording; -1 is the mean over all.")
-@click.option("--trust", is_flag=True, help="Also runs an agent that is not installed.")
-@click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
-@PORT
-def replay(
-    run: Path, other: Path | None, again: bool, channel: int | None, trust: bool, export: Path | None, port: int
-) -> None:
-    """Shows RUN as a film in the browser, or the links of a RECORDING.
-
-    RUN is the folder or the trace that a run has left. The command first prints the metadata of the trace: the agent
-    with its parameters, the template with its settings, the seed, the back-end, and the version of roambus.
-
-    The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
-    else. The film of a run that was made with --record, or is made --again, also shows the contents of messages, which
-    of them arrived, the paths of notifications hop by hop, and routing tables. Without a record it shows what is in the
-    trace.
-
-    The contents of messages need the run's agent. An installed agent is run; an agent in a file, or in a module that no
-    installed package declares, is run only with --trust, because the author of the results chose it. Without --trust
-    the film shows everything else, and a line says so.
-
-    A RECORDING is a testbed's links in the K7 format, which a run plays by --set links=FILE. Its page has a map of the
-    links, the delivery of each, delivery over signal strength, the changes of links over time, and the gaps of the
-    recording.
-
-    Example: roambus replay results/run --export film.html
-    """
-    from roambus.bridge.recordings import is_k7, read_k7
-    from roambus.experiments.reporting.testbed import page_of as page_of_links
-    from roambus.experiments.viewer.document import page_of, write
-    from roambus.experiments.viewer.server import serve
-
-    recorded = is_k7(run)
-    if (recorded and other is not None) or (channel is not None and not recorded):
-        raise UserError("--with shows a second run beside a run, and --channel a channel of a recording")
-    if recorded:
-        page = page_of_links(read_k7(run), channel)
-    else:
-        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
-    if export is None:
-        serve(page, port, print_address)
-    else:
-        write(page, export)
-        answer(export, **{"page" if recorded else "film": export})

@@ -26,12 +26,12 @@ from roambus.commands.options import (
     FOLDER,
     LEVEL,
     METRIC,
-    MIRRORS,
     PARAMETER_VALUES,
     PRECISION,
     RECORD,
     SEEDS,
     SPARK,
+    STORES,
     SWEEP_BACKEND,
     SWEEP_NAME,
     VALUES,
@@ -45,7 +45,7 @@ from roambus.commands.runs import announce_compilation, factory_of, recorder
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.backend import BackendFactory
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
@@ -68,22 +68,26 @@ class Choice(NamedTuple):
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
-        from roambus.experiments.sweeps.sweep import override, with_agents, with_parameters
+        from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
-        chosen = chosen if self.agents is None else with_agents(chosen, self.agents)
+        if self.agents is not None:
+            own, chosen = chosen, with_agents(chosen, self.agents)
+            for line in same_labels(own, chosen):
+                remark(line)
         return with_parameters(chosen, pairs("--param", self.parameters))
 
     def named(self, name: str) -> Sweep:
         """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
-        from roambus.experiments.sweeps.sweep_file import is_template, read_sweep
+        from roambus.experiments.sweeps.named_settings import is_template
+        from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """A template swept by what is set alone; `source` is for messages. Raises UserError."""
+        from roambus.experiments.sweeps.named_settings import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
-        from roambus.experiments.sweeps.sweep_file import sweep_of
         from roambus.experiments.templates.render import find_template
 
         if self.agents is None:
@@ -189,7 +193,7 @@ def sweep(
 
     With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
     """
-    from roambus.spark.metrics.extra import NOTHING
+    from roambus.spark.metrics.extra import all_own_metrics
 
     chosen, folder = choice.named(sweep), out or Path("results", _stem(sweep))
     if slurm is not None:
@@ -200,14 +204,16 @@ def sweep(
     if wished is None:
         report_problems(make(chosen))
     else:
-        report_problems(run_until_known(chosen, folder, wished, (), NOTHING, make, spark or "local[*]"))
+        report_problems(
+            run_until_known(chosen, folder, wished, (), all_own_metrics(chosen.measure), make, spark or "local[*]")
+        )
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
     """Writes the script and what the sweep is; returns the file."""
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     arguments = without_options(sys.argv[1:], "--slurm", "--tasks", "--workers", "--part")
     command = [sys.executable, "-m", "roambus", *arguments]
@@ -228,8 +234,8 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import Part, plan_runs, run_plans
-    from roambus.experiments.sweeps.sweep_file import opened_results
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
@@ -269,23 +275,21 @@ def make_crew(workers: int, spark: str | None) -> Crew:
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:
-    """The crew, or one that publishes each run when it ends, if these results are a mirror.
+    """The crew, or one that publishes each run when it ends, if these results are those of a store.
 
-    Raises UserError for executors of a cluster, which would look for the mirror on their own machines.
+    Raises UserError for executors of a cluster, which would look for the store's folder on their own machines.
     """
     from roambus.experiments.sweeps.processes import Processes
     from roambus.experiments.sweeps.runner import Published
 
     context = click.get_current_context(silent=True)
-    mirrors = context.meta.get(MIRRORS, []) if context is not None else []
-    mirror = next((one for one in mirrors if results.is_relative_to(one.folder)), None)
-    if mirror is None:
+    stores = context.meta.get(STORES, []) if context is not None else []
+    store = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    if store is None:
         return crew
     if not isinstance(crew, Processes):
-        raise UserError(
-            f"--spark: executors cannot write to {mirror.address.url}: give a folder that all of them reach"
-        )
-    return Published(crew, mirror)
+        raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
+    return Published(crew, store)
 
 
 # Until it is known

@@ -1,7 +1,7 @@
 """The cases of the conformance suite: four nodes in reach of each other, and checks of the interface's promises.
 
 A back-end under test makes a `Backend` of a `Case`. `Conforming` stands between it and whoever calls it, passes
-everything on, and asserts at each call what `roambus.bridge.backends.interface` promises of it: the order of calls, the
+everything on, and asserts at each call what `roambus.bridge.backend` promises of it: the order of calls, the
 order within a step, that what arrives was sent, to the right nodes, no more often than it was sent, and that the totals
 count just that. So whole runs of agents are tests of a back-end, too (`backend_promises`).
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import write_inputs

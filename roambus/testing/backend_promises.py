@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Delivery, Transmission
+from roambus.bridge.backend import Delivery, Transmission
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import Fault, FaultKind

@@ -1,11 +1,8 @@
 """From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
 
-Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. All others are computed
-with Spark, batch by batch, and added to the store at once, so that an aggregation that is killed goes on where it was.
-Each table is written as CSV and as Parquet, each file in one step.
-
-A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
-interval (`roambus.spark.aggregation.intervals`) are over the seeds that have a value.
+Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. The others are computed
+batch by batch and added to the store at once, so a killed aggregation goes on where it was. Each table is written as
+CSV and as Parquet, each file in one step.
 """
 
 from __future__ import annotations
@@ -36,6 +33,7 @@ from roambus.bridge.runs.layout import (
     STORE_FOLDER,
     TRACE_FILE,
     TRACES,
+    find_traces,
     unlinked,
     writing,
 )
@@ -52,7 +50,7 @@ from roambus.spark.aggregation.computation import (
 )
 from roambus.spark.aggregation.intervals import ends
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
-from roambus.spark.aggregation.traces import Trace, find_traces, list_traces, missing
+from roambus.spark.aggregation.traces import Trace, list_traces, missing
 from roambus.spark.engine.session import begin_java, cores_of, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
@@ -106,7 +104,7 @@ _AXIS_PREFIX = "axis_"
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     """One row a run: agent, axes and seed, then the metrics, those of a study (`extra`), and the message types sent.
 
-    `metrics` is what `roambus.spark.aggregation.aggregate.compute_metrics` gives.
+    `metrics` is a frame of `metrics_of`.
     """
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
@@ -285,19 +283,6 @@ def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
     if damaged:
         return f"no trace below {results / TRACES} can be read; the first: {damaged[0]}"
     return f"{results / TRACES} holds no {TRACE_FILE}: give the folder that a sweep wrote (its --out)"
-
-
-def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataFrame:
-    """The metrics of these traces, one row a run, indexed by the run's name.
-
-    Raises UserError for the first that is damaged, RoambusError if Spark fails.
-    """
-    traces, problems = list_traces(files)
-    with spark_session(master) as session, computer(session, NOTHING) as computing:
-        rows = computing.compute(traces, cores_of(session)).rows
-    for problem in (problems | problems_of(rows, traces)).values():
-        raise UserError(problem)
-    return _frame(rows).drop(columns=[EXTRA, OBSERVATIONS])
 
 
 def metrics_of(

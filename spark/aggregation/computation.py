@@ -1,17 +1,16 @@
-"""Computes the metrics of runs with Spark, which distributes runs and not rows: a task reads a run and measures it.
+"""Computes the metrics of runs with Spark, which distributes runs and not rows.
 
-- *What a task does.* It reads the trace of one run after the other and calls the metrics with it. Nothing in it depends
-  on another run, so no row goes from one task to another, and every machine of a cluster does what one machine would:
-  the numbers are the same to the last bit. A trace that is damaged or has vanished is a row with its reason.
-- *How runs are divided.* A task has so many that it takes seconds, and the longest begin first. Some minutes of all
-  cores' work are one job, whose results come back as rows and are kept before the next one starts.
-- *What is sent.* A job's DataFrame has the numbers of its tasks, and their runs go along with the function. On this
-  machine executors import our package from where it is, and elsewhere as it was sent (`roambus.spark.engine.shipment`).
-  Metrics in a file of the user's, with what it imports of its project, are sent by value.
+A task reads one trace after the other and calls the metrics. Nothing depends on another run, so no row goes from task
+to task, and a cluster finds the numbers of one machine to the last bit. A damaged trace is a row with its reason.
+
+A task takes seconds, the longest runs begin first, and each job of some minutes is kept before the next one starts. On
+this machine executors import our package from where it is; elsewhere it is sent (`roambus.spark.engine.shipment`).
+Metrics in a user's file are sent by value with their imports.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import pickle
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -30,14 +30,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from roambus.bridge.code import is_installed, project_files
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import SHIPMENT, private_folder
+from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local, ship
 from roambus.spark.engine.shipment import measurer, pack
-from roambus.spark.metrics.catalogue import METRICS, Kind, Metric
-from roambus.spark.metrics.extra import Extra, Table, is_installed, project_files
+from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
+from roambus.spark.metrics.extra import Extra, Table, files_of
 from roambus.spark.metrics.run import NonsenseError, Run
 
 RUN, SENT, EXTRA, OBSERVATIONS, PROBLEM = "run", "sent", "extra", "observations", "problem"
@@ -181,8 +182,11 @@ def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
 def _by_value(extra: Extra) -> bytes:
     """What is measured beside the metrics of every run, with the code of those modules that nobody else can import."""
     pickler: Any = cloudpickle  # PySpark does not type its copy
+    files = {file for file in project_files(files_of(extra.modules())) if not is_installed(file)}
     own = [
-        sys.modules[name] for name in project_files(extra.modules()) if name in sys.modules and not is_installed(name)
+        module
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and Path(file).resolve() in files
     ]
     for module in own:
         pickler.register_pickle_by_value(module)
@@ -210,18 +214,23 @@ def measure(file: Path, deadline: float, extra: Extra) -> Row:
     """The row of a run, or what is wrong with its trace."""
     try:
         run = Run(file, deadline)
-        return {
-            **{metric.column: _value(metric, run) for metric in METRICS},
-            SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
-            EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
-            OBSERVATIONS: {table.name: _numbers(table, run) for table in extra.tables},
-        }
+        with pd.option_context("mode.copy_on_write", True):  # a metric that changes a table changes its own copy
+            return _measured(run, extra)
     except DamagedTraceError as error:
         return _damage(file, error)
     except UserError as error:
         return {PROBLEM: str(error).removeprefix(f"{file}: ")}
     except MetricError as error:
         return {_FAILURE: f"{file}: {error}"}
+
+
+def _measured(run: Run, extra: Extra) -> Row:
+    return {
+        **{metric.column: _value(metric, run) for metric in METRICS},
+        SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
+        EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
+        OBSERVATIONS: {table.name: _numbers(table, run) for table in extra.tables},
+    }
 
 
 def _damage(file: Path, error: DamagedTraceError) -> Row:
@@ -238,38 +247,79 @@ class MetricError(Exception):
     """A function of a metric or table cannot be used."""
 
     def __init__(self, what: Metric | Table, problem: str) -> None:
-        function: Any = what.compute
-        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
-        super().__init__(f"{function.__name__} ({place}) {problem}")
+        name, file, line = _place(what)
+        super().__init__(f"{name} ({file}:{line}) {problem}")
+
+
+def _place(what: Metric | Table) -> tuple[str, str, int]:
+    """The name of the function of a metric or table, its file and line; a decorator may have wrapped it."""
+    function: Any = inspect.unwrap(what.compute) if what.compute else what
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__name__", type(function).__name__)
+    return (name, code.co_filename, code.co_firstlineno) if code else (name, str(inspect.getmodule(function)), 0)
 
 
 def _value(metric: Metric, run: Run) -> float | None:
-    """The value, None where there is nothing to measure."""
+    """The value, None where there is nothing to measure; raises MetricError for one that the metric cannot have."""
     with _blamed(metric):
         value: Any = metric(run)
-    if pd.isna(value):
+    if value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value)):
         return None
-    if not pd.api.types.is_number(value) and not pd.api.types.is_bool(value):
+    if not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
         raise MetricError(metric, f"returns a {type(value).__name__}, which is not a number")
-    if math.isinf(value):
-        raise MetricError(metric, f"returns {value}: return NaN where there is nothing to measure")
+    if math.isinf(value) if not isinstance(value, int) else abs(value) >= _TOO_LARGE:
+        shown = value if not isinstance(value, int) else f"an integer of {value.bit_length()} bits"
+        raise MetricError(metric, f"returns {shown}: return NaN where there is nothing to measure")
+    if problem := _unfit(metric, float(value)):
+        raise MetricError(metric, f"returns {value}, {problem}")
     return float(value) if metric.kind is Kind.REAL else int(value)
+
+
+_TOO_LARGE = 1 << 63
+"""Integers have 64 bits in tables."""
+
+
+def _unfit(metric: Metric, value: float) -> str:
+    """Why a metric of this kind and scale cannot have the value; empty if it can."""
+    if metric.kind is not Kind.REAL and not value.is_integer():
+        return f"which is not a whole number, as kind={metric.kind} says"
+    if metric.kind is Kind.COUNT and value < 0:
+        return f"which is below 0, and kind={metric.kind} says that it counts"
+    if metric.scale is Scale.SHARE and not 0 <= value <= 1:
+        return f"which is not from 0 to 1, as scale={metric.scale} says"
+    if metric.scale is Scale.LOGARITHMIC and value < 0:
+        return f"which is below 0, and scale={metric.scale} has no place for it"
+    return ""
 
 
 def _numbers(table: Table, run: Run) -> list[float]:
     """The rows of a table, one behind the other, in an order that depends on nothing but their numbers."""
     columns = list(table.columns)
     with _blamed(table):
-        rows = table.compute(run)[columns].astype(float)
-    return [float(number) for number in rows.sort_values(columns, na_position="first").to_numpy().ravel()]
+        rows: Any = table.compute(run)
+    if not isinstance(rows, pd.DataFrame) or not set(columns) <= set(rows.columns):
+        raise MetricError(table, f"returns no DataFrame with the columns {', '.join(columns)}")
+    try:
+        numbers = rows[columns].astype(float)
+    except (TypeError, ValueError):
+        raise MetricError(
+            table, f"returns a DataFrame with something else than numbers in {', '.join(columns)}"
+        ) from None
+    return [float(number) for number in numbers.sort_values(columns, na_position="first").to_numpy().ravel()]
 
 
 @contextmanager
 def _blamed(what: Metric | Table) -> Iterator[None]:
+    """Make a MetricError of whatever the function raises, except for errors of the trace and Ctrl-C."""
     try:
         yield
     except UserError:  # of the trace
         raise
-    except Exception as error:
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        raise MetricError(what, f"fails: {type(error).__name__}: {error} ({at.filename}:{at.lineno})") from error
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename == _place(what)[1]]
+        at = (own or frames)[-1]
+        text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+        raise MetricError(what, f"fails: {text} ({at.filename}:{at.lineno})") from error

@@ -1,21 +1,12 @@
-"""Intervals: how far the mean over seeds may be from the true mean. Tables, figures, reports and tests take these.
+"""Intervals: how far the mean over seeds may be from the true mean.
 
-Student's interval is right for normal values. Two kinds of metric are not normal at few seeds: rates near 0 or 1, and
-what is never negative and now and then large, such as delays and counts. Their mean's interval leans to one side, so it
-is made on a scale on which it does not, the logit of rates and the logarithm of the others, and carried back. Thus it
-also stays where values can be. A metric says by its scale and kind which it is (`Metric.support`).
-
-On the scale, mean and standard error are the jackknife's (Tukey, 1958; Miller, 1974, "The jackknife: a review",
-Biometrika 61): each seed has a pseudo-value, n g(m) - (n - 1) g(m_i), with the mean m of all seeds, the mean m_i of all
-others, and the scale g. The usual one, g'(m) times the standard error of m (the delta method), takes the scale for a
-straight line, and covers lognormal delays less often. From six seeds on, Student's t has n - 2 degrees of freedom
-instead of n - 1, for the jackknife's error is less certain than the mean's (Hinkley, 1977, "Jackknife confidence limits
-using Student t approximations", Biometrika 64); that it is one degree less is measured. What else was tried, and how
-often each covers, is in docs/precision.md, by `benchmarks.precision_coverage`.
-
-Where a pseudo-value does not exist, because all other seeds are 0 or 1, the delta method does. Values outside of the
-scale have Student's interval. Values that are all the same were not seen to vary: both ends are the mean. One value
-has no interval. The ends follow from the values alone, in closed form, so a cluster finds those of one machine.
+Student's interval is right for normal values. Rates near 0 or 1, delays and counts lean to one side, so their interval
+is made on a scale on which they do not, the logit or the logarithm, and carried back (`Metric.support`). On the scale,
+mean and standard error are the jackknife's (Tukey, 1958; Miller, 1974, Biometrika 61): pseudo-values n g(m) - (n - 1)
+g(m_i) with the mean m of all seeds, the mean m_i of all but seed i, and the scale g. From six seeds on, t has n - 2
+degrees of freedom (Hinkley, 1977, Biometrika 64; one less is measured, see docs/guide/precision.md). Where a
+pseudo-value does not exist the delta method stands in; values outside of the scale have Student's interval. Equal
+values have an interval of no width, and one value has none.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The results of earlier aggregations: the metrics of each run, kept until its trace or the metrics' code changes.
+"""The store of earlier aggregations: the metrics of each run, until its trace or the metrics' code changes.
 
-DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
-right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.
-
-A row also has the values of a study's or a user's own metrics. Whoever asks for the metrics of every run alone may read
-any row, those with further values first: so `roambus figures` needs neither Spark nor a file of metrics again.
+DIR/aggregated/ holds Parquet files, each written in one step: after a kill at any moment every row in it is right. At
+worst some are there twice, or belong to traces that are gone. A damaged file counts as absent. Whoever asks for the
+metrics of every run alone may read rows with further values, too.
 """
 
 from __future__ import annotations

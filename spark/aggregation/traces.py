@@ -29,6 +29,7 @@ from roambus.bridge.runs.layout import (
     count_runs,
     further_runs,
     read_asked,
+    run_name,
 )
 from roambus.bridge.trace import parquet
 
@@ -49,11 +50,6 @@ class Trace:
     run: str
     size: int
     modified_ns: int
-
-
-def find_traces(results: Path) -> list[Path]:
-    """The trace files of all runs, in the order of their paths."""
-    return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
 
 
 def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
@@ -141,10 +137,3 @@ def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
         named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
         yield from map("/".join, itertools.product(*named))
     yield from (f"{point}/{SEED}={seed}" for point, seed in further_runs(asked))
-
-
-def run_name(file: Path) -> str:
-    """What tables call the run of a trace file: its folders from `agent=` on."""
-    parts = file.parent.parts
-    start = max(index for index, part in enumerate(parts) if part == TRACES)
-    return "/".join(parts[start + 1 :])

@@ -1,15 +1,11 @@
 """Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
-The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start it by
-itself, but keeps neither how it ended nor what it said last. So we start it, and environment variables tell PySpark
-where it is, as if spark-submit had started both. One Java serves all sessions of a process, one after the other, and so
-does its folder, for Spark keeps its name. It ends with the process, by the end of its standard input.
+The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start Java by
+itself, but keeps neither its exit status nor its last output. So we start it as spark-submit would, and environment
+variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, and end with it.
 
-Java keeps Spark's classes as it has read and checked them once, which halves the time of its next starts; it calls this
-class data sharing. An archive has two files: the classes of Java's own, of which the packaged Java brings no archive,
-and on top of them those of Spark that a session has used. Java itself sees whether they fit it and Spark's files, and
-does without them, silently, where they do not. Files that are damaged would end it, so they are tried first, by asking
-it for its version.
+An archive of classes (class data sharing) halves the next starts: one file of Java's own classes, and on top of it one
+of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried first.
 """
 
 from __future__ import annotations

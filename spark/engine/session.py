@@ -1,13 +1,11 @@
 """Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
-On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
-reached, which must be an address at which somebody answers. Its files lie in a private folder. What it needs to know it
-gets by environment variables, which are set for the start only.
+On this machine Spark binds the loopback address alone; on a cluster, the address from which the master is reached. Its
+files lie in a private folder. Settings reach it by environment variables, set for the start only.
 
-With Spark Connect, Spark runs in a server of its own, at an address such as sc://127.0.0.1:15002. Only DataFrames reach
-such a server, which is all that metrics need, and neither Java nor a driver is started here. The server must reach the
-traces by the same path, and must be of the Spark that roambus is installed with. Spark keeps in a process which of the
-two kinds of sessions it has, so that a process has one kind only.
+With Spark Connect (sc://HOST:PORT) Spark runs in a server, which gets DataFrames only; neither Java nor a driver starts
+here. The server needs the traces under the same path and the same Spark. A process has one kind of session only,
+because PySpark keeps which one it has.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Makes our package importable on an executor of a Spark cluster, where roambus need not be installed.
+"""Makes our package importable on executors of a Spark cluster, where roambus need not be installed.
 
-The package goes as a zip with the Spark session, named after its contents. On each machine it is unpacked once, in the
-user's cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later
-executor or sweep compiles the same code again. Each version of the code has a folder of its own; one that nobody has
-used for long is removed.
+The package goes as a zip with the Spark session, named after its contents. Each machine unpacks it once in the user's
+cache, where Numba keeps compiled code beside the sources; a version that has long been unused is removed.
 
-What executors call is sent by value: when it runs there, nothing of roambus can be imported yet. So `worker` and
-`measurer`, and what they call, use nothing of roambus.
+`worker` and `measurer` are sent by value, and use nothing of roambus: nothing can be imported yet when they run.
 """
 
 from __future__ import annotations
@@ -30,6 +27,7 @@ import pyarrow as pa
 from pyspark import SparkFiles, cloudpickle
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
+from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
 
 CACHE = Path("roambus", "packages")
@@ -37,8 +35,6 @@ KEPT_S = 30 * 24 * 3600
 """How long a package that nobody uses is kept."""
 
 DISTRIBUTION = "roambus"
-_PACKAGE = Path(__file__).parents[2]
-"""The folder of our package."""
 _LEFT_OUT = ("__pycache__", "omnet")
 """Executors compile for themselves, and find the modules for Castalia by their own environment."""
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
@@ -55,9 +51,9 @@ def pack(folder: Path) -> Path:
 
 
 def _contents() -> Iterator[tuple[str, bytes]]:
-    for path in _files(_PACKAGE):
-        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
-    yield f"{_PACKAGE.name}/{COMMIT_FILE}", commit_of_code().encode()
+    for path in _files(PACKAGE_FOLDER):
+        yield str(path.relative_to(PACKAGE_FOLDER.parent)), path.read_bytes()
+    yield f"{PACKAGE_FOLDER.name}/{COMMIT_FILE}", commit_of_code().encode()
     for name in ("METADATA", "entry_points.txt"):
         yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
 

@@ -1,13 +1,10 @@
-"""The metrics of every run, each declared and computed in one place: a function of a run's tables.
+"""The metrics of every run, each declared and computed in one place.
 
 A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
-metric's name in tables, on the command line and in exports; its docstring says what it means. It returns a number, or
-NaN where there is nothing to measure. Everything else is derived from that: the column's type, the axes of figures,
-the tables of the report, what a comparison and an export call the metric, and the units of data frames. Metrics of a
-study, and those of one's own, are written in the same way (docs/metrics.md), and these here are the examples.
+column in tables and exports, and its docstring the meaning. It returns a number, or NaN where there is nothing to
+measure. Types of columns, axes of figures and tables of reports follow from that.
 
-Tables are those of `roambus.spark.metrics.run`, which brings pandas with it. It is not imported before something is
-computed, so that a list of metrics is there at once.
+`roambus.spark.metrics.run`, which brings pandas, is not imported before a metric is computed.
 """
 
 from __future__ import annotations
@@ -102,6 +99,9 @@ class Metric:
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
     """Makes a metric of a function; `options` are `scale`, `kind`, `skewed` and `is_main`, as `Metric` has them."""
+    for name, kind in (("scale", Scale), ("kind", Kind)):
+        if not isinstance(given := options.get(name, next(iter(kind))), kind):
+            raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
 
     def declare(compute: Callable[[Run], float]) -> Metric:
         meaning = " ".join((inspect.getdoc(compute) or "").split())
@@ -150,7 +150,7 @@ def sent_metric(column: str) -> Metric:
 
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
-    """Pairs of a notification and a subscriber whose filter matches it."""
+    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
     return len(run.pairs)
 
 
@@ -174,7 +174,10 @@ def duplicates(run: Run) -> float:
 
 @metric("unexpected", kind=Kind.COUNT)
 def unexpected(run: Run) -> float:
-    """Pairs delivered to a subscriber whose filter does not match."""
+    """Pairs delivered to a node that did not want the notification when it was published, other than its publisher.
+
+    Its filter does not match, or it subscribed later. Nothing that the warm-up published counts.
+    """
     return run.unexpected
 
 
@@ -321,52 +324,37 @@ def migrations(run: Run) -> float:
 
 @metric("messages per migration", scale=Scale.LOGARITHMIC)
 def messages_per_migration(run: Run) -> float:
-    """Messages since the first migration, without notifications and upkeep, over the migrations.
+    """Messages that migrations cause, over the migrations.
 
-    It is unknown where heartbeats carry more than themselves.
+    The agent declares their types; of an agent that declares none the cost is unknown.
     """
-    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if _is_cost_known(run) else math.nan
+    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if run.migration_messages else math.nan
 
 
 @metric("bytes per migration", scale=Scale.LOGARITHMIC)
 def bytes_per_migration(run: Run) -> float:
-    """Bytes of the messages of migrations, without headers, over the migrations; unknown as their number is."""
-    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if _is_cost_known(run) else math.nan
+    """Bytes of the messages that migrations cause, without headers, over the migrations."""
+    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if run.migration_messages else math.nan
 
 
 @metric("bytes per message of migrations", scale=Scale.LOGARITHMIC)
 def migration_message_mean_b(run: Run) -> float:
-    """Bytes of a message of migrations, without headers, mean over these messages; unknown as their number is."""
-    return _sizes_of_migrations(run).mean() if _is_cost_known(run) else math.nan
+    """Bytes of a message that migrations cause, without headers, mean over these messages."""
+    return _sizes_of_migrations(run).mean()
 
 
 @metric("largest message of migrations", "B", kind=Kind.WHOLE)
 def migration_message_max_b(run: Run) -> float:
-    """Bytes of the longest message of migrations, without headers; unknown as their number is."""
-    return _sizes_of_migrations(run).max() if _is_cost_known(run) else math.nan
-
-
-def _since_first_migration(run: Run) -> pd.DataFrame:
-    # Without a migration, from NaN on, there is nothing.
-    since: pd.DataFrame = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
-    return since
+    """Bytes of the longest message that migrations cause, without headers."""
+    return _sizes_of_migrations(run).max()
 
 
 def _sizes_of_migrations(run: Run) -> pd.Series[int]:
-    """What was sent since the first one, without notifications and what keeps tree and links up in any case."""
-    since = _since_first_migration(run)
-    return since.bytes[~since.message_type.isin(["PUB", "REP", "HEARTBEAT", "ACK"])]
-
-
-def _is_cost_known(run: Run) -> bool:
-    """Whether all heartbeats since the first migration are equally long, and so are upkeep and nothing else.
-
-    Where their lengths differ they carry more, such as the places of subscribers (MFT-PubSub's `beats_migrate`), or
-    whole messages in bundles. Nobody can tell from a trace which of them are of a migration: without them a migration
-    would look cheap.
-    """
-    since = _since_first_migration(run)
-    return since.bytes[since.message_type == "HEARTBEAT"].nunique() <= 1
+    """The sizes of the messages that migrations cause, from the first migration on."""
+    # Without a migration, from NaN on, there is nothing.
+    since = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
+    sizes: pd.Series[int] = since.bytes[since.message_type.isin(run.migration_messages)]
+    return sizes
 
 
 # What metrics compute with

@@ -1,40 +1,37 @@
-"""Further metrics: of a study for its own sweeps, or of a user for any sweep.
+"""Further metrics: of a study for its sweeps, or of a user for any sweep.
 
-It is written like the metrics of every run (`roambus.spark.metrics.catalogue`), and reaches tables, figures, reports,
-comparisons and exports in the same way. A table of single observations is a function, too, under `table`: it returns a
-DataFrame with any number of rows a run, of numbers alone. What is measured is kept run by run, so that a run is read
-once, and again only when its trace or the code changes. That code is the file of the function and whatever that
-imports of the project that it is in.
-
-Metrics of a user's own are in a Python file, or in an installed package that names its module as an entry point of the
-group `roambus.metrics`.
+They are written like those of `roambus.spark.metrics.catalogue`, in a Python file or in an installed package that names
+its module as an entry point of the group `roambus.metrics`. `table` makes a table of single observations: a function
+that returns a DataFrame of numbers with any number of rows a run. Values are kept run by run, until the trace or the
+code changes: the function's file and all that it imports of its own project.
 """
 
 from __future__ import annotations
 
-import ast
 import sys
-import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import entry_points
-from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from roambus.bridge.agents import import_file, import_installed
+from roambus.bridge.code import code_hash, find_source, import_file, import_installed
+from roambus.bridge.entry_points import METRICS as GROUP
+from roambus.bridge.entry_points import named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
-from roambus.spark.metrics.catalogue import METRICS, Metric, metrics_in
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from roambus.spark.metrics.run import Run
 
-GROUP = "roambus.metrics"
+
+RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n", "runs", "points"))
+"""The names that tables of results have for columns and files of their own."""
+AXIS_PREFIX = "axis_"
+"""The beginning of the column of an axis that is called like a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +79,18 @@ class Extra:
 NOTHING = Extra()
 
 
+def check_reference(where: str, reference: str) -> None:
+    """Raise UserError, which begins with `where`, for a file that is not there or a package that is not installed."""
+    if reference.endswith(".py"):
+        if not Path(reference).is_file():
+            raise UserError(f"{where}: there is no file {reference}")
+    elif reference not in (known := named(GROUP)):
+        raise UserError(f"{where}: {unknown('metrics', reference, known)}; or give path/to/file.py")
+
+
 def own_metrics(reference: str) -> Extra:
     """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
-    what, points = f"metrics {reference!r}", {point.name: point.value for point in entry_points(group=GROUP)}
+    what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
     if reference.endswith(".py"):
         module = import_file(what, Path(reference))
     elif reference in points:
@@ -95,9 +101,18 @@ def own_metrics(reference: str) -> Extra:
     found = Extra(metrics_in(names), tuple(one for one in names.values() if isinstance(one, Table)))
     if not found.modules():
         raise UserError(f"{what}: no function there is a metric: write @metric(TITLE) over one, with metric of roambus")
+    _check_names(what, found)
+    return found
+
+
+def _check_names(what: str, found: Extra) -> None:
+    """Raise UserError for a name that tables have for something else."""
     if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
         raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
-    return found
+    columns = [*(one.column for one in found.metrics), *(column for one in found.tables for column in one.columns)]
+    for name in (*columns, *(one.name for one in found.tables)):
+        if name in RESERVED or name.startswith((SENT_PREFIX, AXIS_PREFIX)):
+            raise UserError(f"{what}: results have {name} for something else: give it another name")
 
 
 def all_own_metrics(references: Iterable[str]) -> Extra:
@@ -109,56 +124,11 @@ def all_own_metrics(references: Iterable[str]) -> Extra:
 
 
 def digest_of(modules: Iterable[str], more: str = "") -> str:
-    """A digest of these modules and of all that they import of their project, and of a text."""
-    digest = sha256(more.encode())
-    for name, file in sorted(project_files(modules).items()):
-        digest.update(name.encode() + b"\0" + sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
+    """A digest of these modules, of all that they import of their project and of roambus, and of a text."""
+    return sha256(more.encode() + code_hash(files_of(modules))).hexdigest()
 
 
-def project_files(modules: Iterable[str]) -> dict[str, Path]:
-    """The files of these modules, and of whatever they import that belongs to the same project, by their names."""
-    found: dict[str, Path] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
-        if name not in found and (file := _file_of(name)):
-            found[name] = file
-            waiting += [other for other in _imports(name, file) if _is_of_project(name, other)]
-    return found
-
-
-def _file_of(name: str) -> Path | None:
-    """The source of a module, which need not have been imported; None if there is none."""
-    module: ModuleType | None = sys.modules.get(name)
-    try:
-        origin = module.__file__ if module else getattr(find_spec(name), "origin", None)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
-
-
-def _imports(name: str, file: Path) -> Iterator[str]:
-    """The names of all modules that a module may import: of `from a import b` both a and a.b."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            origin = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
-            yield from (origin, *(f"{origin}.{alias.name}" for alias in node.names))
-
-
-def _is_of_project(name: str, other: str) -> bool:
-    """Whether a module belongs to the project of another: it is in the same package, or neither is installed."""
-    if name.partition(".")[0] == other.partition(".")[0]:
-        return True
-    return not any(map(is_installed, (name, other)))
-
-
-def is_installed(name: str) -> bool:
-    """Whether a module is ours, or where packages are installed."""
-    file = _file_of(name)
-    places = map(sysconfig.get_path, ("purelib", "platlib", "stdlib"))
-    ours = name.partition(".")[0] == __name__.partition(".")[0]
-    return ours or file is None or any(file.is_relative_to(place) for place in places)
+def files_of(modules: Iterable[str]) -> list[Path]:
+    """The source files of these modules."""
+    files = (Path(str(getattr(sys.modules.get(name), "__file__", None) or find_source(name) or "")) for name in modules)
+    return sorted(file for file in files if file.suffix == ".py")

@@ -1,33 +1,12 @@
 """A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
 
-A table is made when somebody asks for it for the first time, and then kept. Its rows are in the order of time. Times
-are in seconds, and what a row does not have is missing: NaN, or None for a text.
+A table is made on first use and kept; each caller gets a copy of its own. Rows are in the order of time, times are in
+seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences: neither
+frames sent then nor notifications published then. Of the parents of that time a node's last counts as its first. Energy
+is that of the whole run, because a run reports it at its end only.
 
-- `run.publications`: a row for each notification published, with `time_s`, `node` (its publisher), `notification_id`
-  and `detail`, the list of the subscribers that are to get it.
-- `run.deliveries`: a row for each delivery, repeated ones included, with `time_s`, `node` (the subscriber),
-  `notification_id` and `hops`.
-- `run.pairs`: a row for each notification and each subscriber that is to get it, with `notification_id`, `subscriber`,
-  `published_s`, `routed` (whether the protocol began to deliver it), `deliveries` (how many there were), and of the
-  first one `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the one of fewest hops is the first.
-- `run.sends`: a row for each packet that a node handed to the network stack, with `time_s`, `node`, `message_type` (a
-  category) and `bytes` (without headers; 0 if the row does not say).
-- `run.nodes`: a row for each node, which is the index, with `role`, `messages` (how many it sent), `air_bytes` (how
-  long these were on the air, headers included), `energy_mj` and `died_s`.
-- `run.heard`: a row for each notification that a node hears, as often as it does, with `node` and `notification_id`;
-  there are none but in a trace of level full.
-- `run.migrations`: a row for each time that a node which once had a parent gets one again, with `time_s`, `node` and
-  `peer` (the new parent).
-- `run.absences`: a row for each absence that a client announces and that ends, with `node`, `left_s` and `back_s`.
-- `run.rows(event, ...)`: the rows of any events, or of all, with all columns (`roambus.bridge.trace.schema`).
-
-What a run does in its warm-up is in none of these but the last: neither what is sent then, nor a notification that is
-published then, whenever it is delivered. Of the parents of that time a node's last counts as its first. Energy is that
-of the whole run, because a run says it at its end only.
-
-A trace is read once, batch by batch, with numbers for texts. Packets are most of it, and of each 18 bytes are kept. Of
-all other rows those are kept that the tables are made of, and in a trace of up to WHOLE rows all; whoever asks for
-others in a longer one has the trace read again. So a run of 50 million rows takes less than 2 GiB.
+A trace is read once, batch by batch, with numbers for texts, and 18 bytes kept for each packet. Of other rows those are
+kept that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
 """
 
 from __future__ import annotations
@@ -35,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -49,7 +29,7 @@ from roambus.bridge.errors import mistakes_at
 from roambus.bridge.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import CODED_SCHEMA, GREATEST_NODE, DamagedTraceError, read_coded, read_footer
-from roambus.bridge.trace.schema import AIR, USUAL_AIR, WARM_UP
+from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
 
 Result = TypeVar("Result")
 Floats = npt.NDArray[np.float64]
@@ -70,6 +50,19 @@ _OF_TABLES = (
 )  # fmt: skip
 
 
+def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
+    """Compute a function of a run once for each run. Every caller gets a table of its own to change."""
+
+    @wraps(function)
+    def get(run: Run) -> Result:
+        if function not in run.known:
+            run.known[function] = function(run)
+        found: Result = run.known[function]
+        return copy(found) if isinstance(found, pd.DataFrame | pd.Series) else found
+
+    return get
+
+
 class Run:
     """The run of a trace. Raises DamagedTraceError if it cannot be read; tables do, where a row makes no sense."""
 
@@ -79,6 +72,8 @@ class Run:
         self.warm_up_s = warm_up_of(file, footer.metadata)
         self.air = _air_of(file, footer.metadata)
         """Bytes of headers that each packet has on the air, and bit/s."""
+        self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
+        """The message types that migrations cause, as the agent declares them."""
         self.known: dict[Callable[..., Any], Any] = {}
         """What functions under `once` found."""
 
@@ -115,23 +110,28 @@ class Run:
         """How long the run was, without its warm-up."""
         return max(self.end_s - self.warm_up_s, 0.0)
 
-    @cached_property
+    @property
+    @once
     def publications(self) -> pd.DataFrame:
         """A row for each notification published."""
         rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
         return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def deliveries(self) -> pd.DataFrame:
         """A row for each delivery of a notification that was not published in the warm-up."""
         rows = self.rows(schema.DELIVER)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.HOPS]]
+        published = self.rows(schema.PUBLISH).drop_duplicates(schema.NOTIFICATION_ID)
+        publisher = rows[schema.NOTIFICATION_ID].map(published.set_index(schema.NOTIFICATION_ID)[schema.NODE])
+        rows = rows[rows[schema.NODE] != publisher]
         if self.warm_up_s:
-            published = self.rows(schema.PUBLISH)
             early = published[schema.NOTIFICATION_ID][published[schema.TIME_S] < self.warm_up_s]
             rows = rows[(rows[schema.TIME_S] >= self.warm_up_s) & ~rows[schema.NOTIFICATION_ID].isin(early)]
         return rows.reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def sends(self) -> pd.DataFrame:
         """A row for each packet that a node handed to the network stack."""
         return self._read[1].since(self.warm_up_s)
@@ -139,7 +139,7 @@ class Run:
     @property
     def pairs(self) -> pd.DataFrame:
         """A row for each notification and each subscriber that is to get it."""
-        return self._pairs[0]
+        return self._pairs[0].copy(deep=False)
 
     @property
     def unexpected(self) -> int:
@@ -149,8 +149,13 @@ class Run:
     @cached_property
     def _pairs(self) -> tuple[pd.DataFrame, int]:
         rows = self._coded([schema.PUBLISH, schema.ROUTE, schema.DELIVER]).unify_dictionaries()
+        publisher, is_early = self._publishers(rows)
         published, routed = (self._listed(rows, event) for event in (schema.PUBLISH, schema.ROUTE))
         delivered = _delivered(rows.filter(_is_of(rows, [schema.DELIVER])))
+        # A publisher's own notification is no delivery.
+        published, delivered = (
+            one.at(publisher[one.keys >> 16] != one.keys & GREATEST_NODE) for one in (published, delivered)
+        )
         keys, where = np.unique(published.keys, return_index=True)
         keys = published.keys[np.sort(where)]
         index = pd.Index(keys)
@@ -172,9 +177,18 @@ class Run:
         }
         table = pd.DataFrame(columns)
         table[DELAY_S] = difference_s(table[DELIVERED_S], table[PUBLISHED_S])
-        others, late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
-        unexpected = len(np.unique(others)) - len(np.unique(others[~late]))
-        return table[~early].reset_index(drop=True), unexpected
+        others, is_late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
+        before = np.isin(others, others[~is_late]) | is_early[others >> 16]
+        return table[~early].reset_index(drop=True), len(np.unique(others[~before]))
+
+    def _publishers(self, rows: pa.Table) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        """The publisher of each notification by its number, -1 if unknown, and whether the warm-up published it."""
+        published = rows.filter(_is_of(rows, [schema.PUBLISH]))
+        codes, count = _codes(published[schema.NOTIFICATION_ID]), len(_texts(rows[schema.NOTIFICATION_ID]))
+        publisher, is_early = np.full(count, -1), np.zeros(count, bool)
+        publisher[codes[::-1]] = published[schema.NODE].to_numpy()[::-1]  # the first publication stays
+        is_early[codes[published[schema.TIME_S].to_numpy() < self.warm_up_s]] = True
+        return publisher, is_early
 
     def _listed(self, rows: pa.Table, event: str) -> _Keyed:
         """A key for each subscriber that a row of this event lists."""
@@ -201,7 +215,8 @@ class Run:
         """Raises DamagedTraceError for a row of this event that does not hold the numbers that it has to hold."""
         raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
-    @cached_property
+    @property
+    @once
     def nodes(self) -> pd.DataFrame:
         """A row for each node."""
         roles, energies, deaths = (self.rows(event) for event in (schema.ROLE, schema.ENERGY, schema.DIE))
@@ -225,7 +240,8 @@ class Run:
         sums = np.bincount(self.sends[schema.NODE], values, minlength=GREATEST_NODE + 1)
         return pd.Series(sums[nodes], nodes)
 
-    @cached_property
+    @property
+    @once
     def migrations(self) -> pd.DataFrame:
         """A row for each time that a node which once had a parent gets one again."""
         parents = self.rows(schema.MIGRATE)[[schema.TIME_S, schema.NODE, schema.PEER]].dropna()
@@ -234,7 +250,8 @@ class Run:
         since = pd.concat([first, parents[~is_early]])
         return since[since.duplicated(schema.NODE)].reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def heard(self) -> pd.DataFrame:
         """A row for each notification that a node hears, as often as it does."""
         kept, _ = self._read
@@ -247,7 +264,8 @@ class Run:
         each: pd.DataFrame = late.assign(**{schema.NOTIFICATION_ID: ids}).explode(schema.NOTIFICATION_ID)
         return each.reset_index(drop=True)
 
-    @cached_property
+    @property
+    @once
     def absences(self) -> pd.DataFrame:
         """A row for each absence that a client announces and that ends."""
         moves = self.rows(schema.DETACH, schema.ATTACH)
@@ -270,19 +288,6 @@ def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
 
 
 # What metrics compute with
-
-
-def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
-    """Has a function of a run compute once for each run, however many metrics ask for what it returns."""
-
-    @wraps(function)
-    def get(run: Run) -> Result:
-        if function not in run.known:
-            run.known[function] = function(run)
-        found: Result = run.known[function]
-        return found
-
-    return get
 
 
 def billionths(seconds: Any) -> Any:
@@ -365,6 +370,10 @@ class _Keyed(NamedTuple):
     keys: Integers
     time_s: Floats
     hops: Floats = np.empty(0)
+
+    def at(self, chosen: npt.NDArray[np.bool_]) -> _Keyed:
+        """Return the chosen rows."""
+        return _Keyed(self.keys[chosen], self.time_s[chosen], self.hops[chosen] if len(self.hops) else self.hops)
 
 
 def _delivered(rows: pa.Table) -> _Keyed:

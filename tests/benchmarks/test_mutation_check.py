@@ -187,16 +187,16 @@ def test_a_modules_own_tests_run_first() -> None:
     """They most likely notice it."""
     (skip_ring,) = (protocol for protocol in PROTOCOLS if protocol.name == "skip-ring")
     first, _ = stages(ROOT, skip_ring, "python_protocol/papers/skip_ring/publications.py")
-    assert first[0] == "tests/python_protocol/skip_ring/test_publications.py"
+    assert first[0] == "tests/python_protocol/papers/skip_ring/test_publications.py"
 
 
 # Trials
 
 PARTS = ("bridge", "python_protocol", "experiments", "spark")
 """The folders that are parts of the package: roambus/ has a link to each."""
-MODULE = "python_protocol/simple/toy.py"
+MODULE = "python_protocol/papers/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
-TEST = """from roambus.python_protocol.simple.toy import twice
+TEST = """from roambus.python_protocol.papers.simple.toy import twice
 
 def test_twice() -> None:
     assert twice(3) == 6
@@ -207,7 +207,12 @@ def test_twice() -> None:
 def tree(tmp_path: Path) -> Path:
     """A tree with one function, and one test of it."""
     root = tmp_path / "tree"
-    for folder in (*FOLDERS, "python_protocol/simple", "tests/python_protocol", "tests/python_protocol/simple"):
+    for folder in (
+        *FOLDERS,
+        "python_protocol/papers/simple",
+        "tests/python_protocol",
+        "tests/python_protocol/papers/simple",
+    ):
         (root / folder).mkdir(parents=True, exist_ok=True)
         (root / folder / "__init__.py").touch()
     for part in PARTS:
@@ -215,7 +220,7 @@ def tree(tmp_path: Path) -> Path:
     for file in FILES:
         (root / file).write_text("")
     (root / MODULE).write_text(TOY)
-    (root / "tests/python_protocol/simple/test_toy.py").write_text(TEST)
+    (root / "tests/python_protocol/papers/simple/test_toy.py").write_text(TEST)
     return root
 
 
@@ -232,8 +237,11 @@ def mutant(source: str) -> Mutant:
 @pytest.mark.parametrize(
     ("source", "noticed_by"),
     [
-        ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
-        ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py"),
+        (
+            "def twice(x: int) -> int:\n    return 3 * x\n",
+            "tests/python_protocol/papers/simple/test_toy.py::test_twice",
+        ),
+        ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/papers/simple/test_toy.py"),
         pytest.param("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT, marks=pytest.mark.slow),
         ("def twice(x: int) -> int:\n    return x + x\n", None),
     ],
@@ -251,11 +259,14 @@ def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str,
 @pytest.mark.parametrize(
     ("source", "noticed_by"),
     [
-        ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
+        (
+            "def twice(x: int) -> int:\n    return 3 * x\n",
+            "tests/python_protocol/papers/simple/test_toy.py::test_twice",
+        ),
         pytest.param("def twice(x: int) -> int:\n    return x + x\n", None, marks=pytest.mark.slow),
         pytest.param(
             "def thrice(x: int) -> int:\n    return 3 * x\n",
-            "tests/python_protocol/simple/test_toy.py",
+            "tests/python_protocol/papers/simple/test_toy.py",
             marks=pytest.mark.slow,
         ),
         pytest.param("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT, marks=pytest.mark.slow),
@@ -276,8 +287,8 @@ def test_in_memory_only_the_tests_run_that_call_the_function(tree: Path, tmp_pat
     load_libraries()
     other = TEST.replace("test_twice", "test_slowly").replace("    assert", "    sum(range(1_000_000))\n    assert")
     tests = f"{other}\n{TEST}\ndef test_nothing() -> None:\n    assert True\n"
-    (tree / "tests/python_protocol/simple/test_toy.py").write_text(tests)
-    file = "tests/python_protocol/simple/test_toy.py"
+    (tree / "tests/python_protocol/papers/simple/test_toy.py").write_text(tests)
+    file = "tests/python_protocol/papers/simple/test_toy.py"
     found = InMemory(Workshop(tree, tmp_path / "copy").copy, [file])
     assert found.tests_of(MODULE, "twice") == [f"{file}::test_twice", f"{file}::test_slowly"]
     assert found.tests_of(MODULE, "thrice") == []
@@ -313,7 +324,7 @@ def test_a_survivor_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     """And is named."""
     code, text = said([NOTICED, SURVIVED], capsys)
     assert code == 1
-    assert "not noticed: python_protocol/simple/toy.py:2, twice: something" in text
+    assert "not noticed: python_protocol/papers/simple/toy.py:2, twice: something" in text
 
 
 def test_what_is_the_same_is_no_failure(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.tree_shape import SETTLED_S, largest_tree, shape_of
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.python_protocol.actions import MIGRATE, PUBLISH, ROLE, SEND
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.bridge.trace.schema import TraceRow
+from roambus.python_protocol.vocabulary import MIGRATE, PUBLISH, ROLE, SECOND, SEND
 
 LEADER = 0
 
@@ -16,13 +16,13 @@ def trace_of(parents: dict[int, int | None], *, later: dict[int, int | None] | N
     """Brokers that take these parents at once, and others in the middle of what counts."""
     writer = TraceWriter()
     for node in range(6):
-        writer.add(0, node, ROLE, detail="broker")
+        writer.add(TraceRow(0, node, ROLE, detail="broker"))
     for node, parent in parents.items():
-        writer.add(SECOND, node, MIGRATE, peer=parent)
+        writer.add(TraceRow(SECOND, node, MIGRATE, peer=parent))
     for node, parent in (later or {}).items():
-        writer.add((SETTLED_S + 1) * SECOND, node, MIGRATE, peer=parent)
+        writer.add(TraceRow((SETTLED_S + 1) * SECOND, node, MIGRATE, peer=parent))
     for node in (LEADER, LEADER, LEADER, 1, 2, 3):
-        writer.add((SETTLED_S + 1) * SECOND, node, SEND, "PUB", size=40)
+        writer.add(TraceRow((SETTLED_S + 1) * SECOND, node, SEND, "PUB", bytes=40))
     return writer
 
 
@@ -55,5 +55,5 @@ def test_only_the_largest_tree_counts() -> None:
 def test_a_protocol_without_a_tree_has_no_shape() -> None:
     """Nothing is said of it."""
     writer = TraceWriter()
-    writer.add(20 * SECOND, 0, PUBLISH, notification_id="0.0", detail="1")
+    writer.add(TraceRow(20 * SECOND, 0, PUBLISH, notification_id="0.0", detail="1"))
     assert shape_of(writer.table()) == {}

@@ -65,6 +65,7 @@ def test_who_ignores_the_end_of_the_terminal_goes_on() -> None:
     try:
         with termination_interrupts():
             signal.raise_signal(signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
 

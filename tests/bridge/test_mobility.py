@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.interface import Move
+from roambus.bridge.backend import Move
 from roambus.bridge.backends.radio.channel import Cells, cell_changes
 from roambus.bridge.mobility import Path, moves_until, path, positions
 from roambus.bridge.scenario.nodes import Line, Mobility, RandomWaypoint, Static

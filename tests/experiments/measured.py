@@ -73,6 +73,7 @@ def measurements(
         "set": {"time_limit": 200, "publish_until": 150},
         "axes": {"config": list(configs), "speed": list(speeds)},
         "agents": {agent: [agent, {}] for agent in agents},
+        "titles": {"mft": "MFT-PubSub", "aodv": "AODV"},
         "seeds": list(range(seeds)),
     }
     return Measurements(runs, mean_points(runs), sweep)

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
-from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
@@ -216,7 +216,9 @@ class TestMovementFile:
     def test_without_a_host_it_says_what_to_do(self, castalia: Program, tmp_path: Path) -> None:
         """It is the host that reads movement files."""
         folder = write_run(tmp_path / "run", WALK, template=walk_template(tmp_path, SETDEST))
-        assert "/.roambus/ways/0, a node's way; start `roambus serve` first" in run_alone(folder, castalia, status=1)
+        assert "/.roambus/ways/0, a node's way; start `roambus run --endpoint local` first" in run_alone(
+            folder, castalia, status=1
+        )
 
 
 class TestOtherMobility:

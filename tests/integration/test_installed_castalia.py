@@ -28,8 +28,8 @@ def test_a_run_on_castalia_needs_the_wheel_and_one_command(place: Place, tmp_pat
     run = "roambus run thesis --agent mft --backend castalia --set time_limit=6 --set publish_until=4"
     refused = place.run(f"{cache} {run}")
     assert refused.returncode == 2
-    assert refused.stderr.endswith("libroambus.so is not there: build it with roambus build castalia\n")
-    library = Path(place.succeed(f"{cache} roambus build castalia").splitlines()[-1])
+    assert refused.stderr.endswith("libroambus.so is not there: build it with roambus doctor --build castalia\n")
+    library = Path(place.succeed(f"{cache} roambus doctor --build castalia").splitlines()[-1])
     assert library.is_relative_to(tmp_path / "roambus" / "castalia")
     assert (place.folder / place.succeed(f"{cache} {run}").strip() / "trace.parquet").is_file()
     assert [*place.python.parents[1].rglob("*.o")] == []

@@ -232,7 +232,7 @@ def test_a_simulation_without_a_session(stand_in: Path, tmp_path: Path) -> None:
     (tmp_path / "script").write_text(LINE)
     ended = subprocess.run([stand_in, "script"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    assert "roambus serve" in ended.stderr
+    assert "roambus run --endpoint" in ended.stderr
 
 
 def session_keys(keys: CurveKeys) -> str:

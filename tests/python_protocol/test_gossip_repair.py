@@ -1,10 +1,11 @@
 """Gossip with repair: what a node has missed, it is sent by whoever has it."""
 
+from collections.abc import Sequence
 from random import Random
 
 from hypothesis import given, settings
 
-from roambus.python_protocol.actions import Action, Send, SetTimer
+from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.baselines import Flood, RepairingGossip, RepairParameters, RepairTimer, Summary
 from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId
@@ -30,7 +31,7 @@ def news(number: int) -> Flood:
 
 
 def tell(agent: RepairingGossip) -> list[Action]:
-    return list(agent.handle(TimerFired("tell"), SECOND))
+    return list(agent.handle(TimerFired("summary"), SECOND))
 
 
 def test_summaries_become_rare_while_nobody_differs() -> None:
@@ -75,9 +76,30 @@ def test_who_lacks_something_itself_tells_soon() -> None:
         hear(agent, news(2))
         tell(agent)
         tell(agent)
-        timers = [one for one in hear(agent, message) if isinstance(one, SetTimer) and one.key == "tell"]
+        timers = [one for one in hear(agent, message) if isinstance(one, SetTimer) and one.key == "summary"]
         assert len(timers) == 1
         assert timers[0].after < SECOND
+
+
+def drops(actions: Sequence[Action]) -> list[Note]:
+    return [one for one in actions if isinstance(one, Note) and one.name == "drop"]
+
+
+def test_what_is_too_old_to_be_requested_is_dropped_with_its_number() -> None:
+    """Of 80 that were published while a node was away 64 can be requested; so too where a gap leaves the digest."""
+    lost = Note("drop", message_type="FLOOD", peer=7, detail="16 notifications older than the newest 64")
+    assert drops(hear(make(), Summary((Held(7, 79, 2**64 - 1),)))) == [lost]
+    assert drops(hear(make(), news(79))) == [lost]
+    agent = make()
+    assert not [drop for number in range(20) for drop in drops(hear(agent, news(number)))]
+    assert drops(hear(agent, news(99))) == [lost]
+    assert not drops(hear(agent, Summary((Held(7, 99, 2**64 - 1),))))
+
+
+def test_nothing_is_dropped_while_nothing_is_missed() -> None:
+    """However many come."""
+    agent = make()
+    assert not [drop for number in range(200) for drop in drops(hear(agent, news(number)))]
 
 
 def test_publishers_take_turns_in_summaries() -> None:

@@ -11,20 +11,23 @@ import pytest
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Site, Sited, Sites, Started
+from roambus.python_protocol.events import Event, Publish, Started
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.settings import parameter_settings, parse_parameters
 from roambus.python_protocol.vocabulary import SECOND, NodeId, Role
 
-SITES = Sites((Site("only", None, (0, 1, 2), (3,)),))
+GIVEN = {"sites": "only:0..2/3"}
+"""Values of parameters that must be given."""
 
 
 def publishing(kind: type[Agent], subscribers: tuple[NodeId, ...]) -> tuple[Sequence[object], bytes]:
     """What a node asks for when it publishes twice, without what it notes, and all that it knows then."""
-    broker = Role.NONE if kind.needs_sites else Role.BROKER  # at a site, brokers have no application
-    agent = kind(3, Role.PUBLISHER | Role.SUBSCRIBER | broker, kind.parameters_type(), Random(1))
+    given = {name: text for name, text in GIVEN.items() if name in parameter_settings(kind.parameters_type)}
+    broker = Role.NONE if given else Role.BROKER  # at a site, brokers have no application
+    parameters = parse_parameters(kind.parameters_type, given)
+    agent = kind(3, Role.PUBLISHER | Role.SUBSCRIBER | broker, parameters, Random(1))
     news = [Notification(NotificationId(3, number), (("topic", "news"),)) for number in range(2)]
-    events: list[Event] = [Started(), *([Sited(SITES)] if kind.needs_sites else [])]
-    events += [Publish(one, subscribers) for one in news]
+    events: list[Event] = [Started(), *(Publish(one, subscribers) for one in news)]
     actions = [action for time, event in enumerate(events) for action in agent.handle(event, time * SECOND)]
     return [action for action in actions if not isinstance(action, Note)], pickle.dumps(vars(agent))
 

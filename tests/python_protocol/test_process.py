@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from roambus.python_protocol.actions import CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.agent import Agent, on, on_timer
+from roambus.python_protocol.agent import _TAKEN, Agent, on, on_timer
 from roambus.python_protocol.events import Attach, Publish, Received, Started, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
@@ -163,7 +163,7 @@ def test_handlers_can_be_called_hear_and_fire() -> None:
     assert list(make(Listener).handle(heard(Bye()), 0)) == list(make(Listener).handle(TimerFired("else"), 0)) == []
 
 
-@pytest.mark.parametrize("name", ["send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell"])
+@pytest.mark.parametrize("name", _TAKEN)
 def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
     """A method that would call itself instead is refused where it is written."""
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""`roambus build`: what is missing is named, and what is built lies where runs look for it."""
+"""`roambus doctor --build`: what is missing is named, and what is built lies where runs look for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def installed(sources: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call() -> Result:
-    return CliRunner().invoke(commands, ["build", "castalia"])
+    return CliRunner().invoke(commands, ["doctor", "--build", "castalia"])
 
 
 def test_in_a_checkout_all_goes_to_the_folder_build(sources: Path) -> None:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.command_line import MODULES, MOVED
+from roambus.command_line import commands
 from roambus.experiments import listing
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
@@ -53,7 +54,6 @@ class Listed(Agent):
         pass
 """
 COMMANDS = [
-    "render",
     "run",
     "rerun",
     "trace",
@@ -98,25 +98,24 @@ def test_agents_are_listed_and_shown_with_their_parameters(
 
 
 def test_there_are_few_commands() -> None:
-    """What one has to look through to find the one that is needed; and what has moved is none of them."""
-    assert len(MODULES) <= 25
-    assert not MOVED.keys() & MODULES
+    """The list of commands fits on a screen."""
+    assert len(commands.list_commands(click.Context(commands))) <= 22
 
 
-@pytest.mark.parametrize("command", MOVED)
-def test_a_command_that_has_moved_says_where_to(command: str, roambus: Roambus) -> None:
-    """In one line, as a usage error."""
-    done = roambus(command, "anything")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"Error: roambus {command} is now {MOVED[command]}\n"
+def test_there_are_few_options() -> None:
+    """Each command's own, with --json, -q and -v."""
+    context = click.Context(commands)
+    found = [commands.get_command(context, name) for name in commands.list_commands(context)]
+    options = [one for command in found if command for one in command.params if isinstance(one, click.Option)]
+    assert len(options) <= 205
 
 
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:
     """Printed, or written with its radio parameters file."""
-    printed = roambus("render", "field", "--agent", "mine.py", "--set", "nodes=7", "--seed", "5").out
+    printed = roambus("run", "field", "--render", "--agent", "mine.py", "--set", "nodes=7", "--seed", "5").out
     assert "SN.numNodes = 7\n" in printed
     assert "seed-set = 5\n" in printed
-    roambus("render", "field", "--agent", "mine.py", "--set", "nodes=7", "--seed", "5", "--out", "case")
+    roambus("run", "field", "--render", "--agent", "mine.py", "--set", "nodes=7", "--seed", "5", "--out", "case")
     assert (folder / "case" / "run.ini").read_text() == printed
     assert (folder / "case" / "CC2420.txt").is_file()
 
@@ -213,9 +212,9 @@ def test_unknown_agents_templates_and_variables_are_refused(refused: Refused) ->
 
 
 def test_an_unknown_ini_key_is_refused_with_its_line(folder: Path, refused: Refused, roambus: Roambus) -> None:
-    """Of the rendered ini, which `roambus render` would show; nothing is left behind."""
+    """Of the rendered ini, which `roambus run --render` would show; nothing is left behind."""
     (folder / "bad.ini.j2").write_text('{% include "field.ini.j2" %}\nSN.wirelessChannel.sigmaa = 3\n')
-    rendered = roambus("render", "bad.ini.j2", "--agent", "mine.py").out.splitlines()
+    rendered = roambus("run", "bad.ini.j2", "--render", "--agent", "mine.py").out.splitlines()
     line = rendered.index("SN.wirelessChannel.sigmaa = 3") + 1
     message = f"bad.ini.j2 (rendered):{line}: SN.wirelessChannel.sigmaa: unknown key"
     refused(message, "run", "bad.ini.j2", "--agent", "mine.py")

@@ -11,8 +11,9 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from roambus.command_line import commands
-from roambus.commands.inventory import VARIABLE
-from tests.roambus.conftest import Roambus
+
+VARIABLE = "_ROAMBUS_COMPLETE"
+"""The environment variable by which the script of a shell asks; click makes it of the program's name."""
 
 
 def completed(*words: str) -> list[str]:
@@ -25,7 +26,7 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (("ren",), ["render"]),
+        (("rer",), ["rerun"]),
         (("run", "th"), ["thesis"]),
         (("run", "thesis", "--agent", "mf"), ["mft", "mft-lean"]),
         (("run", "thesis", "--set", "brok"), ["brokers="]),
@@ -37,7 +38,7 @@ def completed(*words: str) -> list[str]:
         (("show", "hops_me"), ["hops_mean"]),
         (("show", "thesis-b"), ["thesis-bare"]),
         (("list", "st"), ["studies"]),
-        (("completion", "z"), ["zsh"]),
+        (("doctor", "--build", "c"), ["castalia"]),
         (("run", "nowhere", "--set", "brok"), []),
     ],
 )
@@ -60,15 +61,23 @@ def test_an_agent_in_a_file_is_not_run_by_pressing_a_key(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_scripts_too(roambus: Roambus, shell: str) -> None:
+def test_other_shells_have_scripts_too(shell: str) -> None:
     """The script asks by the variable that the command looks for."""
-    assert f"{VARIABLE}={shell}_complete" in roambus("completion", shell).out
+    script = subprocess.run(
+        [sys.executable, "-m", "roambus"],
+        env={**os.environ, VARIABLE: f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert f"{VARIABLE}={shell}_complete" in script
 
 
 def test_bash_completes_with_the_script() -> None:
     """A real bash, which asks the installed command."""
     ask = (
-        'eval "$(roambus completion bash)"; COMP_WORDS=(roambus run thes); COMP_CWORD=2; _roambus_completion roambus; '
+        'eval "$(_ROAMBUS_COMPLETE=bash_source roambus)"; '
+        "COMP_WORDS=(roambus run thes); COMP_CWORD=2; _roambus_completion roambus; "
     )
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(

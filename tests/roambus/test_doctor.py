@@ -137,8 +137,8 @@ def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
     expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
-    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus build castalia")
-    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it again with roambus build castalia"):
+    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus doctor --build castalia")
+    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it again with roambus doctor --build castalia"):
         find_installation()
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
     assert told("modules for Castalia")[0] is Status.OK
@@ -162,7 +162,7 @@ def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     """So are those that lack a library; without sources there is other advice than without a build."""
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, "0" * 64)
-    told_to = "run roambus build castalia"
+    told_to = "run roambus doctor --build castalia"
     assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
     library.unlink()
     assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
@@ -185,8 +185,10 @@ def test_an_adapter_for_another_ns3_is_broken(ns3: Path) -> None:
     assert told("adapter for ns-3")[0] is Status.OK
     write(ns3, f"...ns-3 3.43, ...{SCHEMA_HASH.hex()}...")
     wrong = f"{ns3} was built with ns-3 3.43, and NS3_ROOT has 3.44"
-    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus build ns3")
-    with pytest.raises(UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus build ns3"):
+    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus doctor --build ns3")
+    with pytest.raises(
+        UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus doctor --build ns3"
+    ):
         find_adapter()
 
 

@@ -13,7 +13,7 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.command_line import commands
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.study import load_study
-from tests.bridge.test_run import plan_of
+from tests.bridge.runs.test_run import plan_of
 
 RUN = ["run", "field", "--agent", "beacon", "--backend", "ideal", "--set", "nodes=3", "--set", "time_limit=2"]
 SWEEP = ["sweep", "field", "--agents", "beacon", "--backend", "ideal", "--set", "nodes=3", "--set", "time_limit=2"]
@@ -78,13 +78,13 @@ def test_the_folder_that_a_user_gives_may_be_a_link(tmp_path: Path) -> None:
 
 def test_a_link_for_a_sweep_of_a_study_is_refused(elsewhere: Path, tmp_path: Path) -> None:
     """A study with several sweeps gives each a folder of its name in --out."""
-    chosen = load_study("tuned")
+    chosen = load_study("caching")
     assert len(chosen.sweeps) > 1
     link = tmp_path / "results" / chosen.sweeps[-1].name
     link.parent.mkdir()
     link.symlink_to(elsewhere)
     with pytest.raises(UserError, match=f"{link}: this is a link"):
-        commands(["reproduce", "tuned", "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
+        commands(["reproduce", "caching", "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
 
 
 def test_a_link_inside_the_folder_of_a_run_is_refused(elsewhere: Path, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.trials.trap import CANARY, lay
 from tests.support.places import ROOT
+from tests.support.trap import CANARY, lay
 
 LOOKING = {
     "aggregate": ["aggregate", "."],
     "compare": ["compare", ".", "--metric", "messages_per_node"],
     "figures": ["figures", "."],
-    "export": ["export", ".", "--format", "sca,vec,jsonl"],
+    "export": ["export", ".", "--format", "sca,vec"],
     "replay": ["replay", "RUN", "--export", "film.html"],
     "replay --again": ["replay", "RUN", "--again", "--export", "again.html"],
     "replay --with": ["replay", "RUN", "--with", "RUN", "--export", "both.html"],
@@ -58,7 +58,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, d
 _PROGRAM = """
 import sys
 sys.path.append({root!r})  # for the watch alone: the command finds roambus where it is installed
-from benchmarks.trials.watched import watch_all
+from tests.support.watched import watch_all
 sys.path.remove({root!r})
 import json, pathlib
 watch_all(pathlib.Path(sys.argv[1]), json.load(sys.stdin))

@@ -14,12 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
-from roambus.bridge.trace.schema import TRACE_SCHEMA, WARM_UP
-from roambus.python_protocol.actions import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
+from roambus.bridge.trace.schema import MIGRATION_MESSAGES, TRACE_SCHEMA, WARM_UP
+from roambus.python_protocol.vocabulary import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
 from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.run import Run
 
 Row = dict[str, object]
+MIGRATING = ("SUB", "BMIG", "BTAB", "MIG")
+"""The message types that migrations cause in these traces."""
 
 
 def _row(time_s: float, node: int, event: str, **fields: object) -> Row:
@@ -71,14 +73,17 @@ def energy(time_s: float, node: int, millijoules: float) -> Row:
     return _row(time_s, node, ENERGY, detail=f"{millijoules:.6f}")
 
 
-def write_trace(results: Path, run: str, rows: Iterable[Row], warm_up_s: float = 0) -> Path:
+def write_trace(
+    results: Path, run: str, rows: Iterable[Row], warm_up_s: float = 0, migrating: Sequence[str] = MIGRATING
+) -> Path:
     """Writes the trace of `run` ("agent=mft/speed=2/seed=0") below `results`; returns the file."""
     file = results / TRACES / run / TRACE_FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     ordered = sorted(rows, key=lambda row: float(str(row["time_s"])))
     table = pa.Table.from_pylist(ordered, TRACE_SCHEMA)
-    if warm_up_s:
-        table = table.replace_schema_metadata({WARM_UP: str(warm_up_s)})
+    warm_up = {WARM_UP: str(warm_up_s)} if warm_up_s else {}
+    migrations = {MIGRATION_MESSAGES: " ".join(migrating)} if migrating else {}
+    table = table.replace_schema_metadata({**warm_up, **migrations})
     with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
         pq.write_table(table, opened, write_page_checksum=True)
     return file

@@ -13,8 +13,7 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay, ParentChange
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.caching import Caching
 from roambus.python_protocol.papers.caching.broker import Broker
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime

@@ -22,7 +22,6 @@ from roambus.experiments.exploring.world import World as ExploredWorld
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Constraint, Filter, Operator
-from roambus.python_protocol.mft.spreading import SpreadingBroker
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
@@ -31,20 +30,6 @@ from tests.support.seen_agents import run_seen
 QUIET = 400 * MILLISECOND
 """Long enough for every cascade in a tree of 30 brokers with links of 1 ms to end."""
 TOPICS = 3
-IN_BUNDLES = {
-    "link_layer": "true",
-    "bundles": "true",
-    "heartbeat_interval": "20ms",
-    "quiet_rounds": "1",
-    "bundle_delay": "1ms",
-    "spread_delay": "1ms",
-    "spread_patience": "5ms",
-    "ack_delay": "4ms",
-    "link_time_out": "20ms",
-    "link_time_out_min": "10ms",
-    "link_time_out_max": "40ms",
-}
-"""Parameters of MFT-PubSub with which it beats and sends bundles on the given tree, at the pace of links of 1 ms."""
 
 
 def topic(number: int) -> Filter:
@@ -318,17 +303,8 @@ class Result:
         }
         delivered = {(row["node"], row["notification_id"]) for row in of(self.rows, "deliver")}
         stored = {(row["peer"], row["notification_id"]) for row in of(self.rows, "store")}
-        left = {one for one in stored if one[0] in self._unreached()} | self._kept()
+        left = {one for one in stored if one[0] in self._unreached()}
         return {one for one in routed - delivered - left if self._never_unsubscribed(one[0])}
-
-    def _kept(self) -> set[tuple[NodeId, str]]:
-        """(subscriber, notification) that a broker which spreads still has for somebody out of reach."""
-        return {
-            (subscriber, str(notification))
-            for _, broker in self._brokers()
-            if isinstance(broker, SpreadingBroker)
-            for subscriber, notification in broker.kept_for_unreached()
-        }
 
     def doubled(self) -> set[tuple[NodeId, str]]:
         """(subscriber, notification) that came more than once."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.record.record_file import recorded
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter

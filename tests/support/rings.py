@@ -11,17 +11,30 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count, pairwise
 from random import Random
+from typing import NamedTuple
 
 from roambus.python_protocol.actions import Send, SetTimer
+from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
-from roambus.python_protocol.papers.skip_ring.corrupted import AloneParameters, BuildRingAlone, Stored
+from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, position
+from roambus.python_protocol.papers.skip_ring.messages import Introduce, Linearize, SkipRingParameters
+from roambus.python_protocol.papers.skip_ring.ring import BuildRing
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 
 ROUND: SimTime = SECOND
 PLACES = ("left", "right", "ring")
 
 Place = tuple[NodeId, str]
+
+
+class Stored(NamedTuple):
+    """What a node stores at first: its own label, and the nodes in its three places, whose labels it knows."""
+
+    label: Label
+    left: NodeId | None
+    right: NodeId | None
+    ring: NodeId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +44,44 @@ class Start:
     stored: tuple[Stored, ...]
     false: tuple[tuple[Place, Label], ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The start as the agent's parameter has it."""
-        return "+".join(
-            f"{one.label}:{','.join('-' if other is None else str(other) for other in one[1:])}" for one in self.stored
-        )
+
+class BuildRingAlone(Agent):
+    """The extended BuildRing without a supervisor; each node has its label for good."""
+
+    parameters: SkipRingParameters
+
+    def __init__(self, node: NodeId, start: Start, parameters: SkipRingParameters, random: Random) -> None:
+        super().__init__(node, Role.NONE, parameters, random)
+        places = [None if one is None else Reference(one, start.stored[one].label) for one in start.stored[node][1:]]
+        self.own = Reference(node, start.stored[node].label)
+        self.ring = BuildRing(node, 1, parameters, of=self)
+        self.ring.label = self.own.label
+        self.ring.left, self.ring.right, self.ring.ring = places
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
+
+    @on_timer(TIMEOUT)
+    def timeout(self, key: str, now: SimTime) -> None:
+        self.set_timer(TIMEOUT, self.parameters.round)
+        self.ring.timeout(self.own)
+
+    @on(Introduce)
+    def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
+        self.ring.introduced(self.own, message)
+
+    @on(Linearize)
+    def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
+        self.ring.delegated(self.own, message)
 
 
 class Network:
     """All nodes with their channels, in which a message stays for a time that is drawn up to `delay`."""
 
     def __init__(self, start: Start, random: Random, delay: SimTime, *, probe_ends: bool = True) -> None:
-        parameters = AloneParameters(start=start.text, probe_ends=probe_ends)
-        self.nodes = [BuildRingAlone(node, Role.NONE, parameters, random) for node in range(len(start.stored))]
+        parameters = SkipRingParameters(probe_ends=probe_ends)
+        self.nodes = [BuildRingAlone(node, start, parameters, random) for node in range(len(start.stored))]
         for (node, place), label in start.false:
             other = getattr(self.nodes[node].ring, place)
             setattr(self.nodes[node].ring, place, Reference(other.node, label))

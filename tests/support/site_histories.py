@@ -8,11 +8,12 @@ from random import Random
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay
-from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated.site_state import Peer
+from roambus.python_protocol.papers.replicated.sites import Site, Sites
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
-from tests.python_protocol.replicated.network import (
+from tests.python_protocol.papers.replicated.network import (
     QUIET,
     Result,
     about,
@@ -22,6 +23,7 @@ from tests.python_protocol.replicated.network import (
     check_silence,
     check_tables,
     check_total,
+    links_of,
     published,
     run,
     sites_of,
@@ -131,7 +133,7 @@ def draw_crashes(random: Random) -> History:
     """
     sites = sites_of([None], [2])
     publisher, subscriber = sites[0].clients
-    delays = tuple(LinkDelay(a, b, random.choice((1, 1, 1, 3, 20)) * MILLISECOND) for a, b in sites.links())
+    delays = tuple(LinkDelay(a, b, random.choice((1, 1, 1, 3, 20)) * MILLISECOND) for a, b in links_of(sites))
     span = random.choice((20, 100, 1000)) * MILLISECOND
     faults = sorted(
         (fault for broker in sites[0].brokers for fault in _crashes(random, broker, span)), key=lambda fault: fault.at
@@ -258,7 +260,7 @@ def _delays(random: Random, sites: Sites) -> tuple[LinkDelay, ...]:
     """All links alike, or each with a delay of its own; short and long ones are as likely."""
     typical = _delay(random)
     is_mixed = random.random() < 0.5
-    return tuple(LinkDelay(a, b, _delay(random) if is_mixed else typical) for a, b in sites.links())
+    return tuple(LinkDelay(a, b, _delay(random) if is_mixed else typical) for a, b in links_of(sites))
 
 
 def _delay(random: Random) -> SimTime:

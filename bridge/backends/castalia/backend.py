@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
@@ -35,7 +36,6 @@ from roambus.bridge.backends.castalia.simulators import (
     Ways,
     ways_of,
 )
-from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
@@ -266,7 +266,7 @@ class BridgedFactory:
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory(BridgedFactory):
-    """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
+    """Starts Castalia for each run; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "castalia"
 
@@ -286,7 +286,7 @@ class CastaliaFactory(BridgedFactory):
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory(BridgedFactory):
-    """Waits for a simulator that somebody starts; `roambus.bridge.backends.interface` says what a factory does."""
+    """Waits for a simulator that somebody starts; `roambus.bridge.backend` says what a factory does."""
 
     address: str | None = None
     """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""

@@ -99,9 +99,9 @@ def find_installation() -> Installation:
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():
-        raise UserError(f"{found.modules.library} is not there: build it with roambus build castalia")
+        raise UserError(f"{found.modules.library} is not there: build it with roambus doctor --build castalia")
     if wrong := other_release(found.modules.library, OMNETPP, OMNETPP_ROOT, release):
-        raise UserError(f"{wrong}: build it again with roambus build castalia")
+        raise UserError(f"{wrong}: build it again with roambus doctor --build castalia")
     return found
 
 

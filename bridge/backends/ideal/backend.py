@@ -26,8 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
-from roambus.bridge.backends.interface import (
+from roambus.bridge.backend import (
     Delivery,
     Failure,
     Hello,
@@ -38,6 +37,7 @@ from roambus.bridge.backends.interface import (
     Transmission,
     sent_before,
 )
+from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
 from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -321,7 +321,7 @@ class GivenGraph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The back-end of the scenario's tree, sites, graph or unit disk, with its delays, partitions and faults."""
+    """The back-end of the scenario's tree, graph or unit disk, with its delays, partitions and faults."""
     return _make(IdealBackend, scenario)
 
 
@@ -354,12 +354,10 @@ def graph_of(scenario: Scenario) -> GivenGraph:
 
 
 def given_graph(scenario: Scenario) -> GivenGraph | None:
-    """The scenario's tree, sites or graph; None means that its links follow from where its nodes are."""
+    """The scenario's tree or graph; None means that its links follow from where its nodes are."""
     ideal = scenario.ideal
     if scenario.tree:
         return GivenGraph((), tree_links(scenario.tree))
-    if scenario.sites is not None:
-        return GivenGraph(tuple(scenario.sites.links()), ideal.changes)
     if ideal.links or ideal.changes:
         return GivenGraph(ideal.links, ideal.changes)
     return None
@@ -375,7 +373,7 @@ def _disk(scenario: Scenario) -> GivenGraph:
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """Makes ideal back-ends; `roambus.bridge.backends.interface` says what a factory does."""
+    """Makes ideal back-ends; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "ideal"
 

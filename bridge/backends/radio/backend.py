@@ -1,19 +1,13 @@
-"""The embedded radio behind the interface of back-ends: it hands frames to the compiled loop, and takes deliveries.
+"""The embedded radio as a back-end: it hands frames to the compiled loop, and takes deliveries from it.
 
-1. A frame is a row in an array, and keeps its number until the loop is done with it. Python keeps the transmission
-   under that number, and gets the very message back with each delivery: nothing is encoded or copied for the loop.
-2. What the host sends is put into the inbox. One call then runs the loop to the next instant at which a frame arrives
-   or is refused, or to the host's wake-up, whichever is first.
-3. Deliveries of one instant are one step, by receiver; those of one frame come from the loop in this order already.
-4. If the loop stops for lack of room, the array in question is made longer, and the loop goes on where it was.
+1. A frame is a row in an array and keeps its number until the loop is done with it. Python keeps the transmission under
+   that number, so that nothing is encoded or copied for the loop.
+2. One call runs the loop to the next arrival or refusal of a frame, or to the host's wake-up.
+3. Deliveries of one instant are one step, by receiver.
+4. A loop that lacks room stops; its array grows, and it continues.
 
-This is on the way of every message, so it is written for speed: arrays are reached through their memory, which Python
-writes faster than through NumPy.
-
-Python's side of the back-end takes some 15 % of a run of the thesis' largest networks, twice what the compiled loop
-takes (docs/performance.md, "Where a run's time goes"). To read deliveries row by row where there are few was tried, and
-made no difference; to compile this module was not worth it, since what it calls are agents in plain Python
-(docs/performance.md).
+This module is on the path of every message: it reaches arrays through their memory, which Python writes faster than
+through NumPy.
 """
 
 from __future__ import annotations
@@ -31,7 +25,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.interface import (
+from roambus.bridge.backend import (
     DEATHS,
     Delivery,
     Failure,
@@ -46,13 +40,15 @@ from roambus.bridge.backends.interface import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
-from roambus.bridge.backends.radio.mac import PoissonSources, preambles_of
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.errors import BackendError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
 from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 FRAMES = 256
@@ -68,25 +64,30 @@ REASONS = {
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
     state.NO_ENERGY: "node has no energy left",
+    state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
+    state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
 }
 """The reason that a Failure gives."""
 
 
 class RadioBackend:
-    """Carries messages over the embedded radio; with `sources`, makes traffic of its own that it only counts."""
+    """Carry messages over the embedded radio; with `sources`, make traffic that is only counted."""
 
     def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
-        """Raises UserError for a scenario that this radio does not model."""
+        """Raise UserError for a scenario that this radio does not model."""
+        mac = mac_of(scenario)
+        scenario = mac.adapt(scenario)
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
-        # Frames that the loop has of its own come first, so that a number alone tells whose a frame is.
-        own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
+        traffic = len(scenario.nodes) if sources else 0
         self._scenario = scenario
         self._paths = paths_of(scenario)
-        self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
-        self._run = bind(self._state)
-        self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
-        self._free = list(range(own_frames, own_frames + FRAMES))
+        self._state = setup.state_of(scenario, self._paths, seeds, traffic, FRAMES)
+        self._run = bind(self._state, mac)
+        # Frames of the loop's own come first, so that a number alone tells whose a frame is.
+        frames = len(self._state.frames)
+        self._sent: list[Transmission | None] = [None] * frames
+        self._free = list(range(frames - FRAMES, frames))
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
@@ -105,7 +106,7 @@ class RadioBackend:
         return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
+        """Run to the next instant that concerns the host, as `Backend.advance` says."""
         for transmission in transmissions:
             node, at, destination, _, size = transmission
             if at < self._now:
@@ -115,13 +116,13 @@ class RadioBackend:
             airtime, refusal = self._kinds.get(size) or self._kind(size)
             frame = self._free.pop()
             self._sent[frame] = transmission
-            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0)
+            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0, 0)
             self._inbox[self._handed_over] = frame
             self._handed_over += 1
         return self._run_on(wake_up)
 
     def _run_on(self, wake_up: SimTime | None) -> Step | None:
-        """Runs the loop, makes room as often as it lacks some, and says what it has put into the outbox."""
+        """Run the loop, make room as often as it lacks some, and return its outbox."""
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
         # `GOING_ON` in place of the number of frames: the inbox was emptied before the loop stopped.
@@ -150,31 +151,32 @@ class RadioBackend:
         """The counts, the energy and the way-points up to now."""
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
+        counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
         died = self._state.batteries["died"]
         if died.any():
             counts[DEATHS] = (died // MICROSECOND).tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def mean_levels(self) -> tuple[float, float]:
-        """RSSI (dBm) and LQI (dB), as means over all frames received so far; they are NaN if there are none."""
+        """Mean RSSI (dBm) and LQI (dB) of all frames received so far; NaN without any."""
         nodes = self._state.nodes
         received = nodes["received"].sum() or math.nan
         return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
 
     def _kind(self, size: int) -> tuple[SimTime, int]:
-        """What depends on a message's size alone is computed once for each size: its airtime, and why it is refused."""
+        """Compute once for each size: its airtime, and the reason to refuse it."""
         kind = self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
         return kind
 
     def _take_memory(self) -> None:
-        """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
+        """Take the memory of the arrays: NumPy needs longer to write a record than `struct`."""
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
         self._released: NDArray[np.int64] = state.done["frame"]
         self._told: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
-        """Twice as many frames can be under way. What is in the inbox already stays there."""
+        """Make room for twice as many frames. The inbox stays."""
         room = len(self._sent)
         self._state = make_room_for_frames(self._state)
         self._take_memory()
@@ -182,7 +184,7 @@ class RadioBackend:
         self._free += range(room, 2 * room)
 
     def _deliveries(self, count: int) -> list[Delivery]:
-        """What the loop has put into the outbox. Most often that is one delivery, or those of one broadcast."""
+        """Return the deliveries in the outbox: most often one, or those of one broadcast."""
         if count == 1:
             receiver, frame, rssi, lqi = self._state.deliveries.item(0)
             sender, _, _, message, _ = self._transmission(frame)
@@ -198,7 +200,7 @@ class RadioBackend:
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
     def _failures(self, count: int) -> list[Failure]:
-        """Those of the frames done with that were refused; the others have left, and are nobody's news."""
+        """Return the released frames that were refused or failed; the others have left."""
         failures = []
         for frame, reason in self._state.done[:count].tolist():
             if reason != state.TAKEN:
@@ -214,7 +216,7 @@ class RadioBackend:
 
 
 class Readings:
-    """How wrong nodes read the strength of signals; the signals themselves do what they do."""
+    """Errors with which nodes read the strength of signals."""
 
     def __init__(self, scenario: Scenario) -> None:
         random, bound = Random(f"rssi/{scenario.seed}"), scenario.radio.rssi_offset_db
@@ -224,7 +226,7 @@ class Readings:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Self | None:
-        """Those of a scenario; None if all nodes read well."""
+        """Return the errors of a scenario; None without any."""
         radio = scenario.radio
         return cls(scenario) if radio.rssi_offset_db or radio.rssi_noise_db else None
 
@@ -238,17 +240,17 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class RadioFactory:
-    """Makes embedded radios; `roambus.bridge.backends.interface` says what a factory does."""
+    """Makes embedded radios; `roambus.bridge.backend` says what a factory does."""
 
     name: str = "radio"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Runs an instant, so that the radio is compiled once, before the workers ask for it."""
+        """Run an instant, so that the radio is compiled once, before the workers need it."""
         warm = RadioBackend(replace(scenario, time_limit=MICROSECOND))
         warm.open()
         warm.advance((), None)
         warm.close()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> RadioBackend:  # noqa: ARG002  # interface
-        """The radio of one run; raises UserError for a scenario that it does not model."""
+        """Return the radio of one run; raise UserError for a scenario that it does not model."""
         return RadioBackend(scenario)

@@ -1,22 +1,13 @@
 """The discrete-event engine: how the loop is compiled, its queue of events, and its random streams.
 
-What every model of the radio needs, and what knows no model:
-
-1. *Compiled parts.* Each function of the loop is `compiled`: it has neither a wrapper to be called from Python nor a
-   cache of its own, for LLVM inlines it into the one `entry_point`, which Numba caches on disk. Numba looks for changes
-   in the file of the cached function only, and cannot read a cache whose types have since been renamed. So the entry
-   point's name, which is that of its cache, ends in a fingerprint of every source of this folder: code that was edited
-   or upgraded finds no cache, and is compiled again.
+1. *Compiled parts.* LLVM inlines each `compiled` function into the one `entry_point`, which Numba caches on disk. Numba
+   sees changes of that function's file only, so the name of the cache ends in a fingerprint of every source of this
+   folder.
 2. *Events* are rows (time, code) of a binary heap. A code holds a sequence number, the kind of the event and the number
-   of the node or frame that it concerns, in this order in one integer. So comparing codes compares the order of
-   arrival, and at one time events come in the order in which they were pushed. The queue forgets nothing: who changes
-   its mind about a time compares the event with its own state when it comes.
-3. *Random numbers* come from SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*,
-   OOPSLA 2014), one stream for each purpose. NumPy's generators would be called through a function pointer here, and
-   cost several times as much.
-
-What was tried and is worse: a heap with four children a node is 5 % slower with 66 nodes and the same with 10,000
-(docs/performance.md).
+   of a node or frame, in one integer, so that events at one time come in the order in which they were pushed. The queue
+   forgets nothing: a stale event is recognised by the state that it meets.
+3. *Random numbers* come from SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), one stream for each purpose; NumPy's
+   generators would cost several times as much here.
 """
 
 from __future__ import annotations
@@ -25,6 +16,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -54,25 +46,30 @@ _OPTIONS = {
 
 
 def compiled(function: F) -> F:
-    """Makes a function a part of the compiled loop, which Python can call by its `py_func` only.
+    """Make a function a part of the compiled loop; Python can call it by its `py_func` only.
 
-    Inlining is left to LLVM, which is told to do it always: each call would hand over the whole State.
+    LLVM always inlines it: each call would hand over the whole State.
     """
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast("F", _numba.njit(**options, **_OPTIONS)(function))
 
 
-def entry_point(function: Callable[..., Any]) -> Any:
-    """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
-    function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
+def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
+    """Return a copy of a function with other meanings of its global names."""
+    return FunctionType(function.__code__, names, function.__name__)
+
+
+def entry_point(function: Callable[..., Any], variant: str) -> Any:
+    """Compile a function that Python calls. Its cache has a name that changes with the package and with the variant."""
+    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()[:FINGERPRINT_LENGTH]}"
     try:
         return _numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # nothing can be kept, neither beside the sources nor in a home folder: each process compiles
+    except RuntimeError:  # no folder for a cache can be written to: each process compiles
         return _numba.njit(**_OPTIONS)(function)
 
 
 def fingerprint(folder: Path = PACKAGE) -> str:
-    """A hash of the Python sources in `folder`, names and contents."""
+    """Hash the names and contents of the Python sources in `folder`."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -81,7 +78,7 @@ def fingerprint(folder: Path = PACKAGE) -> str:
 
 @_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba reads the names only
-    """`row_hint(array, row, byte)` asks the processor for that byte of that row, and changes nothing."""
+    """`row_hint(array, row, byte)` prefetches that byte of that row."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         rows = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -100,14 +97,14 @@ def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: AR
 TIME, CODE = 0, 1
 """The columns of the queue."""
 INDEX_BITS, KIND_BITS = 24, 4
-"""So there are 16 million nodes or frames at a time at most, and 2**35 events in a run."""
+"""At most 16 million nodes or frames at a time, and 2**35 events in a run."""
 INDEX_MASK, KIND_MASK = (1 << INDEX_BITS) - 1, (1 << KIND_BITS) - 1
 NEVER = np.iinfo(np.int64).max
 
 
 @compiled
 def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) -> None:
-    """Adds an event of `kind` (under 16) that concerns `index` (under 2**24); `queue` counts them."""
+    """Add an event of `kind` (under 16) that concerns `index` (under 2**24); `queue` counts them."""
     # Sequence number, kind, index: all later events at one time compare as greater, whatever their kind.
     code = (queue.pushed << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
     place = queue.events
@@ -124,10 +121,7 @@ def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) 
 
 @compiled
 def pop(heap: NDArray[np.int64], queue: Any) -> int:
-    """Takes the first event off; returns its code.
-
-    The last event takes its place, and sinks until no child of it is earlier.
-    """
+    """Take the first event off, and return its code."""
     first = int(heap[0, CODE])
     queue.events -= 1
     time, code = heap[queue.events, TIME], heap[queue.events, CODE]
@@ -161,7 +155,7 @@ def index_of(code: int) -> int:
 
 
 def put_first(heap: NDArray[np.int64], queue: Any, first: Iterable[tuple[int, int, int]]) -> None:
-    """Puts the first events, each a (time, kind, index), into the empty queue: in order they are a heap."""
+    """Put the first events, each a (time, kind, index), into the empty queue."""
     for place, (time, kind, index) in enumerate(sorted(first)):
         heap[place] = time, (place << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
         queue["events"] = queue["pushed"] = place + 1
@@ -169,14 +163,14 @@ def put_first(heap: NDArray[np.int64], queue: Any, first: Iterable[tuple[int, in
 
 @compiled
 def _before(heap: NDArray[np.int64], place: int, time: int, code: int) -> bool:
-    """Whether the event at a place comes before another one; at one time the codes decide, in the order pushed."""
+    """Whether the event at a place comes before another one; at one time the codes decide."""
     at = heap[place, TIME]
     return bool(at < time or (at == time and heap[place, CODE] < code))
 
 
 @compiled
 def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
-    """The place of the earlier one of the children of a place, or -1 if it has none."""
+    """The place of the earlier child of a place, or -1 without any."""
     left = 2 * place + 1
     if left >= events:
         return -1
@@ -188,7 +182,7 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
 
 STREAMS = 6
 BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
-"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles again for each plain int.)"""
+"""The streams: draws for one purpose do not shift the others. Plain ints would make Numba compile again."""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -198,9 +192,9 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3, _TO_53_BITS = np.uint64(30), np.uint64(27), np.uin
 
 @compiled
 def uniform(run: Any, stream: np.int64) -> float:
-    """A number in [0, 1) with 53 random bits.
+    """Draw a number in [0, 1) with 53 random bits.
 
-    The state of a stream counts up by the golden ratio; the number is a hash of it. So a stream is one integer in RUN.
+    The state of a stream counts up by the golden ratio, and the number is a hash of it.
     """
     state = run.streams[stream] + _GAMMA
     run.streams[stream] = state
@@ -218,6 +212,6 @@ def exponential(run: Any, stream: np.int64, mean: float) -> float:
 
 @compiled
 def normal(run: Any, stream: np.int64) -> float:
-    """A number from the standard normal distribution (Box and Muller)."""
+    """Draw from the standard normal distribution (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(run, stream)))
     return radius * math.cos(2.0 * math.pi * uniform(run, stream))

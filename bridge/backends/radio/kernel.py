@@ -1,61 +1,83 @@
 """The compiled event loop: it runs to the next instant that concerns Python, or to a given time.
 
-1. An instant concerns Python if a frame arrives at an agent or is refused at it. All events of that instant are handled
-   before the loop returns, so that deliveries of one instant come in one step.
-2. Before an event the nodes are put in their cells, and measured links are made what they are at that time: both are
-   lists by time, and no events, for a node moves whether or not somebody sends.
-3. Before an event, too, it is made sure that all that follows from it has room (`memory`). If not the loop returns and
-   says what is lacking; Python makes room, and the loop goes on with the same event. So no event is ever half done.
+1. An instant concerns Python if a frame arrives at an agent, or is refused or fails. The loop handles all events of
+   that instant before it returns, so that its deliveries come in one step.
+2. Before an event, nodes move to their cells and measured links change: both are lists by time, not events.
+3. Before an event the loop makes sure that all its effects have room (`memory`). If not it returns; Python makes room,
+   and the loop continues with the same event. No event is ever half done.
 
-One call of the loop crosses from Python to compiled code once, whatever happens in between. To cross for each event
-would cost more than the event: most of them are timers of MACs and ends of frames of which no agent hears.
+One call crosses from Python to compiled code once. Crossing for each event would cost more than the event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from roambus.bridge.backends.radio import energy, engine, mac, radio, receiver, state
-from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
+from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
+from roambus.bridge.backends.radio import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
+from roambus.bridge.backends.radio.engine import TRAFFIC, compiled, entry_point, exponential, int64, typeof
+from roambus.bridge.backends.radio.mac import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.memory import ENOUGH, lacking
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State, let_go
 from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.vocabulary import SimTime
 
 Reached = tuple[int, int, int, int, int]
-"""The time reached, the numbers of deliveries, refusals and released frames in the outbox, and what room is lacking."""
+"""Time reached; deliveries, refusals and released frames in the outbox; and the room that is lacking."""
 
 Advance = Callable[[State, int, SimTime], Reached]
-"""Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
+"""Take frames from the inbox, and run to the first instant with news, or to the time given."""
 
 GOING_ON = -1
-"""In place of a number of frames: the loop had stopped for lack of room, and goes on."""
+"""In place of a number of frames: the loop had stopped for lack of room, and continues."""
 
 
-def bind(s: State) -> Advance:
-    """The compiled loop, from Numba's cache if it is there; the types of `s` are the same for all scenarios.
+def bind(s: State, chosen: Mac) -> Advance:
+    """Return the compiled loop for a MAC, from Numba's cache if it is there.
 
-    Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
+    A call through Numba's dispatcher would look up the types each time, which takes longer than most calls do.
     """
-    if not _BOUND:
-        signature = (typeof(s), int64, int64)
+    name = _name_of(chosen)
+    if name not in _BOUND:
+        signature, loop = (typeof(s), int64, int64), _loop(chosen)
         with interrupts_postponed():
-            _advance.compile(signature)
-        _BOUND.append(_advance.get_overload(signature))
-    return _BOUND[0]
+            loop.compile(signature)
+        _BOUND[name] = loop.get_overload(signature)
+    return _BOUND[name]
 
 
-_BOUND: list[Advance] = []
+_BOUND: dict[str, Advance] = {}
+_LOOPS: dict[str, Any] = {}
 
 
-def is_compiled() -> bool:
-    """Whether the loop, as its sources are now, is in Numba's cache: otherwise the first run compiles it."""
-    return any(Path(_advance.stats.cache_path).glob(f"*.{_advance.__qualname__}-*.nbi"))
+def is_compiled(chosen: Mac = mac) -> bool:
+    """Whether Numba's cache has the loop for its present sources; otherwise the first run compiles it."""
+    loop = _loop(chosen)
+    return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
 
 
-@entry_point
+def _loop(chosen: Mac) -> Any:
+    """Compile the loop with the functions of one MAC, so that a call of the MAC costs nothing.
+
+    The functions below name a module `mac`. Each MAC gets copies of them in which that name is its module: Numba cannot
+    cache closures over compiled functions.
+    """
+    name = _name_of(chosen)
+    if name not in _LOOPS:
+        names = {**globals(), "mac": chosen}
+        for function in (_emit, _arrive, _dispatch):
+            names[function.__name__] = compiled(engine.with_names(function, names))
+        _LOOPS[name] = entry_point(engine.with_names(_advance, names), name)
+    return _LOOPS[name]
+
+
+def _name_of(chosen: Mac) -> str:
+    return str(chosen.__name__).rpartition(".")[2]  # type: ignore[attr-defined]  # a module has a name
+
+
 def _advance(s: State, frames: int, until: SimTime) -> Reached:
     run = s.run[0]
     if frames != GOING_ON:
@@ -81,10 +103,7 @@ def _advance(s: State, frames: int, until: SimTime) -> Reached:
 
 @compiled
 def _take_inbox(s: State, frames: int) -> None:
-    """Empties the outbox, and makes an event of each frame that Python has handed over, at the time of its sending.
-
-    That may be later than now: an agent's processing delay is part of it.
-    """
+    """Empty the outbox, and schedule each frame in the inbox at its time, which includes the processing delay."""
     s.run[0].deliveries = 0
     s.run[0].refusals = 0
     s.run[0].done = 0
@@ -95,10 +114,10 @@ def _take_inbox(s: State, frames: int) -> None:
 
 @compiled
 def _prepare(s: State, code: int, now: int) -> int:
-    """Finds whom the next event reaches, if it starts a frame; returns what room it may lack.
+    """Find the receivers of the frame that the next event starts; return the room that it may lack.
 
-    The end of a frame starts the next one of the buffer, if there is any. A change to TX that was overtaken starts
-    none; to have looked for its hearers does no harm.
+    The end of a frame starts the next one in the buffer. A change to TX that was overtaken starts none; the search does
+    no harm then.
     """
     kind, index = engine.kind_of(code), engine.index_of(code)
     starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0
@@ -107,38 +126,53 @@ def _prepare(s: State, code: int, now: int) -> int:
     return lacking(s, starts)
 
 
-@compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
-    """Handles an event. It is of a node; a request names a frame, and the compiled traffic's has its node's number."""
+    """Handle an event of a node, or a request, which names a frame."""
     if kind == state.MAC_TIMER:
-        if mac.is_due(s, index, now):
+        if is_due(s, index, now):
             mac.timer_fired(s, index, now)
     elif kind in (state.SENDING_ON, state.FRAME_END):
         _transmit(s, kind, index, now)
     elif kind in (state.LISTENING_ON, state.SLEEPING_ON):
         _settle(s, kind, index, now)
     elif kind == state.ARRIVE:
-        mac.arrive(s, index, now)
+        _arrive(s, index, now)
     elif kind in (state.BATTERY, state.OTHERS):
         _go_on(s, kind, index, now)
     elif index < s.run[0].own_frames:
-        mac.emit(s, index, now)
+        _emit(s, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
 
 
 @compiled
 def _go_on(s: State, kind: int, index: int, now: int) -> None:
-    """What happens again and again, whatever the nodes do: a look at a battery, and bursts of others' traffic."""
+    """Handle a recurrent event: a look at a battery, or a burst of others' traffic."""
     if kind == state.BATTERY:
         energy.look(s, index, now)
     else:
         receiver.others_begin_or_end(s, now)
 
 
+def _emit(s: State, node: int, now: int) -> None:
+    """Send the next packet of a node's compiled traffic, whose frame has the node's index."""
+    gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
+    state.schedule(s, now + round(gap), state.REQUEST, node)
+    mac.accept(s, node, node, now)
+
+
+def _arrive(s: State, sender: int, now: int) -> None:
+    """Pass the last frame of `sender` to the MACs of the nodes that received it."""
+    node = s.nodes[sender]
+    frame = node.arriving
+    for k in range(node.arrivals):
+        mac.receive(s, frame, s.arrivals[sender, k], now)
+    let_go(s, frame)
+
+
 @compiled
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
-    """A frame starts when the radio is in TX, and then one after the other without a gap."""
+    """Start a frame when the radio is in TX, and the next ones without a gap."""
     if kind == state.FRAME_END:
         radio.end_frame(s, sender, now)
     elif not radio.has_switched(s, sender, SENDING, now):
@@ -149,8 +183,10 @@ def _transmit(s: State, kind: int, sender: int, now: int) -> None:
 
 @compiled
 def _settle(s: State, kind: int, index: int, now: int) -> None:
-    """A change to RX or to sleep is at its end, unless it was overtaken."""
+    """End a change to RX or to sleep, unless it was overtaken."""
     if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
+        if s.nodes[index].buffered > 0:  # it came when the radio had left TX already
+            radio.turn_to(s, index, SENDING, now)
     elif kind == state.SLEEPING_ON and radio.has_switched(s, index, SLEEPING, now):
         radio.fall_asleep(s, index, now)

@@ -1,17 +1,13 @@
-"""The set-up of a run: makes the state of the compiled loop from a scenario, with all randomness outside the agents.
+"""The set-up of a run: the state of the compiled loop from a scenario, with all randomness outside the agents.
 
-1. First it is checked that this radio models the scenario, and refused otherwise: nothing is modelled by half.
-2. Each purpose has a generator of its own, spawned from the run's seed: placement and mobility
-   (`roambus.bridge.mobility`), shadowing, clocks, and the streams of the loop. So runs with one seed share places, ways
-   and shadowing whatever the agents do, and a network with other clocks has the same shadowing.
-3. The ground of the channel is drawn (`channel`): between nodes where all are static, else between cells, with the
-   times at which nodes are seen in new ones; or it is what a testbed recorded.
-4. A node boots at its offset and a uniform draw, with a clock whose rate is off by a normal draw, cut off at three
-   standard deviations.
+1. A scenario that this radio does not model is refused.
+2. Each purpose has a generator spawned from the run's seed: placement and mobility (`roambus.bridge.mobility`),
+   shadowing, clocks, and the streams of the loop. Runs with one seed share places, paths and shadowing whatever the
+   agents do.
+3. Path losses are drawn (`channel`) between static nodes, or between cells; or a testbed recorded them.
 
-Generators are spawned in a fixed order, and a new purpose comes last: so a seed goes on to mean the same places and
-shadowing from version to version. What is drawn is drawn for all nodes, also for those that need none of it: a node
-with a given place, or without drift, changes no other node's draw.
+Generators are spawned in a fixed order, a new purpose last, and draws are made for all nodes, also for those that need
+none: a seed keeps its meaning.
 """
 
 from __future__ import annotations
@@ -33,7 +29,8 @@ from roambus.bridge.backends.radio.channel import (
 )
 from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.mac import PoissonSources, first_naps, frames_of, preambles_a_packet, preambles_of
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.memory import LINKS_AT_FIRST, SIGNALS_AT_FIRST
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
@@ -42,6 +39,7 @@ from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
     DONE,
+    FRAME,
     FRAME_TOO_LONG,
     LEVEL,
     LEVELS,
@@ -51,7 +49,6 @@ from roambus.bridge.backends.radio.state import (
     MOVE,
     OTHERS,
     PACKET_TOO_LONG,
-    RUN,
     SENDING,
     SIGNAL,
     SLEEPING,
@@ -59,7 +56,8 @@ from roambus.bridge.backends.radio.state import (
     Measured,
     State,
     Variation,
-    values_of,
+    record_with,
+    run_of,
     zero_nodes,
 )
 from roambus.bridge.errors import UserError
@@ -72,8 +70,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 5
-"""At one time a node has traffic, its MAC's timer, its radio, a frame on the way up, and a look at its battery;
-where radios sleep, what was overtaken besides, for which there is more room when it is needed."""
+"""Of one node at one time: traffic, MAC timer, radio, a frame on the way up, a look at its battery."""
 
 
 class Seeds(NamedTuple):
@@ -83,18 +80,18 @@ class Seeds(NamedTuple):
     clocks: np.random.SeedSequence
     """of boot times and clock rates"""
     streams: np.random.SeedSequence
-    """of what the loop draws, and of the first packets of compiled traffic"""
+    """of the loop's draws, and of the first packets of compiled traffic"""
 
 
 def seeds_of(seed: int) -> Seeds:
-    """The seeds of a run, which come after those of its mobility."""
+    """Return the seeds of a run, which come after those of its mobility."""
     return Seeds(*np.random.SeedSequence(seed).spawn(FIRST_OF_OTHERS + len(Seeds._fields))[FIRST_OF_OTHERS:])
 
 
 def check(scenario: Scenario) -> None:
-    """Raises UserError for what this radio does not model.
+    """Raise UserError for a scenario that this radio does not model.
 
-    A frame has to last longer than its way from radio to MAC, because a sender has room for one frame on that way.
+    A frame must last longer than its way from radio to MAC: a sender has room for one frame on that way.
     """
     if scenario.radio.collision_model != ADDITIVE_INTERFERENCE:
         raise UserError("the embedded radio knows additive interference only: set Radio.collisionModel = 2")
@@ -109,21 +106,18 @@ def check(scenario: Scenario) -> None:
 
 
 def frame_bytes(scenario: Scenario, payload: int) -> int:
-    """The bytes on the air for a message of `payload` bytes."""
+    """Return the bytes on the air of a message of `payload` bytes."""
     mac = scenario.mac
     return payload + mac.network_overhead_bytes + mac.packet_overhead_bytes + scenario.radio.frame_overhead_bytes
 
 
 def airtime(scenario: Scenario, payload: int) -> SimTime:
-    """The time that a message of `payload` bytes is on the air."""
+    """Return how long a message of `payload` bytes is on the air."""
     return frame_bytes(scenario, payload) * 8 * SECOND // scenario.radio.data_rate_bps
 
 
 def refusal(scenario: Scenario, payload: int) -> int:
-    """The reason why a message of `payload` bytes will not be sent at all, or TAKEN.
-
-    The MAC's limit is for its packet, the radio's for the whole frame; a limit of 0 is none.
-    """
+    """Return the reason to refuse a message of `payload` bytes, or TAKEN. A limit of 0 is none."""
     frame = frame_bytes(scenario, payload)
     if 0 < scenario.mac.max_packet_bytes < frame - scenario.radio.frame_overhead_bytes:
         return PACKET_TOO_LONG
@@ -133,7 +127,7 @@ def refusal(scenario: Scenario, payload: int) -> int:
 
 
 class Ground(NamedTuple):
-    """What the channel needs to know of the nodes' places."""
+    """The places of the nodes, and the losses between them."""
 
     path_loss: PathLoss
     cells: NDArray[np.int64]
@@ -144,10 +138,10 @@ class Ground(NamedTuple):
 
 
 def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
-    """The path loss between nodes if all are static, and between cells if they are not.
+    """Draw the path loss between static nodes, or between cells.
 
-    Whether they may move is a key of the ini, as on Castalia, and not found out: losses between cells differ from those
-    between nodes even if nobody moves.
+    A key of the ini decides, as on Castalia: losses between cells differ from those between nodes even if nothing
+    moves.
     """
     starts = np.array([[points[0].x, points[0].y] for points in paths])
     random = np.random.default_rng(seeds.shadowing)
@@ -167,18 +161,17 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
     return Ground(losses, cells.holding(starts), moves)
 
 
-def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
-    """The record RUN[1], before anything has happened.
-
-    Measured links have no threshold: what was too weak to be received was recorded as lost.
-    """
+def initial_run(scenario: Scenario, seeds: Seeds, traffic: int, own_frames: int) -> NDArray[Any]:
+    """Return RUN[1] before anything has happened. Measured links have no threshold."""
     radio = scenario.radio
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
+    run = run_of(
+        channel=record_with(scenario.channel),
+        radio=record_with(radio),
+        mac=mac_of(scenario).record(scenario),
+        outside=record_with(scenario.interference),
+    )
     fields = {
-        "channel": values_of(scenario.channel),
-        "radio": values_of(radio),
-        "mac": values_of(scenario.mac),
-        "outside": values_of(scenario.interference),
         # The event at the start counts as the end of a burst, so that a pause comes first.
         "is_disturbed": scenario.interference.rate_per_s > 0,
         "switch_time": switch_times(radio),
@@ -187,15 +180,11 @@ def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
         "negligible_snr": HIGHEST_DB - bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
+        "first_control": traffic,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
-        "first_preamble": own_frames - preambles_of(scenario),
-        "may_sleep": scenario.mac.may_sleep,
-        "sleep_interval": scenario.mac.sleep_interval,
-        "preambles": preambles_a_packet(scenario),
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
-    run = np.zeros(1, RUN)
     for name, value in fields.items():
         run[name] = value
     if scenario.measured is not None:
@@ -204,7 +193,7 @@ def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
 
 
 def switch_times(radio: RadioSettings) -> NDArray[np.int64]:
-    """Ns[origin, target] of each change of the radio's state; to go back to where it comes from takes no time."""
+    """Ns[origin, target] of each change of the radio's state; a change back to the origin takes no time."""
     times = np.zeros((4, 4), np.int64)
     times[LISTENING, SENDING], times[SENDING, LISTENING] = radio.rx_to_tx, radio.tx_to_rx
     times[LISTENING, SLEEPING], times[SENDING, SLEEPING] = radio.rx_to_sleep, radio.tx_to_sleep
@@ -213,7 +202,7 @@ def switch_times(radio: RadioSettings) -> NDArray[np.int64]:
 
 
 def boots_and_clocks(scenario: Scenario, seeds: Seeds) -> tuple[list[SimTime], NDArray[np.float64]]:
-    """When each node boots, and the rate of its clock, whose drift is at most three standard deviations."""
+    """Draw each node's boot time, and the rate of its clock within three standard deviations."""
     nodes, random = scenario.nodes, np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
     boots = [round(one.start_offset + u * one.start_spread) for one, u in zip(nodes, spread, strict=True)]
@@ -221,7 +210,7 @@ def boots_and_clocks(scenario: Scenario, seeds: Seeds) -> tuple[list[SimTime], N
 
 
 def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDArray[Any]:
-    """The records NODE[n], before anything has happened. Before its boot a node's radio hears nothing, though in RX."""
+    """Return NODE[n] before anything has happened. Before its boot a node's radio hears nothing, though in RX."""
     nodes = zero_nodes(len(scenario.nodes))
     nodes["start"], nodes["clock_rate"] = boots_and_clocks(scenario, seeds)
     nodes["tx_power"] = [one.tx_power_dbm for one in scenario.nodes]
@@ -234,25 +223,25 @@ def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDAr
     return nodes
 
 
-def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames; `own_frames` are compiled traffic's and preambles.
-
-    The first events are looks at batteries and, with a duty cycle, first naps: everything else follows from frames.
-    """
-    count = len(scenario.nodes)
+def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, traffic: int, room: int) -> State:
+    """Return the state at time 0: frames of compiled traffic, those of the MAC, and room for those of Python."""
+    mac, count = mac_of(scenario), len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
     first_in, next_in = occupants(where.cells, len(ways.starts) - 1)
     levels = np.zeros((count, LEVELS), LEVEL)
     levels["total"] = scenario.radio.noise_floor_dbm
-    run, nodes = run_of(scenario, seeds, own_frames), nodes_of(scenario, seeds, where.cells)
+    control, nodes = mac.control_frames(scenario), nodes_of(scenario, seeds, where.cells)
+    made = np.concatenate([np.zeros(traffic, FRAME), control, np.zeros(room, FRAME)])
+    run, frames = initial_run(scenario, seeds, traffic, traffic + len(control)), len(made)
     batteries = batteries_of(scenario, nodes["start"])
     heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
     others = [(0, OTHERS, 0)] if scenario.interference.rate_per_s else []
-    put_first(heap, run[0], [*first_looks(batteries), *first_naps(nodes, scenario.mac), *others])
+    put_first(heap, run[0], [*first_looks(batteries), *mac.first_events(nodes, scenario), *others])
     return State(
         run=run,
         nodes=nodes,
+        macs=np.zeros(count, mac.COLUMNS),
         levels=levels,
         queues=np.zeros((count, scenario.mac.buffer_size), np.int64),
         buffers=np.zeros((count, scenario.radio.buffer_size), np.int64),
@@ -272,7 +261,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames
         variation=variation_of(scenario.temporal, len(ways.loss_db)),
         measured=where.measured,
         batteries=batteries,
-        frames=frames_of(scenario, own_frames, frames),
+        frames=made,
         heap=heap,
         inbox=np.zeros(frames, np.int64),
         deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),
@@ -281,10 +270,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames
 
 
 def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Seeds) -> list[int]:
-    """Gives each node its frame, at the time of its first packet; returns the frames of the nodes that send.
-
-    First packets are drawn by NumPy from a seed below that of the streams, and the gaps after them in the loop.
-    """
+    """Give each node its frame, at the time of its first packet; return the frames of the nodes that send."""
     rates = np.broadcast_to(np.asarray(sources.rate_per_s, np.float64), len(s.nodes))
     first = np.random.default_rng(seeds.streams.spawn(1)[0]).uniform(0, 1, len(s.nodes))
     senders = np.flatnonzero(rates > 0)
@@ -297,10 +283,7 @@ def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: 
 
 
 def variation_of(model: TemporalModel | None, ways: int) -> Variation:
-    """The arrays at time 0, when no link is away from its mean.
-
-    Distributions, layers and elements stand one after the other in three arrays, each naming where the next begins.
-    """
+    """Return the arrays at time 0: distributions, layers and elements, each with the starts of the next."""
     if model is None:
         none, nothing = np.zeros(0), np.zeros(0, np.int64)
         return Variation(none, nothing, nothing, none, nothing, nothing, np.zeros((0, 3), np.int64), none)

@@ -1,19 +1,12 @@
 """The state of a run: everything that the compiled loop works on, as arrays of records.
 
-1. There is an array for each kind of thing, with a record for each node, signal, link, frame and so on, and one record
-   RUN for what belongs to the run as a whole. All of it is the one tuple `State`, which every compiled function gets.
-2. Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only.
-3. RUN has settings as records, derived from the settings' classes: a field for each number and truth
-   value, under the same name. The compiled loop reads `run.mac.backoff_base` as Python reads
-   `scenario.mac.backoff_base`, and nothing in between has to name a field.
-4. What is used together is kept together, for the cache: of a node's record first what every signal touches that the
-   node hears, and then what belongs to sending.
-5. A frame is a row, whose number is used again. It counts who holds it: the MAC's queue, and radio and receivers for
-   each copy of it. When all have let go of it, Python is told by a row in `done`, with a reason if it was refused.
-
-Arrays of records and not objects: the compiled loop reaches a field by an offset, Python reads a whole column at the
-end of a run, and all of it can grow by being copied. Types are spelled out where a field is declared, since Numba
-compiles for them.
+1. There is an array for each kind of thing, and one record RUN for the run as a whole. The tuple `State` holds them
+   all. Times are nanoseconds, powers dBm; integers have 64 bits, so that each part is compiled for one type.
+2. RUN has the settings as records with the fields of their classes: the loop reads `run.mac.backoff_base` as Python
+   reads `scenario.mac.backoff_base`.
+3. A node's record begins with the fields that every signal touches, for the cache.
+4. A frame is a row that counts its holders: the MAC's queue, and each copy of it at radio and receivers. When all have
+   let go, a row in `done` tells Python, with the reason of a refusal.
 """
 
 from __future__ import annotations
@@ -25,21 +18,27 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import engine
 from roambus.bridge.backends.radio.engine import STREAMS, compiled
-from roambus.bridge.scenario.radio import ChannelSettings, InterferenceSettings, MacSettings, RadioSettings
 
 _CODES = {bool: "i8", int: "i8", float: "f8"}
 
 
 def record_of(settings: type[Any]) -> np.dtype[np.void]:
-    """The type of the record that holds the numbers of a settings class."""
+    """Return the type of the record that holds the numbers of a settings class."""
     hints = get_type_hints(settings)
     return np.dtype([(name, _CODES[hints[name]]) for name in hints if hints[name] in _CODES])
 
 
-def values_of(settings: Any) -> tuple[Any, ...]:
-    """The numbers of an instance, in the order of its record."""
-    names: tuple[str, ...] = record_of(type(settings)).names or ()
-    return tuple(getattr(settings, name) for name in names)
+def record_with(settings: Any, **derived: int) -> np.void:
+    """Return the record of an instance, with whole numbers derived from it."""
+    form = record_of(type(settings))
+    made = np.zeros(
+        1, np.dtype([*((name, form[name]) for name in form.names or ()), *((name, "i8") for name in derived)])
+    )
+    for name in form.names or ():
+        made[name] = getattr(settings, name)
+    for name, value in derived.items():
+        made[name] = value
+    return made[0]  # type: ignore[no-any-return]  # NumPy types a row of records as Any
 
 
 class Variation(NamedTuple):
@@ -50,15 +49,15 @@ class Variation(NamedTuple):
     seen: NDArray[np.int64]
     """ns[way]: up to when the model has run"""
     drawn_for: NDArray[np.int64]
-    """frame[way] that it was last drawn for, for all nodes in one place see the same"""
+    """frame[way] of the last draw: all nodes in one place see the same"""
     levels: NDArray[np.float64]
     """dB: least, resolution, most"""
     steps: NDArray[np.int64]
     """ns: the coherence time, and then the correlation times, which descend"""
     first_layers: NDArray[np.int64]
-    """layer[distribution]: that of the coherence time, then those of each correlation time by level"""
+    """layer[distribution]: that of the coherence time, then of each correlation time by level"""
     layers: NDArray[np.int64]
-    """start, values, elements[layer, 3]: where its elements begin, how many are values, and how many there are"""
+    """start, values, elements[layer, 3]: first element, number of values, number of elements"""
     elements: NDArray[np.float64]
     """dB, or the number of the layer where to go on"""
 
@@ -81,20 +80,20 @@ MODELLED = Measured(np.zeros(0), np.zeros(0, CHANGE))
 
 
 LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
-"""The states of a radio: it is in RX, in TX, between two states, or it sleeps."""
+"""The states of a radio: RX, TX, between two states, asleep."""
 
 DEAD_MAC = 4
-"""The state of the MAC of a node without energy; the others are in `mac`."""
+"""The state of the MAC of a node without energy."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
-"""The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
+"""The fates of a signal: without a bit error, with one, or interference only."""
 
 LEVELS = 16
-"""Changes of the received power that a radio remembers, a power of two; more within 128 us count as lasting."""
+"""Changes of the received power that a radio remembers, a power of two."""
 
 
 LINE = 128
-"""A node's record begins at a multiple of these bytes: one pair of cache lines has all that every signal touches."""
+"""A node's record begins at a multiple of these bytes: two cache lines hold what every signal touches."""
 
 LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
 
@@ -139,8 +138,6 @@ _SENDING = [
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
     ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),
-    ("tries", "i8"),  # left of the first queued frame
-    ("backoffs", "i8"),  # busy results in a row
     ("queued", "i8"),  # in the row of `queues`, a ring
     ("front", "i8"),
     ("buffered", "i8"),  # in the row of `buffers`, a ring
@@ -153,8 +150,6 @@ _SENDING = [
     ("after", "i8"),  # where to when all is sent
     ("timer", "i8"),  # when the MAC's timer runs out
     ("pending", "i8"),  # when its event is in the queue
-    ("dozing", "i8"),  # whether the idle MAC has its radio asleep
-    ("preambles", "i8"),  # left before the next packet
     ("tx_power", "f8"),
     ("clock_rate", "f8"),
     ("mean_gap", "f8"),  # of the node's compiled traffic, ns
@@ -169,7 +164,7 @@ _BYTES = 8 * len(_NAMES)
 NODE = np.dtype({
     "names": _NAMES, "formats": _FORMATS, "offsets": range(0, _BYTES, 8), "itemsize": -(-_BYTES // LINE) * LINE,
 })  # fmt: skip
-"""A node's radio, place and MAC, as long as whole lines; what is used for every signal that it hears comes first."""
+"""A node's radio, place and MAC, padded to whole lines; the fields that every signal touches come first."""
 
 
 def zero_nodes(count: int) -> NDArray[Any]:
@@ -192,10 +187,10 @@ SIGNAL = np.dtype(
 )
 
 LINK = np.dtype([("receiver", "i8"), ("power", "f8")])
-"""A link leads from a sender to a node that hears it."""
+"""A node that hears a sender."""
 
 ARRIVAL = np.dtype([("receiver", "i8"), ("rssi", "f8"), ("lqi", "f8")])
-"""An arrival is a node that received the last frame of a sender."""
+"""A node that received the last frame of a sender."""
 
 FRAME = np.dtype(
     [
@@ -205,6 +200,7 @@ FRAME = np.dtype(
         ("destination", "i8"),
         ("refusal", "i8"),  # why the MAC will not take it, or 0
         ("holders", "i8"),  # queue, and radio and receivers for each copy of it
+        ("passed_on", "i8"),  # whether its receiver has passed it on, for a MAC that retransmits
     ],
     align=True,
 )
@@ -213,52 +209,56 @@ MOVE = np.dtype([("time", "i8"), ("node", "i8"), ("cell", "i8")])
 DELIVERY = np.dtype([("receiver", "i8"), ("frame", "i8"), ("rssi", "f8"), ("lqi", "f8")])
 DONE = np.dtype([("frame", "i8"), ("reason", "i8")])
 
-RUN = np.dtype(
-    [
-        ("channel", record_of(ChannelSettings)),
-        ("radio", record_of(RadioSettings)),
-        ("mac", record_of(MacSettings)),
-        ("outside", record_of(InterferenceSettings)),
-        ("is_disturbed", "i8"),  # whether others send, who are no nodes
-        ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
-        ("switch_power", "f8", (4, 4)),  # mW meanwhile
-        ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
-        ("negligible_snr", "f8"),  # above it there are no bit errors
-        ("averaging_time", "i8"),
-        ("own_frames", "i8"),  # under this index frames are compiled traffic's and preambles: nobody is told
-        ("first_preamble", "i8"),  # the index of the first of those that are preambles
-        ("may_sleep", "i8"),  # whether radios sleep at all
-        ("sleep_interval", "i8"),  # of the duty cycle; 0 without one
-        ("preambles", "i8"),  # how many a packet has before it
-        ("streams", "u8", (STREAMS,)),  # states of the random streams
-        ("now", "i8"),
-        ("events", "i8"),  # in the heap
-        ("pushed", "i8"),  # events ever, for their order
-        ("moves", "i8"),  # moves done
-        ("varies", "i8"),  # whether links vary by the temporal model
-        ("frames", "i8"),  # frames put on the air while they do
-        ("is_measured", "i8"),  # whether links are measured ones
-        ("changes", "i8"),  # changes of measured links done
-        ("deliveries", "i8"),  # in the outbox
-        ("refusals", "i8"),  # of `done`
-        ("done", "i8"),
-        ("most_heard", "i8"),  # at any node at any time
-        ("found", "i8"),  # in `found`
-    ]
-)
-"""The settings, what follows from them, and what changes for the run as a whole."""
+
+def run_of(**settings: np.void) -> NDArray[Any]:
+    """Return RUN[1]: the settings, values derived from them, and the variables of the run as a whole."""
+    made = np.zeros(1, np.dtype([*((name, record.dtype) for name, record in settings.items()), *_RUN]))
+    for name, record in settings.items():
+        made[name] = record
+    return made
+
+
+_RUN = [
+    ("is_disturbed", "i8"),  # whether others send, who are no nodes
+    ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
+    ("switch_power", "f8", (4, 4)),  # mW meanwhile
+    ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
+    ("negligible_snr", "f8"),  # above it there are no bit errors
+    ("averaging_time", "i8"),
+    (
+        "own_frames",
+        "i8",
+    ),  # frames below this index are the compiled traffic's and the MAC's
+    ("first_control", "i8"),  # the index of the first of those that are the MAC's
+    ("streams", "u8", (STREAMS,)),  # states of the random streams
+    ("now", "i8"),
+    ("events", "i8"),  # in the heap
+    ("pushed", "i8"),  # events ever, for their order
+    ("moves", "i8"),  # moves done
+    ("varies", "i8"),  # whether links vary by the temporal model
+    ("frames", "i8"),  # frames put on the air while they do
+    ("is_measured", "i8"),  # whether links are measured ones
+    ("changes", "i8"),  # changes of measured links done
+    ("deliveries", "i8"),  # in the outbox
+    ("refusals", "i8"),  # of `done`
+    ("done", "i8"),
+    ("most_heard", "i8"),  # at any node at any time
+    ("found", "i8"),  # in `found`
+]
 
 
 class State(NamedTuple):
-    """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender.
+    """The state of `n` nodes: a row of `signals` for each receiver, of `links` and `arrivals` for each sender.
 
-    Rows have room for what was needed so far (`memory` says how it grows).
+    Rows have room for what was needed so far; `memory` says how they grow.
     """
 
     run: NDArray[Any]
     """RUN[1]"""
     nodes: NDArray[Any]
     """NODE[n]"""
+    macs: NDArray[Any]
+    """The MAC's COLUMNS[n]"""
     levels: NDArray[Any]
     """LEVEL[n, LEVELS]: the rings of the power received"""
     queues: NDArray[np.int64]
@@ -272,7 +272,7 @@ class State(NamedTuple):
     arrivals: NDArray[Any]
     """ARRIVAL[n, r], by receiver"""
     found: NDArray[Any]
-    """LINK[n], by receiver: of the sender that is about to send, if nodes have moved since it last did"""
+    """LINK[n], by receiver: those of the sender that is about to send, if nodes have moved"""
     occupied: NDArray[np.int64]
     """ways[n + 1]: those that lead to somebody"""
     sorting: NDArray[Any]
@@ -280,7 +280,7 @@ class State(NamedTuple):
     places: NDArray[np.int64]
     """index[digit] into it"""
     way_starts: NDArray[np.int64]
-    """index[cell + 1]: where the ways from each cell begin; where all nodes are static, each is a cell"""
+    """index[cell + 1]: where the ways from each cell begin; a static node is a cell"""
     towards: NDArray[np.int32]
     """cell[way]; empty if every cell has a way to every cell"""
     loss_db: NDArray[np.float64]
@@ -292,9 +292,9 @@ class State(NamedTuple):
     moves: NDArray[Any]
     """MOVE[m], by time"""
     variation: Variation
-    """how far each way is from its path loss, and the temporal model; empty without one"""
+    """the deviation of each way from its path loss, and the temporal model; empty without one"""
     measured: Measured
-    """how much of what is sent each way delivers, and when that changes; empty if links are modelled"""
+    """the delivery of each way, and its changes; empty if links are modelled"""
     batteries: NDArray[Any]
     """BATTERY[n]; empty if nobody's can run out"""
     frames: NDArray[Any]
@@ -310,24 +310,34 @@ class State(NamedTuple):
 
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
-"""What happens: a frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX;
-its frame has left; the radio is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the
-radio sleeps; others, who are no nodes, begin or end a burst."""
+"""The events: a frame comes down to the MAC; the MAC's timer fires; the radio is in TX; its frame has left; the radio
+is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the radio sleeps; a burst of
+others' traffic begins or ends."""
 
 
 @compiled
 def schedule(s: State, time: int, kind: int, index: int) -> None:
-    """Has the event of `kind` happen at `time` to node (for REQUEST, frame) `index`."""
+    """Schedule an event at `time` for node (for REQUEST, frame) `index`."""
     engine.push(s.heap, s.run[0], time, kind, index)
 
 
-TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
-"""Why a frame is refused, or that it is not."""
+(
+    TAKEN,
+    QUEUE_FULL,
+    BUFFER_FULL,
+    FRAME_TOO_LONG,
+    PACKET_TOO_LONG,
+    NOT_BOOTED,
+    NO_ENERGY,
+    NO_ACKNOWLEDGEMENT,
+    CHANNEL_ACCESS_FAILURE,
+) = range(9)
+"""Why a frame is refused or has failed; TAKEN if it is not."""
 
 
 @compiled
 def let_go(s: State, frame: int) -> None:
-    """One holds the frame no more: queue, or radio and receivers for a copy of it. When all have let go it is done."""
+    """Take one from a frame's holders; without any it is done."""
     if frame < s.run[0].own_frames:  # the compiled traffic has one for all packets of a node
         s.frames[frame].refusal = TAKEN
         return
@@ -338,7 +348,7 @@ def let_go(s: State, frame: int) -> None:
 
 @compiled
 def release(s: State, frame: int) -> None:
-    """Tells that a frame is done with, and whether its `refusal` says so, so that its number can be used again."""
+    """Tell Python that a frame is done, with its `refusal`, so that its number can be used again."""
     run = s.run[0]
     if frame >= run.own_frames:
         done = s.done[run.done]

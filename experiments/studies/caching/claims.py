@@ -1,22 +1,14 @@
 """The claims of sections 6 and 7 of the paper on caching, each sentence with one precise reading.
 
-The paper names loads and loss by its figure 4 alone, whose curves its text does not give. So a claim about "the" gain
-or ratio is tested at every load, and one about how high the gain gets at the highest. "Increases" is a straight line
-over doublings of the axis, because the sweeps double their values from point to point. An exponential distribution is
-recognised by its median and by where its last tenth begins, over its mean: a test of its whole shape would refuse any
-finite sample of messages that wait for each other.
+The curves of figure 4 are not given, so "the" gain or ratio is tested at every load, and the highest gain at the
+highest load. "Increases" is a straight line over doublings of the axis. An exponential distribution is recognised by
+its median and its last tenth, over the mean: messages wait for each other, so a test of the whole shape would refuse
+any sample.
 
-How the sentences were read:
-
-1. *Gain* is what a client gets beyond the first response where nothing is dropped, in per cent. So it is a quantity of
-   the agent `plain`. That there is only one response is tested on `dropping`, as less than half a per cent of others.
-2. *Exponential nature* (section 6) is read twice, because the text says it of a figure over absences: of the
-   distribution of the times, and of the curve, which then bends upwards. Neither reading is preferred.
-3. *Whatever the size of the caches* compares the two ends of the axis in place of a slope: the sweep has two absences.
-4. *No delay due to processing* leaves a second, which is little beside the 15 s for which the client is away.
-
-Several of these do not hold, and docs/papers.md says why. The absorption time depends on the size of
-the caches: a full one forgets a message once k others have come, no matter who is away for how long.
+- *Gain* counts responses beyond the first without dropping (agent `plain`).
+- *Exponential nature* is read of the distribution and of the curve over absences.
+- *Whatever the size of the caches* compares the two ends of the axis.
+- *No delay* leaves a second of the 15 s of absence.
 """
 
 from __future__ import annotations
@@ -28,8 +20,8 @@ from math import log, log2
 import pandas as pd
 
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -56,33 +48,30 @@ from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 LOAD, ABSENCE, RATE, SIZE, BROKERS = "load", "absence", "rate", "size", "brokers"
 DROPPING, PLAIN = "dropping", "plain"
-"""What the sweeps of figure 4 call the agent with both dropping mechanisms, and that with neither."""
+"""The agents of figure 4: with both dropping mechanisms, and with neither."""
 SUPPORT, UNSUPPORTED = "support", "unsupported"
-"""What the sweep of figure 5 calls the agent, with its support for mobile clients and without."""
+"""The agents of figure 5: with support for mobile clients, and without."""
 
 _AT_ONCE_S = 1.0
-"""A time that counts as no delay beside an absence of 15 s."""
+"""The longest time that counts as no delay."""
 _ONE_RESPONSE = 0.5
-"""The per cent of further responses that still count as "only one response"."""
+"""The per cent of further responses that counts as "only one response"."""
 _OF_EXPONENTIAL = {ABSORPTION_MEDIAN: log(2), ABSORPTION_TAIL: log(10)}
-"""The median and the start of the last tenth of an exponential distribution, over its mean."""
+"""Median and start of the last tenth of an exponential distribution, over its mean."""
 _ALIKE = 0.1
-"""How far a distribution's share of these may be away if it counts as exponential."""
+"""The tolerated share of these for an exponential distribution."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
-"""The agent that the paper measures a quantity of: the gain is what there is without dropping."""
+"""The agent of each quantity: the gain is measured without dropping."""
 
 
 def trend(metric: str, axis: str, side: Side) -> Parts:
-    """The claim that, at each load, the metric rises or falls with doublings of the axis.
-
-    The sign of the slope is the claim: the paper says of no curve by how much it rises.
-    """
+    """Claim that the metric rises or falls with doublings of the axis, at each load."""
     slope = slope_over(axis, lambda one: log2(float(one)), metric, agent=_AGENT_OF[metric])
-    return at_each([LOAD], Bound(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
+    return at_each([LOAD], Comparison(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
-    """The claim that, at each load and size, the metric rises or falls from the shortest absence to the longest."""
+    """Claim that the metric rises or falls from the shortest absence to the longest, at each load and size."""
 
     def longest_minus_shortest(measured: Measurements, place: Place) -> pd.Series[float]:
         table = table_over(measured, ABSENCE, metric, agent=_AGENT_OF[metric], **place)
@@ -91,16 +80,15 @@ def over_sizes(metric: str, side: Side) -> Parts:
     def parts(measured: Measurements) -> Iterable[Part]:
         absences = measured.values(ABSENCE)
         label = f"load {{load}}, k = {{size}}: {TITLES[metric]}, absence {absences[-1]} minus {absences[0]}"
-        return at_each([LOAD, SIZE], Bound(label, longest_minus_shortest, side))(measured)
+        return at_each([LOAD, SIZE], Comparison(label, longest_minus_shortest, side))(measured)
 
     return parts
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:
-    """The claim that the gain at the lowest value of the axis and the highest load is above a number.
+    """Claim that the gain at the lowest value of the axis and the highest load exceeds a number.
 
-    The text names a number and no curve. The gain was measured to rise with the load (docs/papers.md), so this is the
-    place where the claim is the most likely to hold.
+    The text names no curve; the gain rises with the load, so the claim is likeliest to hold here.
     """
 
     def parts(measured: Measurements) -> Iterable[Part]:
@@ -113,20 +101,17 @@ def highest_gain(axis: str, claimed: float) -> Parts:
 
 
 def one_response(axis: str) -> Parts:
-    """The claim that hardly any further response comes: the worst share of them over the axis, at each load.
-
-    The worst one, and not the mean, because the text says "only one".
-    """
+    """Claim that the worst share of further responses over the axis is small, at each load: "only one"."""
 
     def worst(measured: Measurements, place: Place) -> pd.Series[float]:
         return table_over(measured, axis, GAIN_PERCENT, agent=DROPPING, **place).max(axis=1)
 
     label = f"load {{load}}: further responses (%) at the worst {axis}"
-    return at_each([LOAD], Bound(label, worst, Side.BELOW, _ONE_RESPONSE))
+    return at_each([LOAD], Comparison(label, worst, Side.BELOW, _ONE_RESPONSE))
 
 
 def exponential(axis: str) -> Parts:
-    """The claim that absorption times are exponential: their median and their last tenth, mean over the axis."""
+    """Claim that absorption times are exponential: median and last tenth, mean over the axis."""
     bounds = (
         between(
             f"load {{load}}: {TITLES[metric]}",
@@ -140,10 +125,7 @@ def exponential(axis: str) -> Parts:
 
 
 def _bend(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The slope of the absorption time between the longest absences minus that between the shortest (s a second).
-
-    Absences double from point to point, so that a slope is over the seconds between them and not over the points.
-    """
+    """Return the slope of the absorption time between the longest absences minus that between the shortest (s/s)."""
     table = table_over(measured, ABSENCE, ABSORPTION_S, agent=DROPPING, **place)
     if len(table.columns) < 3:
         raise NotMeasuredError("a bend needs at least three absences")
@@ -152,7 +134,7 @@ def _bend(measured: Measurements, place: Place) -> pd.Series[float]:
 
 
 def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
-    """The differences of the gain from load to load, mean over absences."""
+    """Return the differences of the gain from load to load, mean over absences."""
     gain = mean_over(ABSENCE, GAIN_PERCENT, agent=PLAIN)
     for low, high in itertools.pairwise(measured.values(LOAD)):
         more = gain(measured, {LOAD: high}) - gain(measured, {LOAD: low})
@@ -160,7 +142,7 @@ def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
 
 
 def _undelivered(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The share of the messages that is missing in the end; that none is, is tested as less than one in a million."""
+    """Return the share of undelivered messages; none is tested as less than one in a million."""
     return 1 - by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, **place)
 
 
@@ -204,7 +186,7 @@ ABSENCE_CLAIMS = (
     ClaimTest(
         "We can identify the exponential nature of the absorption time (figure 4a): its curve.",
         "At each load it bends upwards: its slope between the longest two absences is above that of the shortest two.",
-        at_each([LOAD], Bound("load {load}: last slope minus first slope (s a second)", _bend, Side.ABOVE)),
+        at_each([LOAD], Comparison("load {load}: last slope minus first slope (s a second)", _bend, Side.ABOVE)),
     ),
 )
 RATE_CLAIMS = (
@@ -268,19 +250,21 @@ MOVE_CLAIMS = (
     ClaimTest(
         "With support all the published messages finally arrive to the client (figure 5).",
         "No message is missing, at either rate.",
-        at_each([RATE], Bound("{rate} a second: messages not delivered (share)", _undelivered, Side.BELOW, 1e-6)),
+        at_each([RATE], Comparison("{rate} a second: messages not delivered (share)", _undelivered, Side.BELOW, 1e-6)),
     ),
     ClaimTest(
         "Without support the client misses what is published while it is disconnected (figure 5).",
         "Messages are missing, at either rate.",
-        at_each([RATE], Bound("{rate} a second: messages missed", value(MISSED, agent=UNSUPPORTED), Side.ABOVE)),
+        at_each([RATE], Comparison("{rate} a second: messages missed", value(MISSED, agent=UNSUPPORTED), Side.ABOVE)),
     ),
     ClaimTest(
         "There is no delay due to the processing associated with relocation.",
         "The last of what was kept is there less than a second after the client is back.",
         at_each(
             [RATE],
-            Bound("{rate} a second: time to catch up (s)", value(CATCH_UP_S, agent=SUPPORT), Side.BELOW, _AT_ONCE_S),
+            Comparison(
+                "{rate} a second: time to catch up (s)", value(CATCH_UP_S, agent=SUPPORT), Side.BELOW, _AT_ONCE_S
+            ),
         ),
     ),
 )

@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.trace import schema
+from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
 from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
 from roambus.spark.metrics.extra import Extra, table
 from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
 
 _SETTLED, _LATE = 0.2, 0.7
-"""Messages are observed from when the caches have filled, as long as there is time for them to disappear."""
+"""Observed messages are published after the caches have filled, and early enough to disappear."""
 _EARLY, _IN_TIME_S = 0.5, 1.0
-"""An absence is observed if it begins in the first half of a run, so that long ones have time to end, and ends so long
-before the run that what was kept has time to arrive."""
+"""An observed absence begins in the first half of a run and ends early enough for kept messages to arrive."""
 
 
 # How long messages are cached
@@ -65,14 +65,13 @@ def _part_over_mean(run: Run, part: float) -> float:
 
 @once
 def _absorbed(run: Run) -> pd.DataFrame:
-    """The messages observed: how often each went `into` a cache, whether it `is_gone` from all, and `time_s` till then.
+    """Return the observed messages: how often each went `into` a cache, whether it `is_gone`, and `time_s` till then.
 
-    A message that no broker cached has 0. One that still is cached when the run ends counts with the time until then,
-    which makes the mean too small.
+    A message that no broker cached has 0; one still cached at the end counts up to then, which makes the mean too
+    small.
     """
     published, cached, forgotten = (
-        run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S]
-        for event in (schema.PUBLISH, schema.CACHE, schema.FORGET)
+        run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S] for event in (schema.PUBLISH, CACHE, FORGET)
     )
     columns = {
         "published_s": published.min(),
@@ -96,7 +95,7 @@ def gain_percent(run: Run) -> float:
     """Responses beyond the first with the same message for the same request."""
     # The paper has one response per request with the dropping of duplicates, and its gain is what there is more
     # without. Here a request can bring several messages: the gain is of responses over different messages.
-    answers = run.rows(schema.ANSWER)
+    answers = run.rows(ANSWER)
     messages = len(answers.drop_duplicates([schema.NODE, schema.DETAIL, schema.NOTIFICATION_ID]))
     return 100 * (over(len(answers), messages) - 1)
 
@@ -104,13 +103,13 @@ def gain_percent(run: Run) -> float:
 @metric("responses per request")
 def responses_per_request(run: Run) -> float:
     """Responses that reach the requesting client, over the requests that bring any."""
-    return over(len(run.rows(schema.ANSWER)), requests_answered(run))
+    return over(len(run.rows(ANSWER)), requests_answered(run))
 
 
 @metric("requests answered")
 def requests_answered(run: Run) -> float:
     """Requests for old messages that bring any."""
-    return len(run.rows(schema.ANSWER).drop_duplicates([schema.NODE, schema.DETAIL])) or math.nan
+    return len(run.rows(ANSWER).drop_duplicates([schema.NODE, schema.DETAIL])) or math.nan
 
 
 # What is missed in absences
@@ -145,16 +144,16 @@ def catch_up_s(run: Run) -> float:
 
 @table("delivered_s", "count")
 def deliveries(run: Run) -> pd.DataFrame:
-    """Each delivery as figure 5 shows it: the time since the first one, and how many there are up to then."""
+    """Return each delivery as figure 5 shows it: the time since the first, and the count."""
     times_s = run.deliveries[schema.TIME_S]
     return pd.DataFrame({"delivered_s": times_s - times_s.min(), "count": np.arange(1, len(times_s) + 1)})
 
 
 @once
 def missing_while_away(run: Run) -> pd.DataFrame:
-    """The pairs published while somebody is away, as `pairs_during` gives them, and whether each `is_lost`.
+    """Return the pairs published during an absence (`pairs_during`), and whether each `is_lost`.
 
-    Only absences count that begin early enough to end in time, and do end.
+    Only absences count that begin early enough and end in the run.
     """
     left, back = billionths(run.absences["left_s"]), billionths(run.absences["back_s"])
     is_observed = (left < _EARLY * 1e9 * run.end_s) & (back < 1e9 * (run.end_s - _IN_TIME_S))
@@ -180,11 +179,11 @@ POPULATION = Extra(
         absences_observed,
     )
 )
-"""What figure 4 needs."""
+"""Return the pairs by absence."""
 TITLES = {metric.column: metric.axis_title for metric in POPULATION.metrics}
-"""What claims call these metrics."""
+"""The names of these metrics in claims."""
 MOVE = Extra((missed, catch_up_s), (deliveries,))
-"""What figure 5 needs."""
+"""The metrics of figure 5."""
 
 ABSORPTION_S, ABSORPTION_MEDIAN = absorption_time_s.column, absorption_median.column
 ABSORPTION_TAIL, STILL_CACHED = absorption_tail.column, still_cached.column

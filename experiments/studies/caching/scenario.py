@@ -1,16 +1,9 @@
-"""Draws clients of brokers that arrive, move and leave, and the publications meanwhile, for an ini.
+"""Draws clients that arrive, move and leave, and publications, for an ini (the paper on caching, section 6).
 
-This is the model of the paper on caching, section 6. At each broker clients are born and die as in a queue without
-waiting: they are born at a constant rate, and each lives for an exponential time. While it is there, a client goes
-mobile at a constant rate, is away for an exponential time, and comes back at another broker. Messages are published at
-a constant rate. Everything is drawn from the run's seed, so that every agent gets the same.
-
-All processes are one list of what is due, in the order of time. What a client does next is drawn when it comes to a
-broker: dying and moving are exponential, and so it does not matter how long it has been there. A run starts with as
-many clients as the model has in its steady state, which are Poisson, so that no time has to pass until it is reached.
-
-Nodes are fewer than clients. A simulator needs all nodes at the start, so that a node is one client after another: it
-rests for a moment after a death, and is then born at its new broker, to which the tree changes before it subscribes.
+At each broker clients are born at a constant rate and live for an exponential time. A client goes mobile at a constant
+rate, is away for an exponential time, and returns to another broker. A run starts in the steady state. All is drawn
+from the run's seed, in the order of time, so that every agent gets the same. A simulator needs all nodes at the start,
+so a node is one client after another: after a death it rests, then the tree moves it to its next broker.
 """
 
 from __future__ import annotations
@@ -26,9 +19,9 @@ from typing import NamedTuple
 from roambus.python_protocol.vocabulary import NodeId
 
 _START_S = 1.0
-"""The time at which those are born who are there from the start; by then all nodes have booted."""
+"""The birth of the first clients; all nodes have booted by then."""
 _REST_S = 1.0
-"""How long a node is left alone after a death, before it is somebody else."""
+"""The rest of a node between two clients."""
 _DEPARTURE_S = 0.02
 """`SN.departure`, from a client's goodbye until its link goes (s). The shortest absence is half as long again."""
 _SHORTEST_S = 1.5 * _DEPARTURE_S
@@ -45,7 +38,7 @@ class Rates:
     publish_rate: float
 
     def __post_init__(self) -> None:
-        """Raises ValueError for rates that make no process."""
+        """Raise ValueError for impossible rates."""
         for name in ("load", "life", "move_rate", "publish_rate"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} {getattr(self, name)} is not above 0")
@@ -54,10 +47,7 @@ class Rates:
 
 
 class _Due(NamedTuple):
-    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker.
-
-    No two have the same `order`, so that what they do is never compared.
-    """
+    """A birth, death, departure or return; `order` is unique, so that actions are never compared."""
 
     at: float
     order: int
@@ -68,10 +58,9 @@ class _Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
+    """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
 
-    Of n brokers, nodes 0 to n - 1 are a balanced binary tree with root 0. The next n nodes publish, one at each broker.
-    All others are clients, each node one client after another.
+    Brokers are the nodes 0 to n - 1, a balanced binary tree with root 0; then one publisher each; then the clients.
     """
 
     tree: str
@@ -80,7 +69,7 @@ class Population:
 
 
 class _Draw:
-    """Draws all processes from one seed."""
+    """Draws the processes of one seed."""
 
     def __init__(self, seed: int, brokers: int, duration: float, rates: Rates) -> None:
         self._random = Random(f"population/{seed}/{brokers}/{duration}/{rates}")
@@ -89,12 +78,12 @@ class _Draw:
         self._due: list[_Due] = []
         self._order = 0
         self._resting: list[tuple[float, NodeId, NodeId]] = []
-        """From when on each node is free that was a client before, the node, and its last broker."""
+        """For each resting node: the end of its rest, the node, and its last broker."""
         self._commands: list[tuple[float, str]] = []
         self._places: list[tuple[float, str]] = []
 
     def population(self) -> Population:
-        """Draws everything up to the end of the run."""
+        """Draw everything up to the end of the run."""
         self._let_live()
         self._publish()
         parents = [f"{node}:{(node - 1) // 2}" for node in range(1, self._brokers)]
@@ -103,7 +92,7 @@ class _Draw:
         return Population(tree, ", ".join(_in_order(self._commands)), self._nodes)
 
     def _let_live(self) -> None:
-        """Goes through what is due until the run ends; each of these plans what comes of it."""
+        """Carry out what is due until the run ends."""
         for broker in range(self._brokers):
             for _ in range(_poisson(self._rates.load, self._random)):
                 self._plan(_START_S, self._bear, broker=broker)
@@ -113,7 +102,7 @@ class _Draw:
             due.do(due)
 
     def _plan(self, at: float, do: Callable[[_Due], None], node: NodeId = 0, broker: NodeId = 0) -> None:
-        """Something is due. Of one time, what was planned first comes first, so that a seed has one course."""
+        """Plan an action. Of one time, the first planned comes first, so that a seed has one course."""
         self._order += 1
         heappush(self._due, _Due(at, self._order, do, node, broker))
 
@@ -130,7 +119,7 @@ class _Draw:
         self._settle(due._replace(node=node))
 
     def _free_node(self, due: _Due) -> NodeId:
-        """A node that rests, and is at this broker then, or a new one there."""
+        """Return a node that has rested, or a new one, at this broker."""
         if self._resting and self._resting[0][0] <= due.at:
             _, node, last = heappop(self._resting)
             if last == due.broker:
@@ -141,7 +130,7 @@ class _Draw:
         return node
 
     def _settle(self, due: _Due) -> None:
-        """What a client that is there does next: it dies or moves, whichever comes first."""
+        """Plan a client's death or move, whichever comes first."""
         dies = due.at + self._exponential(self._rates.life)
         moves = due.at + self._exponential(1 / self._rates.move_rate)
         self._plan(min(dies, moves), self._die if dies < moves else self._leave, due.node, due.broker)
@@ -151,7 +140,7 @@ class _Draw:
         heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
 
     def _leave(self, due: _Due) -> None:
-        """A client goes mobile: it never dies meanwhile, and comes back elsewhere, at each other broker as likely."""
+        """Send a client away; it does not die meanwhile, and returns to any other broker."""
         self._commands.append((due.at, f"{due.node} detach"))
         back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
         broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
@@ -160,7 +149,7 @@ class _Draw:
         self._plan(back, self._settle, due.node, broker)
 
     def _publish(self) -> None:
-        """Messages come at random publishers, all of them together at the constant rate."""
+        """Publish at random publishers, at a constant total rate."""
         for at in self._arrivals():
             self._commands.append((at, f"{self._brokers + self._random.randrange(self._brokers)} publish"))
 
@@ -185,17 +174,17 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
     absence: float,
     publish_rate: float,
 ) -> Population:
-    """The population that templates ask for; raises ValueError."""
+    """Return the population for a template; raises ValueError."""
     return _Draw(seed, brokers, duration, Rates(load, life, move_rate, absence, publish_rate)).population()
 
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
-    """As an ini has them; of one time they keep the order in which they were drawn."""
+    """Order the plan by time; equal times keep the order in which they were drawn."""
     return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
 
 
 def _poisson(mean: float, random: Random) -> int:
-    """A number drawn from the Poisson distribution, by the arrivals of a unit of time."""
+    """Draw from the Poisson distribution, by the arrivals of a unit of time."""
     count, at = 0, -math.log(1 - random.random()) / mean
     while at < 1:
         count, at = count + 1, at - math.log(1 - random.random()) / mean

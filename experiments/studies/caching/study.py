@@ -1,16 +1,9 @@
-"""The evaluation of caching for mobile clients: figures 4 and 5 of the paper on caching, and what its text claims.
+"""The evaluation of caching for mobile clients: figures 4 and 5, and claims.
 
-Figure 4 shows means over seeds, and has a row over absences and one over rates; rows over cache sizes, and the gain
-over the number of brokers, are ours. Figure 5 shows every single delivery of one run.
-
-1. The paper gives the axes of its figures, and no value of the parameters behind them. The sweeps say beside each value
-   which letter of the paper it is, and docs/papers.md which values were chosen.
-2. A curve is one load, the mean number of clients at a broker. The runs of a small load last longer, because less
-   happens in them: their `duration` is tied to the load in the sweeps.
-3. Absorption and losses are drawn of the agent that drops duplicate responses, the gain of the one that does not, as
-   the paper has it. All panels of a row come from the same runs.
-4. The quick study shortens all runs by one factor (`scale`) and leaves out points of the axes, above all the loads
-   whose runs are long. Its claims are about what it has.
+Figure 4 has rows over absences and rates; rows over cache sizes and brokers are ours. Figure 5 shows the deliveries of
+one run. The paper gives axes and no parameters; the sweeps name the paper's letter beside each value. A curve is one
+load, the mean number of clients at a broker; runs of a small load last longer. The quick study shortens all runs
+(`scale`) and leaves out the longest.
 """
 
 from __future__ import annotations
@@ -49,7 +42,7 @@ from roambus.experiments.studies.caching.metrics import (
 from roambus.experiments.studies.study import Study, StudySweep
 
 _PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))
-"""The panels of each row of figure 4: the gain is what there is without the dropping mechanisms."""
+"""The panels of each row of figure 4; the gain is measured without dropping."""
 _TITLES = {
     ABSORPTION_S: "absorption time of messages",
     GAIN_PERCENT: "gain of dropping duplicate responses",
@@ -64,7 +57,7 @@ _X_TITLES = {
 
 
 def size_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figures over the size of a cache, which figure 4 does not vary: of each load, with a line for each absence."""
+    """Plan figures over the size of a cache: of each load, with a line for each absence."""
     for load, (metric, agent) in itertools.product(measured.values(LOAD), _PANELS):
         lines = [Line(f"Δt = {away} s", {AGENT: agent, LOAD: load, ABSENCE: away}) for away in measured.values(ABSENCE)]
         title = f"At load {load}: {_TITLES[metric]}, over the size of a cache"
@@ -72,16 +65,13 @@ def size_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def brokers_plans(measured: Measurements) -> Iterator[Plan]:
-    """The gain over the number of brokers, which figure 4 does not vary, with a line for each load."""
+    """Plan the gain over the number of brokers, with a line for each load."""
     lines = [Line(f"load {load}", {AGENT: PLAIN, LOAD: load}) for load in measured.values(LOAD)]
     yield _plan("gain-over-brokers", f"{_TITLES[GAIN_PERCENT]}, over brokers", GAIN_PERCENT, BROKERS, lines)
 
 
 def _move_dots(measured: Measurements) -> Iterator[DotPlan]:
-    """Figure 5 has a panel for each agent and a line for each rate, of one run each, as in the paper.
-
-    The run is that with the least seed, so that the figure does not depend on who made it. Claims are about all seeds.
-    """
+    """Plan figure 5: a panel for each agent and a line for each rate, of the run with the least seed."""
     seed = str(measured.runs[SEED].min())
     for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
         lines = [
@@ -100,17 +90,14 @@ def _move_dots(measured: Measurements) -> Iterator[DotPlan]:
 
 
 def _row(axis: str, letters: str, measured: Measurements) -> Iterator[Plan]:
-    """Figures 4 a to c over absences, and d to f over rates."""
+    """Plan figures 4 a to c over absences, or d to f over rates."""
     for letter, (metric, agent) in zip(letters, _PANELS, strict=True):
         lines = [Line(f"load {load}", {AGENT: agent, LOAD: load}) for load in measured.values(LOAD)]
         yield _plan(f"figure-4{letter}", f"Figure 4{letter}: {_TITLES[metric]}", metric, axis, lines)
 
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
-    """A figure over the axis, which is called as in the paper.
-
-    So is the gain: the metric is titled by what it counts.
-    """
+    """Plan a figure with the axis and the gain named as in the paper."""
     y_title = "gain (%)" if metric == GAIN_PERCENT else ""
     return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 
@@ -169,4 +156,4 @@ STUDY = Study(
         "has come for the same request; with both there is one.",
     ),
 )
-"""What `roambus reproduce caching` runs."""
+"""The study of `roambus reproduce caching`."""

@@ -1,4 +1,4 @@
-"""Where publish/subscribe is worth its tree: how many want a notification, how many there are, how fast nodes move.
+"""Where publish/subscribe is worth its tree: interest, rate and speed.
 
-The thesis' workload, in which every subscriber wants everything, cannot tell: there filters decide nothing.
+In the thesis' workload every subscriber wants everything, and filters decide nothing.
 """

@@ -1,13 +1,8 @@
-"""The study of what migrations cost, over network size and over subscriptions: figures and a table.
+"""The study of migration costs, over network size and over subscriptions: figures and a table.
 
-Brokers and clients move in random trees, over ideal links. Messages and bytes since the first migration are counted
-over the number of migrations, without notifications and upkeep.
-
-The study has no claims: the thesis says of its first approach that a migration needs many messages (section 3.5), and
-has numbers for single examples only. It varies the two
-things on which that depends, how far news of a migration has to go and how much there is to tell, and cuts through one
-while it draws the other. The table has the delivery rate beside the costs, because a protocol that loses notifications
-while it migrates would be cheap.
+Brokers and clients move in random trees over ideal links. Messages and bytes since the first migration, without
+notifications and upkeep, are divided by the number of migrations. Section 3.5 of the thesis has single examples only,
+so there are no claims. The delivery rate stands beside the costs: losing notifications would be cheap.
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ _ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
 
 
 def migration_plans(measured: Measurements) -> Iterator[Plan]:
-    """Each metric over network size and over subscriptions, for brokers and for clients that move."""
+    """Plan each metric over network size and over subscriptions, for moving brokers and for moving clients."""
     one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):

@@ -1,17 +1,9 @@
-"""The claims of the paper on replicated brokers on costs and failures, each with one reading that is tested.
+"""The claims of the paper on replicated brokers on costs and failures, each with one reading.
 
-The paper has no measurements. Where it says that something costs more, the reading is a difference between two agents
-in runs of equal seeds, at every place of the sweep. Where it gives a number, such as the three time-outs that pass
-before a frozen leader is replaced (section 6.4), the reading gives the tolerance.
-
-1. What is compared differs in one thing: routing, order, or what fails. Runs of equal seeds have the same tree of
-   sites, interests and publications, so that a difference by seed is due to that one thing.
-2. *Remains operational* counts events that are lost and events that come twice, and both must be none.
-3. *Harder to detect* and *nothing waits* are about the longest delay of any event, which is for how long there was no
-   service. A mean over all events would hide a gap of a second among hundreds of events that came at once.
-4. A number of the paper is an equality. It is tested as lying between two bounds, each a part of the claim.
-
-That runs hold a claim says nothing about failures at other instants. The property tests of the agent draw these.
+The paper has no measurements. Costs are compared between two agents in runs of equal seeds, which differ in one thing.
+*Remains operational* means that no event is lost or comes twice. *Harder to detect* and *nothing waits* are about the
+longest delay: a mean would hide a gap among many prompt events. A number of the paper (three time-outs, section 6.4)
+is tested between two bounds. Other instants of failures are a matter of the property tests.
 """
 
 from __future__ import annotations
@@ -22,8 +14,8 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Place,
     Side,
@@ -46,20 +38,20 @@ from roambus.python_protocol.vocabulary import parse_time, to_seconds
 from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = {AGENT: "flooding"}, {AGENT: "filtering"}, {AGENT: "filtering-updates"}
-"""The agents of the sweep on routing; the third one is filtering as the paper's authors implemented it (section 7)."""
+"""The agents of the sweep on routing; the third is filtering as its authors implemented it (section 7)."""
 NONE, FIFO, TOTAL = "none", "fifo", "total"
-"""The agents of the sweeps on order and on sites, by the order in which they deliver."""
+"""The agents of the other sweeps, by order."""
 SEQUENCER_FREEZE = "sequencer-freeze"
 LEADER_FREEZE, LEADER_CRASH = {"fault": "leader-freeze"}, {"fault": "leader-crash"}
 INTERESTED, SITES, FAULT, TIME_OUT = "interested", "sites", "fault", "time_out"
 _DIGITS = 6
-"""The decimals of a slope that count: what differs further behind comes from the computation."""
+"""The decimals of a slope that count."""
 _ALIKE = 0.005
-"""Below this number of messages per event, a difference counts as none."""
+"""The difference in messages per event that counts as none."""
 
 
 def _filtering_saves(measured: Measurements) -> Iterator[Part]:
-    """A part for each share of interested sites; none for all sites, because then every path leads to somebody."""
+    """Yield a part for each share of interested sites below 1: then every path leads to a subscriber."""
     saved = difference(SITE_MESSAGES, FILTERING, FLOODING)
     for share in measured.values(INTERESTED):
         if float(share) < 1:
@@ -68,19 +60,15 @@ def _filtering_saves(measured: Measurements) -> Iterator[Part]:
 
 
 def _wrong(measured: Measurements, place: Place) -> pd.Series[float]:
-    """The deliveries that are missing or too many.
-
-    Both add up: what is delivered twice does not make up for what is lost.
-    """
+    """Return missing and surplus deliveries, added up."""
     expected, delivered = (by_seed(measured, metric, **place) for metric in (catalogue.EXPECTED, catalogue.DELIVERED))
     return expected - delivered + by_seed(measured, catalogue.DUPLICATES, **place)
 
 
 def _delay_per_time_out(measured: Measurements, _: Place) -> pd.Series[float]:
-    """By how many time-outs the longest delay grows for each time-out, when a leader freezes.
+    """Return the growth of the longest delay per time-out when a leader freezes.
 
-    The first time-out suspects the leader and the second one, of double the length, replaces it: three in all. It is a
-    slope and not a ratio, so that what the delay has beside the time-outs, such as links, does not count.
+    One time-out suspects, another of double length replaces. A slope leaves out delays of links.
     """
     return slope_over(TIME_OUT, _seconds, LONGEST_DELAY_S, **LEADER_FREEZE)(measured, {}).round(_DIGITS)
 
@@ -89,10 +77,10 @@ def _seconds(time_out: str) -> float:
     return to_seconds(parse_time(time_out))
 
 
-def _more_in_total_order(metric: str, label: str, **place: str) -> Bound:
-    """Total order costs more of the metric than FIFO in runs of equal seeds, which differ in nothing else."""
+def _more_in_total_order(metric: str, label: str, **place: str) -> Comparison:
+    """Claim that total order costs more than FIFO in runs of equal seeds."""
     more = difference(metric, {AGENT: TOTAL, **place}, {AGENT: FIFO, **place})
-    return Bound(label, more, Side.ABOVE)
+    return Comparison(label, more, Side.ABOVE)
 
 
 ROUTING_CLAIMS = (
@@ -133,7 +121,7 @@ FAULT_CLAIMS = (
         "Every event reaches every interested subscriber, once, whichever broker fails, how, and at every time-out.",
         at_each(
             [FAULT, TIME_OUT],
-            Bound("{fault}, time-out {time_out}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
+            Comparison("{fault}, time-out {time_out}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
         ),
     ),
     ClaimTest(
@@ -141,7 +129,7 @@ FAULT_CLAIMS = (
         "When a leader freezes, the longest delay is longer than when it crashes, at every time-out.",
         at_each(
             [TIME_OUT],
-            Bound(
+            Comparison(
                 "time-out {time_out}: freeze minus crash (s)",
                 difference(LONGEST_DELAY_S, LEADER_FREEZE, LEADER_CRASH),
                 Side.ABOVE,
@@ -158,7 +146,7 @@ FAULT_CLAIMS = (
         "When a replica fails, nothing waits for it: the longest delay is below the time-out.",
         at_each(
             {FAULT: ("replica-crash", "replica-freeze"), TIME_OUT: ()},
-            Bound(
+            Comparison(
                 "{fault}, time-out {time_out}: longest delay (s)",
                 value(LONGEST_DELAY_S),
                 Side.BELOW,
@@ -173,7 +161,7 @@ SITES_CLAIMS = (
         "Every event reaches every interested subscriber, once, in every order, if a broker of each site fails.",
         at_each(
             {FAULT: (), AGENT: (NONE, FIFO, TOTAL)},
-            Bound("{fault}, order {agent}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
+            Comparison("{fault}, order {agent}: lost or delivered twice", _wrong, Side.BELOW, 0.5),
         ),
     ),
     ClaimTest(

@@ -13,9 +13,7 @@ from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run, once
 
 LATE_S = 0.05
-"""A delivery is late if it takes longer, which the metric's meaning says in ms: several times as long as without
-failures, and half of the time-out.
-"""
+"""A delivery that takes longer is late: half of the time-out."""
 
 
 @metric("messages per event")
@@ -50,13 +48,13 @@ def late_per_cent(run: Run) -> float:
 
 
 def _events(run: Run) -> int:
-    """How many there were; none where nobody sent anything."""
+    """Return the number of events."""
     return len(run.publications) if len(_sent(run)) else 0
 
 
 @once
 def _sent(run: Run) -> pd.DataFrame:
-    """The packets from the first event on."""
+    """Return the packets from the first event on."""
     sent = run.rows(schema.SEND)
     since: pd.DataFrame = sent[sent[schema.TIME_S] >= run.publications[schema.TIME_S].min()]
     return since
@@ -64,7 +62,7 @@ def _sent(run: Run) -> pd.DataFrame:
 
 @once
 def _between_sites(run: Run) -> pd.DataFrame:
-    """Of these, what goes from broker to broker by itself; within a site it travels inside other messages."""
+    """Return those from site to site; within a site events travel inside other messages."""
     roles = run.rows(schema.ROLE)
     brokers, sent = roles[schema.NODE][roles[schema.DETAIL] == "broker"], _sent(run)
     is_between = sent[schema.NODE].isin(brokers) & sent[schema.PEER].isin(brokers)
@@ -73,7 +71,7 @@ def _between_sites(run: Run) -> pd.DataFrame:
 
 @once
 def _delays_s(run: Run) -> pd.Series[float]:
-    """How long each delivery took, repeated ones included."""
+    """Return the time of each delivery, repeated ones included."""
     both = run.deliveries.merge(run.publications, on=schema.NOTIFICATION_ID, suffixes=("", "_published"))
     return both[schema.TIME_S] - both[f"{schema.TIME_S}_published"]
 

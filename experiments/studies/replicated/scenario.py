@@ -1,7 +1,6 @@
-"""Draws random trees of sites, who is interested, and which broker fails, as an ini has them (`SN.sites`).
+"""Draws random trees of sites, interests and failures from the run's seed, the same for every variant.
 
-Everything is drawn from the run's seed, so that every variant of the protocol gets the same. Of n sites the brokers are
-the nodes 0 to 3 n - 1, three for each site. Then each site has a publisher, and then each has a subscriber.
+Of n sites the brokers are the nodes 0 to 3 n - 1, three a site; then each site has a publisher, then a subscriber.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from dataclasses import dataclass
 from random import Random
 
 from roambus.experiments.random_scenarios import random_tree
-from roambus.python_protocol.events import BROKERS_A_SITE
+from roambus.python_protocol.papers.replicated.sites import BROKERS_A_SITE
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}
-"""The places of the brokers of a site: the first one leads at the start, the second one is the next to lead."""
+"""The places of a site's brokers: the first leads at the start, the second next."""
 _SEQUENCER, _EACH = "sequencer", "each"
 _DOWN_MS = 2000
-"""How long a broker that fails is down."""
+"""The time that a failed broker is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,13 @@ class Failure:
 
 
 def random_sites(seed: int, sites: int) -> str:
-    """A value of `SN.sites`: each tree of `sites` sites with root 0 is as likely as any other."""
+    """Return the parameter `sites`, each tree with root 0 as likely as any other."""
     parents = random_tree(sites, Random(f"sites/{seed}/{sites}"))
-    return ", ".join(_site(site, sites, parents.get(site)) for site in range(sites))
+    return ";".join(_site(site, sites, parents.get(site)) for site in range(sites))
 
 
 def interested_sites(seed: int, sites: int, share: float) -> list[int]:
-    """The sites with an interested subscriber, a rounded share of all; a larger share has those of a smaller one."""
+    """Return the sites with an interested subscriber: a rounded share; larger shares include smaller ones."""
     if not 0 <= share <= 1:
         raise ValueError(f"interested {share}: a share is between 0 and 1")
     order = list(range(sites))
@@ -46,16 +45,15 @@ def interested_sites(seed: int, sites: int, share: float) -> list[int]:
 
 
 def random_site(seed: int, sites: int, purpose: str) -> int:
-    """One of the sites, for some purpose."""
+    """Return one of the sites, for some purpose."""
     return Random(f"site/{purpose}/{seed}/{sites}").randrange(sites)
 
 
 def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failure]:
-    """The failures of brokers, each within a second after `start` s, which last for two seconds.
+    """Return failures that begin within a second after `start` (s) and last for two seconds; raises ValueError.
 
-    `fault` says what happens to whom: "leader-crash" to the leader of any site, "replica-crash" to another of its
-    brokers, "sequencer-crash" to the leader of the root, "each-crash" to one broker of each site. A freeze likewise.
-    Raises ValueError.
+    `fault` is leader-, replica-, sequencer- (the root's leader) or each- (one broker of each site), and crash or
+    freeze.
     """
     whose, _, kind = fault.partition("-")
     if whose not in (*_PLACES, _SEQUENCER, _EACH) or kind not in _FAULTS:
@@ -68,18 +66,18 @@ def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failu
 
 
 def _failure(site: int, random: Random, place: int | None, kind: str, start: int) -> Failure:
-    """The failure of the broker at a place of a site, or of any broker of it."""
+    """Return the failure of the broker at a place of a site, or of any broker."""
     at_ms = 1000 * start + random.randrange(1000)
     node = BROKERS_A_SITE * site + (random.randrange(BROKERS_A_SITE) if place is None else place)
     return Failure(node, f"{at_ms}ms {kind}, {at_ms + _DOWN_MS}ms recover")
 
 
 def _site(site: int, sites: int, parent: int | None) -> str:
-    """A site as an ini has it: its name, that of its parent, its brokers, and its publisher and subscriber."""
+    """Return a site as the parameter has it."""
     first = BROKERS_A_SITE * site
     clients = BROKERS_A_SITE * sites + site
-    above = "" if parent is None else f" < site{parent}"
-    return f"site{site}{above}: {first}..{first + BROKERS_A_SITE - 1} | {clients} {clients + sites}"
+    above = "" if parent is None else f"@site{parent}"
+    return f"site{site}{above}:{first}..{first + BROKERS_A_SITE - 1}/{clients}+{clients + sites}"
 
 
 TEMPLATE_FUNCTIONS = (

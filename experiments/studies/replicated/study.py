@@ -1,20 +1,12 @@
-"""The study of replicated brokers: flooding against filtering, what order costs, how long failures hold events up.
+"""The study of replicated brokers: flooding against filtering, the cost of order, and delays by failures.
 
-Each question has a sweep with figures, a table and claims of its own. The paper on replicated brokers has no
-measurements: what it says of costs and failures is tested on ours.
+- *Routing* over the share of interested sites.
+- *Order* over the number of sites, because it depends on the way to the sequencer.
+- *Failures* over the time-out, with an event every 20 ms: the longest delay shows how long there was no service.
+- *Sites*: a broker of each site fails, or the sequencer.
 
-1. *Routing*: what filtering saves over flooding depends on how many sites want an event, so that the share of them is
-   the axis. At a share of 1 there is nothing to save.
-2. *Order*: what the orders cost depends on the way to the sequencer, so that the number of sites is the axis. All sites
-   are interested, and each publishes.
-3. *Failures*: one publisher publishes every 20 ms. The longest delay of any event then says for how long there was no
-   service, to within 20 ms, and the time-out is the axis, because a frozen leader is suspected after it.
-4. *Sites*: a broker of each site fails, or the sequencer. There is no axis beside what fails: the question is whether
-   anything is lost, and how much is late.
-
-Links are ideal. The paper's are TCP connections between data centres, and over a radio the three brokers of a site
-would be one node to the channel. Every table has what was expected, delivered and doubled where failures are the
-question, so that a short delay of few deliveries cannot pass for a good one.
+Links are ideal: the paper's are TCP connections between data centres. Tables of failures show losses and duplicates,
+so that short delays of few deliveries cannot pass for good ones.
 """
 
 from __future__ import annotations
@@ -51,7 +43,7 @@ _FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.D
 
 
 def _fault_plans(measured: Measurements) -> Iterator[Plan]:
-    """One figure with a line for each failure, because it is the lines that are to be compared."""
+    """Plan a figure with a line for each failure."""
     lines = [Line(fault, {FAULT: fault}) for fault in measured.values(FAULT)]
     title = "A broker fails: the longest delay of any event"
     yield Plan("faults-longest-delay", title, LONGEST_DELAY_S, TIME_OUT, lines, x_title="time-out")

@@ -40,16 +40,15 @@ def catch_up_s(run: Run) -> float:
 
 
 def _is_noted(run: Run) -> bool:
-    """Whether any agent notes that it stores: else nobody does, or nobody says so."""
+    """Whether any agent notes its storage."""
     return bool((_changes(run).cumsum() > 0).any())
 
 
 @once
 def _changes(run: Run) -> pd.Series[int]:
-    """By how many notifications the storage of all brokers for all subscribers changes, at each instant (ns).
+    """Return the change of all storage at each instant (ns), without entries that come and go at one instant.
 
-    A notification that a broker stores for two subscribers counts twice; one that is stored and gone at one instant
-    does not.
+    A notification that is stored for two subscribers counts twice.
     """
     place = [schema.NODE, schema.NOTIFICATION_ID, schema.PEER]
     rows = run.rows(schema.STORE, schema.REPLAY, schema.DROP)
@@ -61,6 +60,6 @@ def _changes(run: Run) -> pd.Series[int]:
 
 
 RETURNING = Extra((stored_mean, stored_peak, handed_over, catch_up_s))
-"""What the study measures beside the metrics of every run."""
+"""The study's own metrics."""
 STORED_MEAN, STORED_PEAK = stored_mean.column, stored_peak.column
 HANDED_OVER, CATCH_UP_S = handed_over.column, catch_up_s.column

@@ -1,14 +1,11 @@
 """Draws clients that leave and return from the run's seed: one plan, written for each kind of network.
 
-Clients are the nodes 0, 1, ..., and brokers those behind them, in whatever network, so that every agent gets the same
-workload. Times have whole milliseconds.
+Clients are the nodes 0, 1, ..., brokers the nodes behind them. Times have whole milliseconds. An absence is:
 
-The same absence is four things to four kinds of network, and `Returning` writes each from the one plan:
-
-- to applications, that they detach and attach, if absences are announced;
-- to a given tree, that a client has no broker and then another one, if they are not;
-- to links that anybody can use, that the client is alone for a while (a partition);
-- to a node that cannot be cut off, that it has crashed and recovers.
+- for applications, detach and attach, if it is announced;
+- in a given tree, no broker and then another one, if it is not;
+- on links that every node can use, a partition;
+- for a node that cannot be cut off, a crash and a recovery.
 """
 
 from __future__ import annotations
@@ -21,11 +18,11 @@ from roambus.experiments.random_scenarios import random_tree
 from roambus.python_protocol.vocabulary import NodeId
 
 START_S = 25.0
-"""Nobody leaves before this time: networks that build themselves need time."""
+"""The first departure: networks that build themselves need time."""
 SHORTEST_S = 0.5
-"""Neither an absence nor a stay is shorter: a client that detaches still has its link for a moment."""
+"""The shortest absence and stay: a client that detaches still has its link for a moment."""
 DEPARTURE_S = 0.1
-"""How long that moment is in networks without a given tree; with one the scenario says so (`SN.departure`)."""
+"""That moment without a given tree; with one it is `SN.departure`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Returning:
-    """A tree of brokers, the broker at which each client is at first (both counted from 0), and who leaves when."""
+    """A tree of brokers, the first broker of each client (counted from 0), and the absences."""
 
     clients: int
     parents: dict[int, int]
@@ -48,14 +45,14 @@ class Returning:
     visits: tuple[Visit, ...]
 
     def tree(self, announced: bool) -> str:
-        """A value of `SN.tree`: the broker of each client, with the absences of clients that do not announce them."""
+        """Return `SN.tree`: the broker of each client, with absences that are not announced."""
         edges = [f"{self._broker(child)}:{self._broker(parent)}" for child, parent in sorted(self.parents.items())]
         edges += [f"{client}:{self._broker(home)}" for client, home in enumerate(self.homes)]
         changes = [] if announced else sorted(self._changes())
         return ", ".join([" ".join(edges), *(f"{at:.3f}s {change}" for at, change in changes)])
 
     def absences(self, client: NodeId, *, moving: bool) -> str:
-        """A value of `Application.absences`; `moving` is for a given tree, in which clients return to other brokers."""
+        """Return `Application.absences`; with `moving` clients return to other brokers of a given tree."""
         own = [visit for visit in self.visits if visit.client == client]
         return ", ".join(
             f"{one.leaves:.3f}s detach, {one.returns:.3f}s attach{f' {self._broker(one.broker)}' if moving else ''}"
@@ -63,19 +60,19 @@ class Returning:
         )
 
     def partitions(self, announced: bool) -> str:
-        """A value of `SN.ideal.partitions`: a client that is away is alone."""
+        """Return `SN.ideal.partitions`: an absent client is alone."""
         moment = DEPARTURE_S if announced else 0.0
         times = sorted({at for one in self.visits for at in (one.leaves + moment, one.returns)})
         return ", ".join(f"{at:.3f}s {self._groups(at, moment)}" for at in times)
 
     def faults(self, client: NodeId) -> str:
-        """A value of `faults`: a client that is away has crashed."""
+        """Return `faults`: an absent client has crashed."""
         own = [visit for visit in self.visits if visit.client == client]
         return ", ".join(f"{one.leaves:.3f}s crash, {one.returns:.3f}s recover" for one in own)
 
     def sites(self) -> str:
-        """A value of `SN.sites`: three brokers in place of each, and the clients where they are at first."""
-        return ", ".join(map(self._site, range(len(self.parents) + 1)))
+        """Return the parameter `sites`: three brokers in place of each."""
+        return ";".join(map(self._site, range(len(self.parents) + 1)))
 
     def _changes(self) -> Iterator[tuple[float, str]]:
         for one in self.visits:
@@ -87,10 +84,10 @@ class Returning:
         return " | ".join(map(str, away)) or "merge"
 
     def _site(self, number: int) -> str:
-        above = f" < s{self.parents[number]}" if number in self.parents else ""
+        above = f"@s{self.parents[number]}" if number in self.parents else ""
         first = self.clients + 3 * number
-        here = " ".join(str(client) for client, home in enumerate(self.homes) if home == number)
-        return f"s{number}{above}: {first}..{first + 2} | {here}".rstrip(" |")
+        here = "+".join(str(client) for client, home in enumerate(self.homes) if home == number)
+        return f"s{number}{above}:{first}..{first + 2}/{here}".rstrip("/")
 
     def _broker(self, number: int) -> NodeId:
         return self.clients + number
@@ -99,10 +96,10 @@ class Returning:
 def returning(  # noqa: PLR0913, PLR0917  # what a template sets
     seed: int, publishers: int, subscribers: int, brokers: int, presence: float, absence: float, until: float
 ) -> Returning:
-    """The plan: the first nodes publish, the others leave, with exponential stays and absences of these means (s).
+    """Draw the plan, with exponential stays and absences of these means (s); the first nodes publish.
 
-    A client that is away at `until` returns then. It comes back to any other broker, each as likely. With longer stays
-    or absences the same numbers are drawn, so that runs of one seed are alike.
+    A client that is away at `until` returns then. With other means the same numbers are drawn, so runs of one seed are
+    alike.
     """
     random = Random(f"returning/{seed}")
     parents = random_tree(brokers, random)

@@ -1,18 +1,9 @@
 """The study of clients that disconnect and return: deliveries and cost of every protocol that supports it.
 
-All protocols get the same workload over ideal links. Absences are announced or not, and their mean length varies. Two
-things are measured beside the metrics of every run, from traces alone. What returning clients cost is what brokers
-store for them; only agents that note what they store can be measured so. What they get is how much of what was
-published while they were away reaches them, and how long after their return. That is known of announced absences only,
-because a client that goes without a word leaves no row in the trace.
-
-1. Figures are over the mean absence, of announced absences and of others apart, because protocols differ in whether
-   they can be told. A given length of stays is cut out of the sweep, and the titles say which.
-2. An empty cell is not 0. Agents that do not note what they store may store much, and where nobody stores there is no
-   row either.
-3. What is stored at one moment is a sum over brokers and subscribers: a notification that is kept twice takes room
-   twice.
-4. Messages have a logarithmic axis in this study alone: floods and trees differ by orders of magnitude.
+All protocols get one workload over ideal links, with absences announced or not, of several mean lengths. The cost is
+the notifications that brokers store for absent clients, if agents note it; the benefit is the share delivered
+afterwards and its delay, for announced absences only. An empty cell is not 0. A notification stored twice counts
+twice. Messages have a logarithmic axis, because floods and trees differ by orders of magnitude.
 """
 
 from __future__ import annotations
@@ -40,12 +31,12 @@ _DRAWN = (
 )
 _OF_ANNOUNCED = (HANDED_OVER, CATCH_UP_S)
 _PRESENCE, _ABSENCE = "10", "8"
-"""Where the figures and the table cut through the sweep."""
+"""The cuts of figures and table through the sweep."""
 _WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
 
 
 def returning_plans(measured: Measurements) -> Iterator[Plan]:
-    """Each metric over the length of absences: figures of announced absences, and figures of all others."""
+    """Plan each metric over the mean absence, for announced absences and for others."""
     for metric in _DRAWN:
         for announced in measured.values(ANNOUNCED):
             if announced == "true" or metric not in _OF_ANNOUNCED:
@@ -67,7 +58,7 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
 
 
 def returning_tables(measured: Measurements) -> Mapping[str, str]:
-    """Tables in Markdown, of announced absences and of others: a row for each agent, a column for each metric."""
+    """Return tables in Markdown: a row for each agent, a column for each metric."""
     return {TABLE_FILE: "\n".join(_section(measured, announced) for announced in measured.values(ANNOUNCED))}
 
 
@@ -106,4 +97,4 @@ STUDY = Study(
         "cannot reach, caching what is in caches. Empty: nothing is noted.",
     ),
 )
-"""What `roambus reproduce returning` runs; docs/migrations.md has what came out."""
+"""The study of `roambus reproduce returning`."""

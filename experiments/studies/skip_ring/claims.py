@@ -1,22 +1,14 @@
-"""The theorems and lemmas of the skip ring's paper, each with one precise reading, and what the sweeps vary.
+"""The theorems and lemmas of the skip ring's paper, each with one precise reading.
 
-The paper proves bounds for any size, and a sweep has some sizes. The readings bring one to the other:
+- *Constant*: a straight line over doublings of the subscribers rises by less than a bound of at most 1; logarithmic
+  growth would add 1.
+- *Logarithmic*: at each size at most the paper's function, plus one half, because values are whole numbers.
+- *Always*, *each*: a share above 0.999.
+- *Fewer than one*, *below 4*: the number of the proof, at each size.
 
-1. *Constant*: a straight line over doublings of the subscribers rises by less than a bound that stands at the head of
-   this file. Logarithmic growth would add 1 with each doubling, so that every bound is at most 1.
-2. *Logarithmic*: the value is at most the paper's own function of the size, at each size. Hops and degrees are whole
-   numbers, so that the threshold lies one half above that function: a mean that is equal to it is not beyond it.
-3. *Always* or *each*: a share is above 0.999. A share of 1 in all runs leaves nothing to test against 1 itself.
-4. *Fewer than one*, *below 4*: the number of the paper's proof is the threshold, at each size. What is expected of all
-   subscribers together, such as their requests, is estimated by the mean over seeds.
-
-What the study compares are variants of one protocol, which is why the agents have names of their own here. The theorems
-of section 5 and the lemma on configuration requests do not hold for the algorithm as published, and docs/deviations.md
-says where their proofs go wrong. Each of these stands twice, for the algorithm with the corrections and without, so
-that the report shows what the corrections do and that they are needed.
-
-Means of rounds are of the runs and nodes that get there. So each of them stands beside the share that does: alone, a
-mean would be the better the more of the slow ones never arrived.
+Expected values are means over seeds. Theorems of section 5 and the lemma on requests fail for the algorithm as
+published (docs/deviations.md), so each is tested with and without corrections. A mean of rounds stands beside the
+share that arrives.
 """
 
 from __future__ import annotations
@@ -26,8 +18,8 @@ from math import ceil, log2
 import pandas as pd
 
 from roambus.experiments.claims import (
-    Bound,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -65,85 +57,76 @@ from roambus.experiments.studies.skip_ring.metrics import (
 from roambus.spark.metrics import catalogue
 
 START, SUBSCRIBERS = "start", "subscribers"
-OURS, LETTER, RING_ONLY, FREQUENT = "skip-ring", "letter", "ring-only", "frequent"
-"""What the sweeps call their agents.
-
-The first one has all corrections. `letter` has none of those that convergence needs, `frequent` asks for configurations
-with the probabilities of the paper, and `ring-only` floods without shortcuts: it shows what these are good for.
+OURS, AS_PUBLISHED, RING_ONLY, FREQUENT = "skip-ring", "as_published", "ring-only", "frequent"
+"""The agents of the sweeps: with all corrections, `as_published` without those for convergence, `frequent` with the
+paper's request probabilities, `ring-only` without shortcuts.
 """
 STARTS = {
     "labels+neighbours+shortcuts+database+messages": "everything corrupted",
     "islands": "four rings apart",
     "none": "all subscribe at once",
 }
-"""What figures and claims call the states that runs start from. The keys are values of the sweeps' axis `start`."""
+"""Names of the start states (axis `start`)."""
 
 CERTAIN = 0.999
-"""A share of 1 is above this one: what must be so in each run is tested against it and not against 1."""
+"""The least share that counts as 1."""
 HALF = 0.5
-"""What lies between a whole number and the next: "at most n" is tested as "below n and a half"."""
+""""At most n" is tested as "below n and a half"."""
 _AVERAGE_DEGREE = 4.0
-"""The bound that the proof on degrees derives, in different neighbours of a subscriber."""
+"""The bound of the proof on degrees."""
 _MESSAGES_A_ROUND = 5.0
 """The bound of the proof: two introductions of itself, two of others, and a request."""
 _MESSAGES_A_DOUBLING, _ROUNDS_A_DOUBLING, _OVERHEAD_A_DOUBLING = 0.25, 0.5, 1.0
-"""What grows by less with each doubling of the subscribers is constant: logarithmic growth would add 1."""
+"""The greatest gains per doubling of constants; logarithmic growth would add 1."""
 CRASHED, TOPICS = "crashed", "topics"
 FULL_STARTS = {
     "tries": "the skip ring",
     "labels+neighbours+shortcuts+database+messages+tries": "everything corrupted",
     "islands+tries": "four rings apart",
 }
-"""What figures and claims call the states in which subscribers have publications that nobody else has."""
+"""Names of the start states with unknown publications."""
 
 _IN_VAIN = 1.0
-"""The per cent of redundant publications that still count as "only missing publications"."""
+"""The per cent of redundant publications that counts as "only missing publications"."""
 
 
 def _converges(agent: str) -> Parts:
-    """All runs of the agent converge, whatever state they start from; a part for each start."""
+    """Claim that all runs converge; a part for each start."""
     share = mean_over(SUBSCRIBERS, CONVERGED, agent=agent)
-    return at_each([START], Bound("{start}: share of runs that converge", share, Side.ABOVE, CERTAIN), names=STARTS)
+    return at_each(
+        [START], Comparison("{start}: share of runs that converge", share, Side.ABOVE, CERTAIN), names=STARTS
+    )
 
 
 def _at_each_size(what: str, metric: str, most: float, agent: str = OURS) -> Parts:
-    """The metric is below a bound that does not depend on the size; a part for each number of subscribers."""
-    return at_each([SUBSCRIBERS], Bound(f"{{subscribers}}: {what}", value(metric, agent=agent), Side.BELOW, most))
+    """Claim that the metric is below a bound; a part for each size."""
+    return at_each([SUBSCRIBERS], Comparison(f"{{subscribers}}: {what}", value(metric, agent=agent), Side.BELOW, most))
 
 
 def _log_size(place: Place) -> int:
-    """The least power of 2 that is no smaller than the number of subscribers, as an exponent."""
+    """Return the exponent of the least power of 2 not below the number of subscribers."""
     return ceil(log2(int(place[SUBSCRIBERS])))
 
 
-def _grows_little(what: str, metric: str, most: float) -> Bound:
-    """The reading of "constant": the metric gains less than `most` with each doubling of the subscribers."""
-    return Bound(f"growth of {what} with each doubling", _growth(metric), Side.BELOW, most)
+def _grows_little(what: str, metric: str, most: float) -> Comparison:
+    """Claim that the metric is constant: it gains less than `most` with each doubling."""
+    return Comparison(f"growth of {what} with each doubling", _growth(metric), Side.BELOW, most)
 
 
 def _growth(metric: str) -> Quantity:
-    """What the metric gains with each doubling: the sizes of the sweeps double from one to the next.
-
-    A seed has one slope, and the test is over seeds. A slope over the means would have no interval.
-    """
+    """Return the gain per doubling, a slope for each seed: one over means would have no interval."""
     return slope_over(SUBSCRIBERS, lambda size: log2(int(size)), metric, agent=OURS)
 
 
 def _catch_up(measured: Measurements) -> list[Part]:
-    """The growth of the rounds, with the share of those who get everything in its label.
-
-    Whoever does not before the run ends has no number of rounds, so the mean is of the others: the share says how many.
-    """
+    """Claim the growth of the rounds; the label has the share that arrives, because the mean is of these."""
     share = table_over(measured, SUBSCRIBERS, CAUGHT_UP, agent=OURS).dropna().to_numpy().mean()
     what = f"rounds to catch up, of the {share:.1%} of new subscribers that do"
     return [_grows_little(what, CATCH_UP_ROUNDS, _ROUNDS_A_DOUBLING).part(measured, {}, {})]
 
 
 def _restored(measured: Measurements) -> list[Part]:
-    """All runs are restored, whichever share of the subscribers crashes; a part for each share.
-
-    It is no `at_each`, because its labels have the share in per cent.
-    """
+    """Claim that all runs are restored; a part for each share of crashes, in per cent."""
     share = mean_over(SUBSCRIBERS, RESTORED, agent=OURS)
     return [
         make_part(
@@ -157,10 +140,7 @@ def _restored(measured: Measurements) -> list[Part]:
 
 
 def _growth_a_topic(measured: Measurements, place: Place) -> pd.Series[float]:
-    """Growth over one topic's share of the configurations, so that one bound holds for any number of topics.
-
-    The supervisor sends for each topic, so that what it sends in all grows by as much more as there are topics.
-    """
+    """Return growth divided by one topic's share, so that one bound holds for any number of topics."""
     return _growth(ANSWERS_PER_ROUND)(measured, place) / float(place[TOPICS])
 
 
@@ -174,7 +154,7 @@ CONVERGENCE_CLAIMS = (
     ClaimTest(
         "The same, as published.",
         "As above, with labels checked at introductions only.",
-        _converges(LETTER),
+        _converges(AS_PUBLISHED),
     ),
 )
 STEADY_CLAIMS = (
@@ -183,13 +163,13 @@ STEADY_CLAIMS = (
         "Different neighbours: at most 2 ceil(log2 n), and below 4 on average, which the proof derives.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: greatest degree",
                 value(DEGREE_MAX, agent=OURS),
                 Side.BELOW,
                 lambda place: 2 * _log_size(place) + HALF,
             ),
-            Bound("{subscribers}: mean degree", value(DEGREE_MEAN, agent=OURS), Side.BELOW, _AVERAGE_DEGREE),
+            Comparison("{subscribers}: mean degree", value(DEGREE_MEAN, agent=OURS), Side.BELOW, _AVERAGE_DEGREE),
         ),
     ),
     ClaimTest(
@@ -231,7 +211,7 @@ STEADY_CLAIMS = (
         "No subscriber is more than ceil(log2 n) hops from who publishes.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: hops to the last subscriber",
                 value(catalogue.HOPS_MAX, agent=OURS),
                 Side.BELOW,
@@ -257,7 +237,9 @@ PUBLICATION_CLAIMS = (
         "subscribers.",
         at_each(
             [START],
-            Bound("{start}: share of subscribers", mean_over(SUBSCRIBERS, INFORMED, agent=OURS), Side.ABOVE, CERTAIN),
+            Comparison(
+                "{start}: share of subscribers", mean_over(SUBSCRIBERS, INFORMED, agent=OURS), Side.ABOVE, CERTAIN
+            ),
             names=FULL_STARTS,
         ),
     ),
@@ -267,7 +249,7 @@ PUBLICATION_CLAIMS = (
         "subscribers.",
         at_each(
             [START],
-            Bound(
+            Comparison(
                 "{start}: redundant publications (%)",
                 mean_over(SUBSCRIBERS, KNOWN_SENT, agent=OURS),
                 Side.BELOW,
@@ -284,13 +266,15 @@ JOIN_CLAIMS = (
         "0, which the first and the last join concern.",
         at_each(
             [SUBSCRIBERS],
-            Bound(
+            Comparison(
                 "{subscribers}: share of old subscribers, without label 0",
                 value(TWO_CONSECUTIVE, agent=OURS),
                 Side.ABOVE,
                 CERTAIN,
             ),
-            Bound("{subscribers}: joins that concern one of all", value(MOST_JOINS, agent=OURS), Side.BELOW, 2 + HALF),
+            Comparison(
+                "{subscribers}: joins that concern one of all", value(MOST_JOINS, agent=OURS), Side.BELOW, 2 + HALF
+            ),
         ),
     ),
 )
@@ -321,7 +305,7 @@ TOPIC_CLAIMS = (
         "What it sends a round and topic grows by less than 0.25 configurations with each doubling of the subscribers.",
         at_each(
             [TOPICS],
-            Bound(
+            Comparison(
                 "{topics} topics: growth of configurations a round and topic with each doubling of the subscribers",
                 _growth_a_topic,
                 Side.BELOW,

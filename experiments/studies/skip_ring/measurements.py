@@ -1,18 +1,9 @@
-"""Metrics of events in a skip ring, from traces alone: joins, crashes, and publications that only one node has.
+"""Metrics of joins, crashes, and publications that only one node has, from traces alone.
 
-While the subscribers double (section 4.1 of the paper), a join concerns an old subscriber if it has another predecessor
-or successor afterwards, which is what a configuration tells beside the label. What a subscription or unsubscription
-costs the subscribers is what they send beyond maintenance, since an idle ring sends, too. After crashes (section 3.3)
-those left are to be the skip ring of as many. In the sweep of publications (section 4.2) nobody publishes: all that is
-sent is what tries lack, and each publication is delivered by the subscriber that has it.
-
-1. Nothing is asked of an agent: overlay rows say what label and neighbours a node has, and since when. So the same
-   measurements hold for a variant of the protocol, and for one that somebody else writes.
-2. Times are rounds, because a round is a second.
-3. Whatever a run never comes to is null and not the length of the run. Means are then of the runs that come to it, and
-   the share of these is a metric of its own.
-4. What is kept up is measured before what disturbs it: messages of the idle ring before the first publication are the
-   measure of what operations add.
+A join concerns an old subscriber if its predecessor or successor changes (section 4.1). The cost of an operation is
+the messages beyond maintenance, measured before the first publication. After crashes (section 3.3) the others are to
+be the skip ring of as many. In the sweep of publications (section 4.2) only missing ones are sent. Overlay rows
+suffice, so any agent that writes them can be measured. A round is a second. Values that a run never reaches are null.
 """
 
 from __future__ import annotations
@@ -105,7 +96,7 @@ INFORMED, ROUNDS_TO_INFORM, KNOWN_SENT = (one.column for one in INFORMING.metric
 # Joins
 
 _FIRST = "0"
-"""The label that the first and the last join of a doubling concern, which are no neighbours in time."""
+"""The label of the first and the last join of a doubling, which are no neighbours in time."""
 
 
 @metric("share that two consecutive joins concern", scale=Scale.SHARE)
@@ -124,10 +115,7 @@ def most_joins_for_one(run: Run) -> float:
 
 @once
 def _concerned(run: Run) -> pd.DataFrame:
-    """A row for each old subscriber: its label, and which joins concern it: how many `joins`, the `first` and `last`.
-
-    Joins are those after the start, numbered by time; one concerns a subscriber that has other neighbours after it.
-    """
+    """Return each old subscriber's label, the number of `joins` that concern it, and the `first` and `last`."""
     asked = run.rows(schema.SUBSCRIBE)[schema.TIME_S]
     at_s = np.sort(asked[asked > 0])
     states = overlay_rows(run)
@@ -164,7 +152,7 @@ _OF_OVERLAY = tuple(
         messages.Unsubscribe,
     )
 )
-"""What subscribers send for the sake of labels and edges; the others are about publications."""
+"""Return the subscribers' messages for labels and edges."""
 
 
 @metric("messages of subscribers an operation")

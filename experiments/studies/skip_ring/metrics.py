@@ -1,9 +1,8 @@
 """The metrics for the lemmas and theorems of the skip ring's paper, from traces alone.
 
-A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
-that `roambus.python_protocol.papers.skip_ring.corrupted` has for as many nodes, compared as sets of rows: one that is
-wrong, missing or there twice shows. A round takes a second on average. A run has converged if the right state has been
-there for ten rounds, because a state that is right for a moment can be on its way to another.
+A state is the last `overlay` rows of all nodes. It is the skip ring if it has exactly the labels and edges of
+`roambus.python_protocol.papers.skip_ring.corrupted`, compared as sets of rows. A round takes a second on average. A
+run has converged if the right state has lasted for ten rounds.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ import pandas as pd
 from roambus.bridge.trace import schema
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
-from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData
+from roambus.python_protocol.papers.skip_ring.messages import OVERLAY, SERVE, GetConfiguration, SetData
 from roambus.spark.metrics.catalogue import Scale, metric, over
 from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run, once
 
 STATE = ("label", "left", "right", "ring", "shortcuts")
-"""What an `overlay` row says of its node: label, edges by node, shortcuts."""
+"""The fields of an `overlay` row: label, edges by node, shortcuts."""
 CLOSURE_S = 10.0
-"""Rounds for which a ring must be the correct one, unchanged, to count as converged."""
+"""Rounds for which a ring must stay correct to count as converged."""
 _ITSELF = "itself"
-"""The kind of the edges that say which labels there are."""
+"""The kind of an edge for a label itself."""
 _RING = ("left", "right", "ring")
 _REQUEST, _ANSWER = GetConfiguration.message_type, SetData.message_type
 
 
 class Edge(NamedTuple):
-    """A label, and the label of the node at the other end; None if there is no such node.
+    """A label, and the label at the other end, or None.
 
-    The kind of a shortcut names the label under which it is stored, so that a node with another label is wrong there.
+    The kind of a shortcut names the label under which it is stored, so a node with another label is wrong there.
     """
 
     label: str
@@ -121,9 +120,9 @@ def answers_per_round(run: Run) -> float:
 
 
 class _Quiet(NamedTuple):
-    """The time between the last change and the first publication: the types of the messages sent, and who was there.
+    """The time between the last change and the first publication: types of messages sent, and nodes.
 
-    It has no rounds where nobody sends.
+    No rounds without messages.
     """
 
     kinds: pd.Series[str]
@@ -167,7 +166,7 @@ def further_answers_per_operation(run: Run) -> float:
 
 
 class _Operations(NamedTuple):
-    """The subscriptions and unsubscriptions of applications, and what the supervisor sends when it serves each kind."""
+    """Subscriptions and unsubscriptions, and the supervisor's messages for each kind."""
 
     joins: int
     leaves: int
@@ -178,8 +177,8 @@ class _Operations(NamedTuple):
 
 @once
 def _operations(run: Run) -> _Operations | None:
-    """Those after the first publication, if there are any that the supervisor serves."""
-    joins, leaves, serves = (_later(run, event) for event in (schema.SUBSCRIBE, schema.UNSUBSCRIBE, schema.SERVE))
+    """Return those after the first publication that the supervisor serves."""
+    joins, leaves, serves = (_later(run, event) for event in (schema.SUBSCRIBE, schema.UNSUBSCRIBE, SERVE))
     # Two requests of one subscriber can come at one instant: each answer is to count once.
     at = [schema.NODE, schema.TIME_S]
     served = serves[[*at, schema.MESSAGE_TYPE]].drop_duplicates()
@@ -214,7 +213,7 @@ def caught_up(run: Run) -> float:
 
 @once
 def _newcomers(run: Run) -> pd.DataFrame:
-    """For each subscription: how much had been published before, how much of that came, and when the last did."""
+    """Return for each subscription the earlier publications, those that came, and the time of the last."""
     published, joined, got = (
         run.rows(event)[[schema.NODE, schema.NOTIFICATION_ID, schema.TIME_S]]
         for event in (schema.PUBLISH, schema.SUBSCRIBE, schema.DELIVER)
@@ -232,11 +231,11 @@ def _newcomers(run: Run) -> pd.DataFrame:
 
 @once
 def overlay_rows(run: Run) -> pd.DataFrame:
-    """The `overlay` rows with node, time, number and STATE in columns, in their order.
+    """Return `overlay` rows with node, time, number and STATE, in order.
 
-    A node can have several at one instant; it numbers them, from 1 each time it joins.
+    A node numbers its rows of one instant, from 1 each time it joins.
     """
-    rows = run.rows(schema.OVERLAY)
+    rows = run.rows(OVERLAY)
     parts = rows[schema.DETAIL].str.split(" ", n=6, expand=True).reindex(columns=range(len(STATE) + 1))
     columns = {"number": parts[0].astype(int), **{name: parts[place + 1] for place, name in enumerate(STATE)}}
     states = pd.DataFrame({schema.NODE: rows[schema.NODE], schema.TIME_S: rows[schema.TIME_S], **columns})
@@ -244,12 +243,12 @@ def overlay_rows(run: Run) -> pd.DataFrame:
 
 
 def last_states(rows: pd.DataFrame) -> pd.DataFrame:
-    """The last state of each node, in columns. Who has left has no label in its last."""
+    """Return the last state of each node; a node that has left has no label."""
     return rows.drop_duplicates(schema.NODE, keep="last")
 
 
 def edges(states: pd.DataFrame) -> list[Edge]:
-    """All labels and edges of these states."""
+    """Return all labels and edges of these states."""
     labels = dict(zip(states[schema.NODE].astype(str), states["label"], strict=True))
     return [edge for state in states.itertuples() for edge in _edges_of(state, labels)]
 

@@ -1,7 +1,4 @@
-"""Draws joins, departures and crashes of subscribers in a legitimate skip ring, for an ini (`SN.commands`).
-
-Everything is drawn from the run's seed, so that every agent gets the same.
-"""
+"""Draws joins, departures and crashes in a legitimate skip ring from the run's seed (`SN.commands`)."""
 
 from __future__ import annotations
 
@@ -15,10 +12,9 @@ INTERVAL_S = 2
 def skip_ring_commands(  # noqa: PLR0913, PLR0917  # a template names them all
     seed: int, subscribers: int, start: int, publications: int, operations: int, departing: bool = True
 ) -> str:
-    """Publications by subscribers 1 to `subscribers`, then joins, and in turn with them as many departures.
+    """Return publications by the first subscribers, then joins, alternating with as many departures if `departing`.
 
-    Without `departing` there are joins alone. Those that join are the nodes after `subscribers`; those that leave are
-    drawn among all that are there. Times are whole seconds from `start` on, `INTERVAL_S` apart.
+    Joining nodes follow after `subscribers`; leaving ones are drawn. Times are whole seconds, `INTERVAL_S` apart.
     """
     random = Random(f"skip ring/{seed}/{subscribers}")
     there = list(range(1, subscribers + 1))
@@ -32,7 +28,7 @@ def skip_ring_commands(  # noqa: PLR0913, PLR0917  # a template names them all
 
 
 def skip_ring_crashes(seed: int, subscribers: int, share: float) -> list[int]:
-    """Which of the subscribers 1 to `subscribers` crash: a share of them, rounded up."""
+    """Return the subscribers that crash: a share, rounded up."""
     number = ceil(share * subscribers)
     return sorted(Random(f"skip ring crashes/{seed}/{subscribers}").sample(range(1, subscribers + 1), number))
 

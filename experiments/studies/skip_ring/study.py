@@ -1,19 +1,9 @@
-"""The study of the self-stabilising skip ring: convergence from corrupted states, and the lemmas on legitimate ones.
+"""The study of the self-stabilising skip ring: convergence from corrupted states, and lemmas on legitimate ones.
 
-The first sweep starts from corrupted states and asks whether and when they become a skip ring. The second one starts
-from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves. The
-others are about publications that only some have, joins while the subscribers double, crashes, and many topics.
-
-1. Every figure is over the number of subscribers, because that is what the lemmas are about; the one on topics is over
-   topics, with a line for each number of subscribers.
-2. Whatever may not happen is drawn twice: how many runs or subscribers get there, and how long those take that do. The
-   second figure alone would leave out the runs that never come to an end.
-3. Each sweep measures only what its figures and claims need, because every such measurement works out the edges of the
-   ring from the traces of all runs.
-4. The quick study has two sizes, because growth needs two. The sweep of publications has one, whose claims are about
-   all subscribers and not about growth.
-
-Runs of the algorithm as published take most of the time: many of them never converge, and send messages until they end.
+Figures are over the number of subscribers, or over topics. Shares that arrive stand beside the times of those that do,
+which would leave out runs without end. Each sweep measures only what its figures and claims need, because edges are
+computed from all traces. The quick study has two sizes, because growth needs two. Runs as published take most of the
+time: many never converge.
 """
 
 from __future__ import annotations
@@ -25,13 +15,13 @@ from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import Line, Plan
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.skip_ring.claims import (
+    AS_PUBLISHED,
     CONVERGENCE_CLAIMS,
     CRASH_CLAIMS,
     CRASHED,
     FREQUENT,
     FULL_STARTS,
     JOIN_CLAIMS,
-    LETTER,
     OURS,
     PUBLICATION_CLAIMS,
     RING_ONLY,
@@ -80,8 +70,8 @@ _X_TITLE = "subscribers"
 
 
 def convergence_plans(measured: Measurements) -> Iterator[Plan]:
-    """A figure for each variant, with a line for each start; and how many runs converge at all."""
-    for agent, called in ((OURS, "labels checked"), (LETTER, "as published")):
+    """Plan a figure for each variant, with a line for each start, and the share that converges."""
+    for agent, called in ((OURS, "labels checked"), (AS_PUBLISHED, "as published")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
                 lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
@@ -127,19 +117,16 @@ _STEADY = (
     ("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", _OURS)]),
     ("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", _OURS)]),
 )
-"""A figure for each lemma, over the number of subscribers: its name, title, metric, lines, and vertical axis.
-
-They are the arguments of `_plan`. The axis has a name of its own where a figure shows several metrics.
-"""
+"""The arguments of `_plan` for each lemma: name, title, metric, lines, and vertical axis."""
 _JOINING = (
     ("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", _OURS)]),
     ("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", _OURS)]),
 )
-"""Whom joins concern while the subscribers double."""
+"""Plan the joins that concern a node while the subscribers double."""
 
 
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
-    """Whether and when all have everything, and the redundant publications, with a line for each start."""
+    """Plan when all have everything, and the redundant publications, with a line for each start."""
     lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
     yield _plan("informed", "Subscribers that finally have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
@@ -147,21 +134,21 @@ def publication_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def crash_plans(measured: Measurements) -> Iterator[Plan]:
-    """Whether and when the ring is restored, with a line for each share that crashes."""
+    """Plan when the ring is restored, with a line for each share of crashes."""
     lines = [Line(f"{float(one):.0%} crash", {AGENT: OURS, CRASHED: one}) for one in measured.values(CRASHED)]
     yield _plan("restored", "Subscribers crash: runs that are restored", RESTORED, lines)
     yield _plan("rounds-to-restore", "Subscribers crash: rounds to restore the ring", ROUNDS_TO_RESTORE, lines)
 
 
 def topic_plans(measured: Measurements) -> Iterator[Plan]:
-    """What the supervisor sends, with a line for each number of subscribers."""
+    """Plan the supervisor's messages, with a line for each number of subscribers."""
     lines = [Line(f"{one} subscribers", {AGENT: OURS, SUBSCRIBERS: one}) for one in measured.values(SUBSCRIBERS)]
     title = "The supervisor of several topics in a legitimate state"
     yield Plan("skip-ring-topics", title, ANSWERS_PER_ROUND, TOPICS, lines, x_title="topics")
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
-    """A figure over subscribers; the axis is called as the metric is, unless it has a name."""
+    """Plan a figure over subscribers; the axis is named like the metric, unless it has a name."""
     return Plan(f"skip-ring-{name}", title, metric, SUBSCRIBERS, lines, y_title, x_title=_X_TITLE)
 
 

@@ -1,22 +1,10 @@
-"""What the thesis' section 4.5 and conclusion 5.1 say about its figures, each sentence with one precise reading.
+"""The claims of the thesis' section 4.5 and conclusion 5.1 about its figures, each with one precise reading.
 
-The readings of the first ten were fixed before any run. The six further ones were fixed after small runs had been seen,
-so they stand apart, and are numbered after the ten. Claims about a named size or speed need exactly that point. Claims
-about every size or speed are tested on those that were measured. Delivery rate means the thesis' (delivered of
-attempted), as in its figure 4.4.
-
-The rules by which sentences became readings:
-
-1. Both protocols run on equal networks of equal seeds, and what is compared are differences by seed. So what one
-   network is like does not count as a difference between the protocols.
-2. "Falls", "rises" and "grows" are slopes by least squares through all points, one for each seed. The two ends of a
-   curve alone would throw away what lies between, and a test over points would take one network for several.
-3. Sizes double from one to the next, so that a slope over size is one over doublings.
-4. "Explodes" and "barely" are exponents: messages per node grow as a power of the size, whatever their number is.
-5. What is averaged over an axis is averaged within a seed first, and only seeds with a value everywhere count. Else a
-   point that some seeds lack would move the mean.
-6. "Not", "keeps up" and "barely" need a bound, because no finite sample shows that a difference is 0. Each bound stands
-   here under the number of its claim.
+The readings of the first ten were fixed before any run; six further ones, after small runs, are numbered after them.
+Delivery rate is the thesis' (delivered of attempted). Both protocols are compared by differences at equal seeds.
+"Falls", "rises" and "grows" are least-squares slopes through all points of a seed, over doublings of the size.
+"Explodes" and "barely" are exponents of the size. Means over an axis are taken within a seed, and only of seeds with
+every value. "Not", "keeps up" and "barely" need a bound, which stands at the claim.
 """
 
 from __future__ import annotations
@@ -28,9 +16,9 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.claims import (
-    Bound,
     Claim,
     ClaimTest,
+    Comparison,
     Part,
     Parts,
     Place,
@@ -156,7 +144,7 @@ def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
         table = seed_table(measured, AODV, metric, ["C4", *others], [THESIS_SPEED])
         return table["C4", THESIS_SPEED] - table[place[CONFIG], THESIS_SPEED]
 
-    return at_each({CONFIG: others}, Bound(f"{what}, C4 minus {{config}}", more, Side.ABOVE))
+    return at_each({CONFIG: others}, Comparison(f"{what}, C4 minus {{config}}", more, Side.ABOVE))
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
@@ -197,8 +185,8 @@ THESIS_CLAIMS = (
         "With equal seeds, AODV's messages delivered are more than MFT-PubSub's, and its delivery rate is lower.",
         at_each(
             {CONFIG: ("C32",), SPEED: (THESIS_SPEED,)},
-            Bound("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
-            Bound("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
+            Comparison("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
+            Comparison("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
         ),
     ),
     ClaimTest(
@@ -206,7 +194,9 @@ THESIS_CLAIMS = (
         "With equal seeds, MFT-PubSub's messages delivered are more than AODV's at each speed measured.",
         at_each(
             {CONFIG: ("C16",), SPEED: ()},
-            Bound("{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE),
+            Comparison(
+                "{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE
+            ),
         ),
     ),
     ClaimTest(
@@ -229,7 +219,7 @@ THESIS_CLAIMS = (
         "With equal seeds, at C2 and 8 m/s AODV's messages per node are fewer.",
         at_each(
             {CONFIG: ("C2",), SPEED: (THESIS_SPEED,)},
-            Bound("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
+            Comparison("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
         ),
     ),
     ClaimTest(
@@ -312,7 +302,7 @@ FURTHER_CLAIMS = (
         "From the slowest to the fastest speed, by least squares and mean over sizes, the rate rises.",
         at_each(
             {AGENT: (MFT,)},
-            Bound(
+            Comparison(
                 "{agent}: change of the rate, slowest to fastest",
                 lambda measured, at: _change_with_speed(measured, at[AGENT]),
                 Side.ABOVE,
@@ -324,7 +314,7 @@ FURTHER_CLAIMS = (
         "With equal seeds, this change of the rate is more than AODV's.",
         at_each(
             [],
-            Bound(
+            Comparison(
                 "change of the rate, slowest to fastest, mft minus aodv",
                 lambda measured, _: _change_with_speed(measured, MFT) - _change_with_speed(measured, AODV),
                 Side.ABOVE,

@@ -1,16 +1,8 @@
 """The evaluation of MFT-PubSub against AODV, section 4.5 of the thesis: figures 4.4 to 4.8 with intervals.
 
-Figures have the thesis' own axes, and are cut where the thesis cuts through its sweep. Further figures show both
-delivery rates, messages by role, and energy.
-
-1. The sweep is a grid of sizes and speeds. The thesis draws a line over sizes at 8 m/s and one over speeds at C16, and
-   so do the figures. If a sweep lacks that speed or size, its last one is taken, and the title says so.
-2. Figure 4.4 is drawn of two rates. The thesis divides by what the protocol began to deliver; the rate over all that
-   was wanted has the same denominator for every protocol, so that one cannot look better by attempting less.
-3. Other sweeps of the same kind (without a link layer, AODV with the RFC's defaults, flooding) have the same figures
-   and claims, and are no part of `roambus reproduce thesis`.
-4. In a quick study publishing ends at the same share of the run as in the thesis: what is left of the run is for what
-   is still on its way, and its share decides how much of that arrives.
+The thesis draws lines over sizes at 8 m/s and over speeds at C16, and so do the figures; a sweep that lacks one is cut
+at its last, and the title says so. Figure 4.4 has two rates: the thesis divides by the attempted, the other rate by the
+expected, which is the same for every protocol. In a quick study publishing ends at the same share of the run.
 """
 
 from __future__ import annotations
@@ -81,7 +73,5 @@ STUDY = Study(
     notes=(
         "Numbers are the thesis' own. Figure 4.4 comes twice: delivered of what the protocol began to deliver, as in "
         "the thesis, and delivered of all that was wanted, which is the same denominator for every protocol.",
-        "The study tuned (roambus reproduce tuned) has profiles of both protocols that are made for this channel, "
-        "beside flooding and gossip.",
     ),
 )

@@ -1,15 +1,13 @@
-"""Caching for mobility: brokers keep what their clients wanted, for later clients and for clients that move.
+"""Caching for mobility: brokers keep messages for later clients and for clients that move.
 
-Figures and sections are those of the paper on caching, here and in all chapters.
+Figures and sections are those of the paper on caching. Brokers stand in a static tree; clients announce their moves.
 
-| chapter         | what it is                                                            | source             |
+| module          | content                                                               | source             |
 |-----------------|-----------------------------------------------------------------------|--------------------|
-| `broker`        | the handlers of a broker; who is in movement, and who was here        | sections 3 to 5    |
-| `client`        | subscriber and publisher, which detaches and comes back; the agent    | sections 3.2 and 4 |
-| `subscriptions` | ST, which filter covers which; REQUEST and RESPONSE                    | sections 3.1 to 4  |
-| `cache`         | ordinary and emergency cache, which message leaves; what can be set   | sections 3.2 to 6  |
-
-Brokers stand in a tree that does not change; clients move among them, and say so before.
+| `broker`        | the handlers of a broker; clients in movement and former clients      | sections 3 to 5    |
+| `client`        | subscriber and publisher that detaches and returns; the agent         | sections 3.2 and 4 |
+| `subscriptions` | ST, coverage of filters; REQUEST and RESPONSE                         | sections 3.1 to 4  |
+| `cache`         | ordinary and emergency cache, eviction; parameters                    | sections 3.2 to 6  |
 """
 
 from roambus.python_protocol.papers.caching.client import Caching

@@ -1,30 +1,12 @@
-"""A broker with a cache, without radio, link or tree; and which clients are in movement (sections 3 to 5).
+"""A broker with a cache (sections 3 to 5). In handlers, z is the interface of arrival and y one of departure.
 
-In the handlers, z is the interface over which a message has come, and y the interface where something goes.
-
-How the text is read where it leaves something open:
-
-- *A REQUEST goes to the neighbours of whose subscriptions one may have a message in common with it* ("subscriptions
-  matching the requested filter").
-- *A RESPONSE that passes is cached*, where a client wants the message: in figure 3 broker 5 has the black message
-  "after the reception of the response". But it is kept only for whom it is: other clients in movement have had the
-  message when it was published.
-- *Messages kept for a client answer other requests, too*: they are in the cache.
-- *In a cache full of what is kept, the first of the policy's order goes* for what is to be kept next, and is lost to
-  those it was kept for; what is to be kept for nobody is not cached.
-- *The old broker does not pass the REQUEST of a returning client on*: "only one broker responds".
-- *A client that is back at the same broker stays subscribed.*
-- *What the link to a client in movement did not carry* is kept for it, too.
-
-The paper has a client leave, and be back once (section 4). A client that moves on before what was kept for it has
-reached it is somewhere else by then, perhaps where it was before. Clients count their requests, so a broker can tell
-what a client has said first, whatever order it comes in (`follow_client`):
-
-- A client that is here again after it has asked from elsewhere has overtaken its own request, which is *outdated*.
-- What comes for a client that has asked from elsewhere since goes after it, by the way of that later request.
-
-The reactive mechanism (section 5) drops a response whose message has gone back before. By `drop_by_request` a broker
-remembers for which request each message has passed, because its cache can hold the message for another reason.
+- A REQUEST goes to neighbours whose subscriptions may have a message in common with it.
+- A passing RESPONSE is cached where a client wants it, and kept only for its own client.
+- The old broker answers a returning client alone: "only one broker responds".
+- Messages that a lost link did not carry to a client in movement are kept.
+- A client may move on before its messages arrive. Requests are numbered: older ones are *outdated*, and messages
+  follow the newest (`follow_client`).
+- Duplicates are dropped by request (`drop_by_request`): caches hold messages for other reasons, too.
 """
 
 from __future__ import annotations
@@ -33,16 +15,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import DROP, REPLAY
 from roambus.python_protocol.agent import Listing, Recent, on
 from roambus.python_protocol.brokers.broker import ForgetfulBroker, Pub
 from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.caching.cache import POLICIES, Cache, CachingParameters
 from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
 from roambus.python_protocol.papers.simple import Sub, Uns
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, REPLAY, NodeId, SimTime
 
 DUPLICATE = "duplicate response"
 NO_WAY = "no link"
@@ -52,7 +33,7 @@ class Broker(ForgetfulBroker):
     """A broker: its interfaces, its subscription table and its cache."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = SubscriptionTable()
         self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
@@ -66,14 +47,14 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Somebody subscribes at or behind z: neighbours that know of nothing that covers it are told."""
+        """Take in a subscription, and tell neighbours that know of nothing that covers it."""
         self.meet_client(z)
         self.table.add(sub.filter, z)
         self._tell_neighbours()
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Somebody unsubscribes at or behind z: neighbours get the subscriptions that it covered."""
+        """Take in an unsubscription, and tell neighbours the subscriptions that it covered."""
         self.table.remove(uns.filter, z)
         self._tell_neighbours()
         self._forget_unwanted()
@@ -87,7 +68,7 @@ class Broker(ForgetfulBroker):
                 self.send(neighbour, Uns(one))
 
     def _forget_unwanted(self) -> None:
-        """Takes messages out of the cache that no client here wants any more (section 3.2)."""
+        """Remove messages that no client here wants any more (section 3.2)."""
         for one in [message.id for message in self.cache if not self._is_wanted(message)]:
             self.perform(self.cache.forget(one))
 
@@ -95,7 +76,7 @@ class Broker(ForgetfulBroker):
 
     @on(Pub)
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A message goes once to each interface with a match, but not back; it is cached if a client here wants it."""
+        """Send a message once to each interface with a match, but not back; cache it if a client here wants it."""
         message = pub.notification
         matching = self.table.matching(message)
         self.note_route(message, filter(self.is_client, matching))
@@ -109,9 +90,9 @@ class Broker(ForgetfulBroker):
 
     @on(Request)
     def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
-        """Who detaches is in movement; who is back gets what was kept; who asks gets what is cached.
+        """Answer a client that detaches, is back, or asks for old messages.
 
-        To a request without a route, which is a mistake of its sender, there is no way back.
+        A request without a route gets no answer.
         """
         if request.is_detachment:
             self._moving.add(z)
@@ -121,7 +102,7 @@ class Broker(ForgetfulBroker):
             self._trace_back(request, z)
 
     def _search(self, request: Request, z: NodeId) -> None:
-        """Responds with what is cached, matches, and was not responded on the way; others may have more."""
+        """Respond with cached matches that were not responded on the way, and ask others."""
         found = [
             message
             for message in self.cache
@@ -135,7 +116,7 @@ class Broker(ForgetfulBroker):
         self._pass_on(request, z)
 
     def _trace_back(self, request: Request, z: NodeId) -> None:
-        """A client is back (section 4), here if it is z itself; it was here, or at another broker."""
+        """Hand over to a client that is back (section 4), from here or from another broker."""
         client = request.route[-1]
         if z == client and (request.broker == self.node or self._parameters.follow_client):
             self._moving.discard(client)
@@ -151,7 +132,7 @@ class Broker(ForgetfulBroker):
             self._hand_over(request, z)
 
     def _hand_over(self, request: Request, z: NodeId) -> None:
-        """What was kept for a client goes to it, as far as the client still wants it."""
+        """Send a client the messages kept for it that it still wants."""
         for message in self.cache.release(request.route[-1]):
             if any(one.matches(message) for one in request.filters):
                 self._respond(request, message, z, kept=True)
@@ -159,7 +140,7 @@ class Broker(ForgetfulBroker):
         self._forget_unwanted()
 
     def _pass_on(self, request: Request, z: NodeId) -> None:
-        """Sends the request to every other broker that may have something for it."""
+        """Send the request to every other broker that may have something for it."""
         longer = replace(request, route=(self.node, *request.route))
         is_traced = request.broker is not None and self._parameters.find_left
         for y in self.neighbours if is_traced else self.table.overlapping(request.filters):
@@ -178,7 +159,7 @@ class Broker(ForgetfulBroker):
 
     @on(Response)
     def forward_response(self, response: Response, z: NodeId, now: SimTime) -> None:
-        """A response goes on by its route without this broker, unless the message has gone there already."""
+        """Pass a response on along its route, unless the message has gone there already."""
         route = response.route[1:]
         if route and self._is_duplicate(response):
             self.note(DROP, notification_id=str(response.notification.id), peer=route[-1], detail=DUPLICATE)
@@ -186,7 +167,7 @@ class Broker(ForgetfulBroker):
             self._forward(replace(response, route=route), route[0])
 
     def _forward(self, response: Response, y: NodeId) -> None:
-        """Sends a response on, or keeps its message; and caches the message if a client here wants it."""
+        """Send a response on or keep its message; cache it if a client here wants it."""
         is_there = self.reaches(y)
         if is_there:
             self.send(y, replace(response, hops=self.radio_hops(response.hops, y)))
@@ -196,7 +177,7 @@ class Broker(ForgetfulBroker):
             self._keep_or_drop(response.notification, y)
 
     def _is_duplicate(self, response: Response) -> bool:
-        """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
+        """Whether the reactive mechanism drops it (section 5); only brokers with an interested client do."""
         message, parameters = response.notification, self._parameters
         is_spared = response.kept and parameters.spare_kept
         if is_spared or not parameters.reactive or not self._is_wanted(message):
@@ -208,23 +189,23 @@ class Broker(ForgetfulBroker):
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """A broker has made this one its parent, or is back: it hears of every subscription."""
+        """Tell a new neighbour every subscription."""
         super().neighbour_appeared(neighbour)
         self._tell_neighbours()
 
     def migrate(self, parent: NodeId) -> None:
-        """The way to the leader now begins at `parent`, which hears of every subscription."""
+        """Tell the new parent every subscription."""
         super().migrate(parent)
         self._tell_neighbours()
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """Of a neighbour nothing is left; a client can be in movement, and then keeps its subscriptions."""
+        """Forget a neighbour; a client in movement keeps its subscriptions."""
         if interface in self.neighbours:
             self.table.remove_interface(interface)
         super().gone(interface, moved=moved)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up: what was for a client in movement is kept for it, and all else is lost."""
+        """Keep undelivered messages for a client in movement; drop the others."""
         self.gone(interface, moved=False)
         for one in messages:
             if isinstance(one, Pub | Response):
@@ -233,7 +214,7 @@ class Broker(ForgetfulBroker):
     # Helpers
 
     def _is_outdated(self, request: Request) -> bool:
-        """Whether a client has come here after this request of its own; numbers begin again after the last one."""
+        """Whether a client has come here after this request of its own; its numbers wrap."""
         arrival = self._arrivals.get(request.route[-1])
         return arrival is not None and (arrival - request.number) % NUMBERS < NUMBERS // 2
 
@@ -242,7 +223,7 @@ class Broker(ForgetfulBroker):
         return any(map(self.is_client, self.table.wanting(message)))
 
     def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
-        """What has no link is kept for a client in movement, and goes after one that is elsewhere."""
+        """Keep a message without a link for a client in movement; send it after a client that is elsewhere."""
         way = self._ways.get(interface) if self._parameters.follow_client else None
         if interface in self._moving:
             self.perform(self.cache.put(message, [interface]))
@@ -257,7 +238,7 @@ class Broker(ForgetfulBroker):
 
 
 class Way(NamedTuple):
-    """Where a client has asked from: its request, and the interface over which that has come."""
+    """A client's newest request, and the interface by which it came."""
 
     request: Request
     interface: NodeId

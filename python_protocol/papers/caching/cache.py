@@ -1,22 +1,12 @@
 """The cache of a broker: k messages, of which some are kept for clients in movement (sections 3.2 and 4).
 
-A message that is kept for somebody is in the *emergency cache*, any other in the ordinary one. The two share the room:
-the emergency cache takes it from the ordinary one while clients move, and gives it back as they return.
+Kept messages are the *emergency cache*, others the ordinary one; both share the room. A policy (`POLICIES`) says which
+message leaves first.
 
-Which message leaves a full cache first is a policy's, by default "FIFO with regenerations" (section 3.2). Another one
-is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
-
-The rules, of which the paper has the first two and leaves the others open:
-
-- *A message is cached where a client wants it*, and goes when no client there does any more (section 3.2).
-- *A message that is kept stays* as long as somebody for whom it is kept has not come back (section 4).
-- *Room is made by the first ordinary message of the policy's order.* If all is kept, one that is to be kept takes the
-  place of the first: to refuse the new one instead would lose what is newest, and fill the cache for ever with messages
-  for a client that never returns.
-- *Messages for nobody are not cached then*, since they would cost a client in movement one that was promised to it.
-- *What is handed over comes in each publisher's order*, whatever the policy says: the policy is about who leaves first.
-
-The cache returns the rows that tell the trace what it does: it is a part of the broker's state, and no process.
+- A message is cached while a client here wants it (section 3.2), or kept while one is away (section 4).
+- The first ordinary message makes room. If all are kept, the first of them goes for a new one to keep: refusing new
+  ones would fill the cache for ever for a client that never returns.
+- Messages are handed over in each publisher's order, whatever the policy.
 """
 
 from __future__ import annotations
@@ -24,14 +14,22 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
 
-from roambus.python_protocol.actions import CACHE, DROP, FORGET, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing
 from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import NOBODY, listed
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names, listed
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import DROP, STORE, NodeId
+
+# Rows of the trace
+
+CACHE = "cache"
+"""A broker caches a notification that it did not have."""
+FORGET = "forget"
+"""A notification leaves a broker's cache, and `detail` says why."""
+ANSWER = "answer"
+"""A notification reaches a node that requested old publications; `detail` is the number of the request."""
 
 
 class Fifo:
@@ -41,25 +39,25 @@ class Fifo:
         self._order: dict[NotificationId, None] = {}
 
     def __iter__(self) -> Iterator[NotificationId]:
-        """The messages, of which the first is to leave first."""
+        """Iterate over the messages; the first leaves first."""
         return iter(self._order)
 
     def add(self, one: NotificationId) -> None:
-        """A message comes into the cache."""
+        """Add a message."""
         self._order[one] = None
 
     def use(self, one: NotificationId) -> None:
-        """A message of the cache answers a request."""
+        """Take note that a message answers a request."""
 
     def remove(self, one: NotificationId) -> None:
-        """A message leaves the cache."""
+        """Remove a message."""
         del self._order[one]
 
 
 class FifoWithRegeneration(Fifo):
-    """A message that answers a request is as good as new, which is "similar to Least Recently Used".
+    """A message that answers a request moves to the end, "similar to Least Recently Used" (section 3.2).
 
-    That is the paper's own policy (section 3.2), and the default.
+    The default.
     """
 
     def use(self, one: NotificationId) -> None:
@@ -69,20 +67,20 @@ class FifoWithRegeneration(Fifo):
 
 
 class Lifo(Fifo):
-    """The newest goes first: what is old in the cache stays. It is there for comparison with the other two."""
+    """The newest leaves first; for comparison."""
 
     def __iter__(self) -> Iterator[NotificationId]:
         return reversed(self._order)
 
 
 POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "fifo": Fifo, "lifo": Lifo}
-"""The policies by the names that parameter `policy` knows."""
+"""The policies by their names."""
 
 
 EVICTED, UNWANTED = "evicted", "unsubscribed"
-"""Why a message leaves the cache: for another one, or because no client here wants it any more."""
+"""Why a message leaves the cache: it makes room, or no client here wants it."""
 EMERGENCY_FULL = "emergency cache full"
-"""Why a message is lost to a client in movement."""
+"""Why a message for a client in movement is lost."""
 
 
 class Cache:
@@ -93,10 +91,10 @@ class Cache:
         self._policy = policy
         self._messages: dict[NotificationId, Notification] = {}
         self._holders: dict[NotificationId, dict[NodeId, None]] = {}
-        """For whom each message of the emergency cache is kept."""
+        """The clients for whom each message of the emergency cache is kept."""
 
     def __iter__(self) -> Iterator[Notification]:
-        """The messages, of which the first is to leave first."""
+        """Iterate over the messages; the first leaves first."""
         return map(self._messages.__getitem__, self._policy)
 
     def __contains__(self, one: NotificationId) -> bool:
@@ -106,10 +104,9 @@ class Cache:
         return len(self._messages)
 
     def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
-        """Caches a message, and keeps it for those in movement who want it; tells the trace what that does.
+        """Cache a message, and keep it for absent clients that want it; returns the notes.
 
-        In a full cache, the first ordinary message makes room; if there is none, the first of all does so, but only for
-        what is kept for somebody.
+        In a full cache the first ordinary message makes room, else the first of all, but only for a message to keep.
         """
         # A message that is there already may be kept for somebody else from now on, and keeps its place in the order.
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
@@ -121,13 +118,13 @@ class Cache:
         return [*notes, *(Note(STORE, notification_id=str(message.id), peer=client) for client in new)]
 
     def use(self, one: NotificationId) -> None:
-        """A message answers a request."""
+        """Take note that a message answers a request."""
         self._policy.use(one)
 
     def release(self, client: NodeId) -> list[Notification]:
-        """A client is back: what was kept for it becomes ordinary, unless it is kept for others too.
+        """Return the messages kept for a client, in order of arrival and of each publisher.
 
-        Whatever the policy, what was kept comes in the order in which it came here, and that of each publisher.
+        They become ordinary unless kept for others.
         """
         kept = [message for message in self._messages.values() if client in self._holders.get(message.id, ())]
         for message in kept:
@@ -137,7 +134,7 @@ class Cache:
         return _in_order(kept)
 
     def forget(self, one: NotificationId) -> list[Note]:
-        """No client wants a message any more: it leaves, unless it is kept for somebody."""
+        """Remove a message that no client wants, unless it is kept for one."""
         return [] if one in self._holders else self._remove(one, UNWANTED)
 
     def listing(self, names: Names) -> Listing:
@@ -166,9 +163,9 @@ class Cache:
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:
-    """Puts the messages of each publisher, which may have come by different ways, in its order in their places.
+    """Put each publisher's messages, which may have come by different ways, in its order.
 
-    The places of each publisher among the others stay as they are: nothing says which of two publishers was first.
+    The places of each publisher stay.
     """
     own: dict[NodeId, deque[Notification]] = defaultdict(deque)
     for message in sorted(messages, key=lambda message: message.id.sequence):
@@ -181,7 +178,7 @@ def _lost(one: NotificationId, client: NodeId) -> Note:
 
 
 class CachingParameters(BrokerParameters):
-    """What can be set for caching."""
+    """Parameters of caching."""
 
     cache_size: int = parameter(
         64,

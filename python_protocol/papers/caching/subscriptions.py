@@ -1,18 +1,11 @@
-"""The subscription table ST of a broker, how filters compare, and the messages of caching (sections 3.1, 3.2 and 4).
+"""The subscription table ST of a broker, coverage of filters, and messages (sections 3.1, 3.2 and 4).
 
-A neighbour gets a subscription only if it knows of none that covers it. So the table needs two relations: which
-filter covers which, and which two may have a notification in common. Each pair of constraints on one attribute is
-compared by itself, and nothing follows from several constraints together. Both answers err on the safe side: a filter
-that is not known to cover another is forwarded needlessly, and one that is not known to be disjoint from another is
-asked needlessly.
+A neighbour gets a subscription only if it knows of none that covers it. Constraints are compared in pairs, so both
+answers err on the safe side: an unknown coverage forwards needlessly, an unknown disjointness asks needlessly. The
+filters told to a neighbour are stored: deriving them again could pick another of two equivalent filters.
 
-What a neighbour was told is remembered beside the table, and not derived from it. Which of two filters that cover each
-other it was told of depends on which came first. Derived again at each change, the other one could be chosen, and each
-such change of mind would cost an UNS and a SUB.
-
-SUB and UNS are those of Simple Routing, PUB is the family's. A route lists nodes, the nearest first: that of a REQUEST
-grows by each broker that passes it on, that of a RESPONSE loses the node at which it arrives. The last one is the
-client.
+SUB and UNS are those of Simple Routing. The route of a REQUEST grows by each broker; that of a RESPONSE loses each
+node at which it arrives. The client comes last.
 """
 
 from __future__ import annotations
@@ -25,9 +18,8 @@ from typing import Annotated, Any
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.brokers.broker import Hops
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Several, listed
+from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Several, listed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 _Compare = Callable[[Any, Any], bool]
@@ -58,7 +50,7 @@ class SubscriptionTable:
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
         self._told: dict[NodeId, dict[Filter, None]] = {}
-        """What each neighbour has been told, as if by a subscriber."""
+        """The filters that each neighbour has been told."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
         return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
@@ -85,23 +77,21 @@ class SubscriptionTable:
         return list(dict.fromkeys(self.wanting(notification)))
 
     def wanting(self, notification: Notification) -> Iterator[NodeId]:
-        """The z of each (f, z) with f(e), one after the other."""
+        """Iterate over the z of each (f, z) with f(e)."""
         for wanted, interfaces in self._interfaces.items():
             if wanted.matches(notification):
                 yield from interfaces
 
     def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
-        """The different z of each (f, z) that may have a message in common with one of `filters`."""
+        """Return the different z of each (f, z) that may have a message in common with one of `filters`."""
         asked = tuple(filters)
         found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
         return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
-        """What a neighbour is to be told now, which it then has been: what is new, and what is withdrawn.
+        """Return the filters to tell a neighbour now, and those to withdraw, in this order, and count them as told.
 
-        They are told in this order, so that nothing is missed between.
-        It must know of every filter of the others, itself or by one that covers it; what it knows needlessly stays
-        until nobody subscribes to it.
+        It must know a cover of every filter of the others; needless ones stay until no one subscribes to them.
         """
         # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
         told = self._told.setdefault(neighbour, {})
@@ -120,17 +110,17 @@ class SubscriptionTable:
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
-    """Whether `wide` surely matches whatever `narrow` matches, the coverage of the paper on caching, section 3.1."""
+    """Whether `wide` surely matches everything that `narrow` matches (section 3.1)."""
     return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
 
 
 def overlap(one: Filter, other: Filter) -> bool:
-    """Whether there may be a notification that both match; it is False only if there surely is none."""
+    """Whether a notification may match both; False only if surely none does."""
     return not any(_exclude(a, b) for a in one.constraints for b in other.constraints)
 
 
 def widest(filters: Iterable[Filter]) -> list[Filter]:
-    """The filters that no other one covers; of several that cover each other it is the first."""
+    """Return the filters that no other covers; of equivalent ones the first."""
     found: list[Filter] = []
     for candidate in filters:
         if not any(covers(one, candidate) for one in found):
@@ -140,7 +130,7 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
-    """Whether whatever satisfies one constraint satisfies the other, as far as two of them alone can tell."""
+    """Whether one constraint implies the other, as far as the two alone can tell."""
     if known.attribute != asked.attribute:
         return False
     is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
@@ -148,7 +138,7 @@ def _implies(known: Constraint, asked: Constraint) -> bool:
 
 
 def _implies_alike(known: Constraint, asked: Constraint) -> bool:
-    """Whether one constraint implies another whose operand is a text, or a number, as its own."""
+    """Whether a constraint implies another whose operand is also a text, or also a number."""
     if Operator.PREFIX in (known.operator, asked.operator) and not isinstance(known.operand, str):
         return False
     if known.operator is Operator.EQUAL:
@@ -167,7 +157,7 @@ def _prefix_implies(prefix: str, asked: Constraint) -> bool:
 
 
 def _exclude(a: Constraint, b: Constraint) -> bool:
-    """Whether no value of an attribute satisfies both."""
+    """Whether no value satisfies both."""
     if a.attribute != b.attribute or Operator.EXISTS in (a.operator, b.operator):
         return False
     # A text satisfies `!= 3`, and nothing else about numbers.
@@ -183,7 +173,7 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
-    """Whether a range upwards begins behind the end of one downwards; they may meet in a value that both contain."""
+    """Whether an upward range begins behind the end of a downward one; they may meet in a value that both contain."""
     if low.operator not in _LOWER or high.operator not in _UPPER:
         return False
     compare: _Compare = operator.gt if _STRICT.isdisjoint((low.operator, high.operator)) else operator.ge
@@ -191,7 +181,7 @@ def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
 
 
 def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
-    """Whether two prefixes are of different texts; one that continues the other is not."""
+    """Whether two prefixes are of different texts."""
     if not a.operator is b.operator is Operator.PREFIX:
         return False
     one, other = str(a.operand), str(b.operand)
@@ -199,30 +189,30 @@ def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _are_alike(one: Value, other: Value) -> bool:
-    """Whether both are texts, or both numbers; values of different kinds do not compare."""
+    """Whether both are texts, or both numbers."""
     return isinstance(one, str) == isinstance(other, str)
 
 
 class _Path(Several):
-    """The type of a route, in which the last node is shown as a client, and the others as brokers."""
+    """The type of a route: brokers, and a client at the end."""
 
     def show(self, value: tuple[NodeId, ...], names: Names) -> str:
-        """In brackets, with blanks between."""
+        """In brackets, separated by blanks."""
         return listed([*map(names.broker, value[:-1]), *map(names.subscriber, value[-1:])])
 
 
 _PATH = _Path(Integer("H"))
 Route = Annotated[tuple[NodeId, ...], _PATH]
-"""Nodes that a message visits one after the other."""
+"""Nodes in the order of a message's way."""
 Somebody = Annotated[NodeId | None, Maybe(Integer("H"), BROADCAST)]
-"""A node, or nobody, for whom the number stands that no node can have."""
+"""A node, or none: a number that no node has."""
 Number = U16
-"""A client's own count of its requests, modulo NUMBERS."""
+"""A client's count of its requests, modulo NUMBERS."""
 NUMBERS = 1 << 16
 
 
 class Request(Message, tag=4):
-    """A client asks for old messages; or it detaches (`client` alone), or is back (`client`, and its old `broker`)."""
+    """A client asks for old messages, detaches (`client` alone), or is back (`client` and its old `broker`)."""
 
     number: Number
     client: Somebody = None
@@ -230,7 +220,7 @@ class Request(Message, tag=4):
     filters: tuple[Filter, ...] = ()
     route: Route = ()
     answered: LongTuple[NotificationId] = ()
-    """What brokers on the way have responded with (section 5, the proactive mechanism)."""
+    """The identifiers already responded on the way (section 5, the proactive mechanism)."""
 
     @property
     def is_detachment(self) -> bool:
@@ -247,7 +237,7 @@ class Request(Message, tag=4):
 
 
 class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
-    """An old message on its way back to the requesting client; `kept`: it was kept for a client in movement."""
+    """An old message on its way to a client; `kept`: it was kept for a client in movement."""
 
     number: Number
     """That of the request."""

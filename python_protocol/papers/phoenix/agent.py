@@ -1,22 +1,12 @@
-"""Phoenix on a node, and its clients: as algorithm 2.3 of the thesis expects them, and with numbered migrations.
+"""Phoenix on a node, and its clients: as published, and with numbered migrations.
 
-When a subscriber comes to a broker, another one or the same after a break, it sends a MIG with the timestamp of the
-last notification that it received from the broker before; the timestamp is 0 if there was none (section 2.4).
+A subscriber that comes to a broker sends a MIG with the timestamp of the last notification of its old broker, or 0.
+With numbered migrations the MIG's number is that of the stay that it begins. The `Sorter` holds notifications until
+their turn: within a stay by ticks, between stays by TURNs.
 
-With numbered migrations (`numbered` says why) each MIG has a number, which is that of the stay that it begins. A
-subscriber delivers once, and in order: what has come before its turn waits in the `Sorter`, within a stay for the ticks
-that are missing, and between stays for the TURN that names the next. A stay that no broker has heard of, because the
-link lost its MIG, is skipped; so is stay 0, if its first SUB was lost.
-
-Three things a subscriber must not get wrong, or it waits for ever, or loses what it could have had:
-
-- *A MIG says what was received, not what was delivered* (algorithm 2.3 compares ts_last with what is queued). With
-  numbers it names the last of the unbroken row, since what is held back behind a gap may come a second time, and is
-  then dropped, while what is missing would never come again.
-- *Who has no filter when it migrates starts afresh.* Nothing is under way that it wants; to wait for the TURN of a stay
-  in which nothing was queued for it would hold up all that follows.
-- *More than `hold_limit` is not waited for.* What is missing was lost then, in a queue that was full or with a node
-  that has crashed, and the rest is delivered in its order.
+- `ts_last` names the last of the unbroken row: notifications behind a gap may come again.
+- A subscriber without filters starts afresh.
+- Beyond `hold_limit` the missing ones count as lost.
 """
 
 from __future__ import annotations
@@ -25,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
-from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
@@ -45,7 +34,7 @@ from roambus.python_protocol.papers.phoenix.broker import (
     Turn,
 )
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(FaithfulClient):
@@ -54,18 +43,18 @@ class Client(FaithfulClient):
     publication_type = Pub
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first the client has received nothing."""
+        """The client has received nothing."""
         super().__init__(node, parameters)
         self._last = NEVER
 
     @on(Pub, Rep)
     def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
-        """A notification has arrived, on its own way or replayed."""
+        """Take a notification, published or replayed."""
         self._last = max(self._last, message.stamp)
         self._deliver(message.notification, message.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        unsaid, commands = self._take_unsaid(), self._take_commands()
+        unsaid, commands = self._take_undelivered(), self._take_commands()
         # Before its first SUB, or with the first broker of all, there is no queue to ask for. All filters are said, and
         # with them whatever was lost or commanded meanwhile.
         if not self._is_subscriber or last is None:
@@ -75,7 +64,7 @@ class Client(FaithfulClient):
         self._migrate(broker, last)
         for message in unsaid:
             self.send(broker, message)
-        self._say_late(commands)
+        self._send_commands(commands)
 
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
         self.send(broker, Mig(self.node, last, self._last))
@@ -89,44 +78,44 @@ Arrived = Pub | Rep | Turn
 
 
 class Sorter:
-    """Holds back what has come before its turn: a stay by its ticks, until a TURN names another stay."""
+    """Holds notifications back until their turn: a stay by ticks, then the stay that a TURN names."""
 
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
         self._limit = limit
         self._begun = 0
-        """Stays before this one are left aside."""
+        """Earlier stays are void."""
         self._current = 0
         self._ticks: Counter[int] = Counter()
-        """The last tick delivered of each stay."""
+        """The last tick delivered in each stay."""
         self._following: dict[int, int] = {}
-        """What comes after each stay that is over."""
+        """The stay after each one that is over."""
         self._held: dict[Stamp, Arrived] = {}
 
     @property
     def last(self) -> Stamp:
-        """ts_last: all up to here was delivered, or nobody has it.
+        """ts_last: everything up to here was delivered.
 
-        It is of the first stay that is not known to be over, though later ones may have begun: their notifications wait
-        here for that stay's, which therefore have to be replayed.
+        It belongs to the first stay not known to be over: notifications of later stays are only held here, and have to
+        be replayed.
         """
         first = next(stay for stay in count(self._begun) if stay not in self._following)
         return Stamp(first, self._ticks[first])
 
     def cancel(self, stay: int) -> list[Pub | Rep]:
-        """No broker has heard of a stay; returns what may be delivered now."""
+        """Skip a stay that no broker has heard of; returns the notifications that are due."""
         self._following[stay] = stay + 1
         self._current = self._resolve(self._current)
         return self._advance()
 
     def restart(self, stay: int) -> None:
-        """Nothing of what is under way is wanted."""
+        """Begin afresh with a stay: nothing under way is wanted."""
         self._held.clear()
         self._following.clear()
         self._begun = self._current = stay
 
     def add(self, arrived: Arrived) -> list[Pub | Rep]:
-        """Takes what has come; returns what may be delivered now, in its order."""
+        """Take a message; returns the notifications that are due, in order."""
         stamp = arrived.stamp
         # A stay that is over was delivered up to its TURN. What comes of it nevertheless was given up before; the
         # client's memory of what it has received tells whether it is new.
@@ -151,14 +140,14 @@ class Sorter:
         return released
 
     def _resolve(self, stay: int) -> int:
-        """A stay, or what comes after it if it is over; several stays can have ended without a notification."""
+        """Return a stay, or its successor if it is over; several stays can have ended without a notification."""
         stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]
         return stay
 
     def _give_up(self) -> list[Pub | Rep]:
-        """Waits no longer for what is missing: delivers what has come, and goes on behind it."""
+        """Stop waiting for the missing ones; returns those that have come, in order."""
         held = [self._held[stamp] for stamp in sorted(self._held)]
         last = max(self._held)
         self.restart(last.stay)
@@ -170,26 +159,26 @@ class NumberedClient(Client):
     """s_i and p_i of one node."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
-        """The client's first stay has the number 0."""
+        """The first stay has the number 0."""
         super().__init__(node, parameters)
         self._stay = 0
         self._is_numbered = parameters.number_commands
         self._said = 0
         """The number of the last SUB or UNS."""
         self._first: Filter | None = None
-        """What it has subscribed to first."""
+        """The filter of the first SUB."""
         self._times = 0
-        """How often it has said that, and it was not lost as far as is known."""
+        """The number of SUBs for it that are not known to be lost."""
         self._sorter = Sorter(parameters.hold_limit)
         self._received = Recent(parameters.remembered)
 
     @on(Pub, Rep, Turn)
     def receive(self, message: Pub | Rep | Turn, broker: NodeId, now: SimTime) -> None:
-        """What has arrived is delivered when its turn has come."""
+        """Deliver notifications whose turn has come."""
         self._deliver_all(self._sorter.add(message))
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Messages did not arrive: a stay of which no broker knows is none."""
+        """Say undelivered messages again; a lost MIG makes no stay."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
         # What was said first begins stay 0 wherever it arrives first. It may have been said at several brokers, so it
@@ -219,16 +208,16 @@ class NumberedClient(Client):
         return (NumberedSub if is_new else NumberedUns)(self.node, about, self._said)
 
     def _count_first(self, messages: Iterable[Message]) -> int:
-        """How many of the messages subscribe to what it has subscribed to first."""
+        """Count the messages that subscribe to the first filter."""
         return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
 
-    def _take_unsaid(self) -> list[Message]:
-        unsaid = super()._take_unsaid()
+    def _take_undelivered(self) -> list[Message]:
+        unsaid = super()._take_undelivered()
         self._times += self._count_first(unsaid)
         return unsaid
 
     def _forget_first(self) -> list[int]:
-        """The first SUB was lost: there is no stay 0, and who has not migrated since has nothing to migrate."""
+        """Skip stay 0 if the first SUB was lost; without another migration there is nothing to migrate."""
         if self._stay > 0:
             return [0]
         self._first, self._times = None, 0
@@ -245,7 +234,7 @@ class NumberedClient(Client):
 
 
 class Phoenix(BrokerAgent):
-    """Phoenix, for clients that move about a static tree of brokers, with any combination of roles on a node."""
+    """Phoenix, for clients that move among static brokers, with any combination of roles on a node."""
 
     parameters: PhoenixParameters
     broker_type = NumberedBroker

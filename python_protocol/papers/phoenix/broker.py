@@ -1,18 +1,11 @@
-"""A broker of Phoenix: algorithms 2.2 and 2.3 of the thesis as they stand, without radio, link or tree; its messages.
+"""A broker of Phoenix as published (algorithms 2.2 and 2.3 of the thesis), and the messages (tables 2.1 and 2.4).
 
-Where the algorithms leave something open:
+- clock() counts the notifications that the broker stamps: timestamps are compared within one broker only.
+- The old next hop is read before it is replaced (2.3, lines 5 to 8). A MIG of an unknown subscriber ends.
+- y != z (2.2, line 18) holds back what came from a broker; a client gets its own notifications.
+- The tree is static: a broker whose link is lost gets nothing, and the trace says so.
 
-- *clock() counts* the notifications that the broker stamps (2.2, line 16; 2.3, line 22): timestamps are compared with
-  others of one broker only, and those of different notifications should differ.
-- *The old next hop is read before it is replaced* (2.3, lines 5 to 8). A subscriber that the broker does not know has
-  none: the MIG ends.
-- *A client that publishes what it subscribes to gets it*: y != z (2.2, line 18) holds back what came from a broker.
-- *The tree of brokers is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace
-  says so. What is for a local subscriber is in its queue anyway.
-
-As they stand, notifications are lost, doubled and overtaken; `numbered` says how, and what prevents it. The messages
-are those of tables 2.1 and 2.4; SUB and UNS are the family's. `hops` of PUB and REP counts radio hops, and includes the
-one that the message itself makes.
+Notifications are lost, doubled and overtaken; see `numbered`. `hops` counts radio hops, including the message's own.
 """
 
 from __future__ import annotations
@@ -22,45 +15,41 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import DROP, REPLAY, STORE, Note
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.broker import Hops, RoutingTable, StorageParameters, Sub, Uns
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import U16, U32, LongTuple, listed
+from roambus.python_protocol.messages.fields import U16, U32, LongTuple, Names, listed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.vocabulary import DROP, REPLAY, STORE, BrokerId, NodeId, SimTime, SubscriberId
 
 Stay = U16
-"""The number of a migration, and of the stay that it begins (see `numbered`); without numbers it is always 0."""
+"""The number of a migration and of the stay that it begins; 0 without numbers."""
 
 
 class Stamp(NamedTuple):
-    """ts, of which a later one is greater: that of one broker or, with numbered migrations, of one subscriber."""
+    """ts; later ones are greater. It belongs to one broker or, with numbered migrations, to one subscriber."""
 
     stay: Stay
     tick: U32
-    """The broker's clock, which counts what it stamps, from 1."""
+    """The broker's count of stamps, from 1."""
 
     def __str__(self) -> str:
         return f"{self.stay}.{self.tick}" if self.stay else str(self.tick)
 
     def describe(self, _: Names) -> str:
-        """As transcripts write it: "3", or with the stay "5.7"."""
+        """The stamp in transcripts: "3", or with the stay "5.7"."""
         return str(self)
 
 
 NEVER = Stamp(0, 0)
-"""Before any other: the ts of what nobody has stamped yet, and the ts_last of who has received nothing."""
+"""Before any other: an unstamped ts, or the ts_last of a client that has received nothing."""
 
 
 class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={subscribers}?"):
-    """(PUB, e, ts): e is published.
-
-    `subscribers` are those for whom it goes this way (see `numbered`); in the algorithms as they stand there are none.
-    """
+    """(PUB, e, ts): e is published. `subscribers` are those for whom it goes this way; as published there are none."""
 
     stamp: Stamp
     hops: Hops
@@ -69,7 +58,7 @@ class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={sub
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker} ts_last={last} stay={stay}?"):
-    """(MIG, s, b, ts_last): s, whose last broker was b, has a new one, and received all up to ts_last."""
+    """(MIG, s, b, ts_last): s has moved from b, and has received everything up to ts_last."""
 
     subscriber: SubscriberId
     broker: BrokerId
@@ -87,37 +76,37 @@ class Rep(Message, tag=5, notation="{notification} {subscriber} ts={stamp} hops=
 
 
 class Turn(Message, tag=12, notation="{subscriber} ts={stamp} n={following} {over}"):
-    """(TURN, s, ts, n): after ts it is the turn of stay n. This is not in the thesis (see `numbered`)."""
+    """(TURN, s, ts, n): stay n comes after ts. Not in the thesis (see `numbered`)."""
 
     subscriber: SubscriberId
     stamp: Stamp
     following: Stay
     over: bool
-    """Whether ts is the last of its stay; otherwise there can be more, later."""
+    """Whether ts is the last of its stay."""
 
 
 Queued = Rep | Turn
-"""(e, ts) as the REP that it may become; `hops` are those to the broker."""
+"""(e, ts) as the REP to send; `hops` are those to the broker."""
 
 
 Number = U16
-"""Of what a subscriber says, in its order; after 65,535 comes 0."""
+"""The count of a subscriber's commands, modulo 65,536."""
 
 
 class NumberedSub(Sub, tag=13, name="SUB", notation="{filter} {subscriber} n={number}"):
-    """(SUB, f, s) with a number, which is not in the thesis (see `numbered`)."""
+    """(SUB, f, s) with a number (see `numbered`)."""
 
     number: Number
 
 
 class NumberedUns(Uns, tag=14, name="UNS", notation="{filter} {subscriber} n={number}"):
-    """(UNS, f, s) with a number, which is not in the thesis (see `numbered`)."""
+    """(UNS, f, s) with a number (see `numbered`)."""
 
     number: Number
 
 
 class PhoenixParameters(StorageParameters):
-    """What can be set for Phoenix; the thesis gives no values."""
+    """Parameters of Phoenix; the thesis gives no values."""
 
     number_migrations: bool = parameter(
         True,
@@ -147,7 +136,7 @@ class Broker(FamilyBroker):
     """b_i: its interfaces, routing table, local subscribers and their queues."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.local: dict[NodeId, None] = {}
@@ -156,7 +145,7 @@ class Broker(FamilyBroker):
         self._clock = 0
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""
+        """Drop the messages of a link that was given up; those for local subscribers are in queues."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub | Rep) and interface not in self.local:
@@ -166,7 +155,7 @@ class Broker(FamilyBroker):
 
     @on(Sub)  # lines 1 to 7
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """A subscriber subscribes; where it is a client, it is local."""
+        """Take in a subscription; a client of this broker becomes local."""
         self.table.add(sub.filter, z, sub.subscriber)
         if self.is_client(z):
             self.meet_client(z)
@@ -175,7 +164,7 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 8 to 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """A subscriber unsubscribes; with its last filter it ceases to be local."""
+        """Take in an unsubscription; with the last filter the subscriber ceases to be local."""
         self.table.remove(uns.filter, uns.subscriber)
         if self.is_client(z) and not self.table.interfaces(uns.subscriber):
             self.local.pop(uns.subscriber, None)
@@ -183,7 +172,7 @@ class Broker(FamilyBroker):
 
     @on(Pub)  # lines 15 to 24
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """A notification goes to every interface with a match, and into the queues of local subscribers."""
+        """Forward a notification to each interface with a match, and queue it for local subscribers."""
         # Line 16 counts the clock once for each PUB, whatever the number of interfaces: all of them get the same ts.
         matching = self._matching(pub)
         self.note_route(pub.notification, (s for found in matching.values() for s in found))
@@ -193,7 +182,7 @@ class Broker(FamilyBroker):
                 self._forward(pub, y, subscribers)
 
     def _forward(self, pub: Pub, y: NodeId, subscribers: list[NodeId]) -> None:
-        """Carries out lines 19 to 24 for one interface y."""
+        """Send to one interface y (lines 19 to 24)."""
         stamp = self._stamp(y)
         # Queued whether it is sent or not: nobody knows what a subscriber has received until it migrates, and says so.
         if y in self.local:
@@ -205,7 +194,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 16
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """A subscriber has moved to another broker: the MIG follows the old next hops to where it was local."""
+        """Pass the MIG along the old next hops to the subscriber's old broker."""
         subscriber = mig.subscriber
         if subscriber in self.local:
             self._let_go(z, mig)
@@ -219,7 +208,7 @@ class Broker(FamilyBroker):
             self.send(old, mig)
 
     def _let_go(self, z: NodeId, mig: Mig) -> None:
-        """Carries out lines 10 to 16: s has moved from here to where the MIG comes from."""
+        """Replay and forget a subscriber that has moved (lines 10 to 16)."""
         subscriber = mig.subscriber
         del self.local[subscriber]
         self.table.replace(subscriber, z)
@@ -230,7 +219,7 @@ class Broker(FamilyBroker):
 
     @on(Rep)  # lines 17 to 24
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
-        """What another broker had in its queue goes on to the subscriber, and is stamped where that is local."""
+        """Pass a replayed notification on; the subscriber's broker stamps it."""
         subscriber = rep.subscriber
         if subscriber in self.local:
             self._clock += 1
@@ -247,10 +236,10 @@ class Broker(FamilyBroker):
     # Senders
 
     def _send(self, interface: NodeId, message: Pub | Queued) -> None:
-        """Sends to whom is in reach; what is for others is in a queue, or lost.
+        """Send to an interface in reach.
 
-        The channels of the thesis are reliable (section 2.2). Over a radio a link can be lost, and the tree of Phoenix
-        has no other way: between brokers what cannot be sent is lost, and the trace says so.
+        What is for local subscribers is queued anyway; the rest is lost, and the trace says so, because the tree has
+        no other way.
         """
         if self.reaches(interface):
             self.send(interface, message)
@@ -263,7 +252,7 @@ class Broker(FamilyBroker):
         self._send(interface, message)
 
     def _replay(self, queued: Queued, interface: NodeId) -> None:
-        """Carries out line 16; a replay starts again at no hops."""
+        """Send a queued notification (line 16); a replay starts again at no hops."""
         if isinstance(queued, Turn):
             self._send(interface, queued)
             return
@@ -273,19 +262,19 @@ class Broker(FamilyBroker):
     # Helpers
 
     def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
-        """The interfaces of algorithm 2.2, lines 18 to 20, and the subscribers there."""
+        """Return the interfaces of algorithm 2.2, lines 18 to 20, with the subscribers there."""
         return self.table.matching(pub.notification)
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """The subscribers that a PUB names; in the algorithms as they stand it names none."""
+        """Return the subscribers that a PUB names; as published none."""
         return ()
 
     def _stamp(self, interface: NodeId) -> Stamp:
-        """The ts of what goes to an interface, by the broker's clock."""
+        """Return the next ts of an interface."""
         return Stamp(0, self._clock)
 
     def _enqueue(self, queued: Queued) -> None:
-        """Stores in Q_i(s), and tells the trace if s cannot get it now."""
+        """Store in Q_i(s); the trace says so if s is out of reach."""
         self.perform(self.queues.put(queued))
         if isinstance(queued, Rep) and not self.reaches(queued.subscriber):
             self.note(STORE, notification_id=str(queued.notification.id), peer=queued.subscriber)
@@ -299,11 +288,10 @@ class Broker(FamilyBroker):
 
 
 class Queues:
-    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first.
+    """The queues of one broker, bounded together; the oldest go first.
 
-    The thesis never empties a queue before its subscriber migrates (algorithm 2.3, lines 10 to 16), and bounds none. A
-    node has a memory that ends, and most of what is old has long been delivered; what is new may still be under way.
-    The other protocols store only what could not be delivered, and therefore keep what is there, and drop what comes.
+    The thesis bounds none and keeps what was delivered (algorithm 2.3, lines 10 to 16): old entries have mostly been
+    delivered, new ones may be under way.
     """
 
     def __init__(self, limit: int) -> None:
@@ -312,7 +300,7 @@ class Queues:
         self._order: deque[NodeId] = deque()
 
     def put(self, queued: Queued) -> list[Note]:
-        """Enqueues in Q_i(s); what has to go for it is told the trace."""
+        """Enqueue in Q_i(s); returns the drops of entries that make room."""
         self._queues.setdefault(queued.subscriber, deque()).append(queued)
         self._order.append(queued.subscriber)
         return self._drop_oldest() if len(self._order) > self._limit else []

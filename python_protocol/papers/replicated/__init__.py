@@ -1,22 +1,19 @@
 """Replicated brokers: sites of three brokers in a tree, which survive any one failure.
 
-An event goes from `agent` to the broker or client that the node is, from a broker to the side that the sender is on,
-and from there to the replica, which changes the state of the site and says what the site has to send. Sections are
-those of the paper on replicated brokers, here and in all chapters.
+Sections are those of the paper. Events go from `agent` to a broker or client, from a broker to the side of the sender,
+and to the replica, which returns the site's messages.
 
-| chapter      | what it is                                                                         | section         |
-|--------------|------------------------------------------------------------------------------------|-----------------|
-| `agent`      | puts a broker or a client on a node; crash, freeze and recovery; listings          | 2, 6.3          |
-| `client`     | publisher and subscriber                                                           | 4 to 6.4        |
-| `broker`     | what clients and neighbouring sites say, and who acts on it                        | 4 to 6.9        |
-| `succession` | the other two brokers: whether the leader is there, and who leads next             | 6.2 to 6.8      |
-| `neighbours` | who leads the neighbouring sites, what is sent on, whether another node is there   | 4.1, 6.3 to 6.9 |
-| `replica`    | the three copies of the state: steps, yielding, catching up                        | 6 to 6.7        |
-| `site_state` | routing and order: what a message changes, and makes the site send; its bytes      | 4, 5            |
-| `messages`   | what is sent, and what can be set                                                  | 4 to 6.9        |
-
-In whatever order its clients ask for events, and whichever broker of each site crashes, freezes or recovers, one at a
-time: every subscriber gets every event that it wants, once, and in that order.
+| module       | content                                             | section         |
+|--------------|-----------------------------------------------------|-----------------|
+| `agent`      | a broker or client on a node; crash and freeze      | 2, 6.3          |
+| `client`     | publisher and subscriber                            | 4 to 6.4        |
+| `broker`     | messages of clients and neighbouring sites          | 4 to 6.9        |
+| `succession` | the other two brokers, and the next leader          | 6.2 to 6.8      |
+| `neighbours` | leaders of neighbouring sites; whether nodes answer | 4.1, 6.3 to 6.9 |
+| `replica`    | three copies of the state                           | 6 to 6.7        |
+| `site_state` | routing and order; bytes                            | 4, 5            |
+| `messages`   | messages and parameters                             | 4 to 6.9        |
+| `sites`      | brokers and clients of each site                    | 2               |
 """
 
 from roambus.python_protocol.papers.replicated.agent import Replicated

@@ -1,13 +1,10 @@
 """A node of a site: one of its replicated brokers, or one of their clients (sections 2, 6.1 and 6.3).
 
-The scenario says which (`Sited`), and from then on the node is that process. What happens to the node as a whole is
-the agent's. After a crash a broker begins with nothing; a client has all it knows in stable storage.
-
-While a node is frozen, everything that is sent to it waits at its links, and comes in at one instant when the freeze
-ends. The node first lets all of it come in, and then looks at new leaders, at control, and at events, in this order
-(section 6.3): else it would act on events as the leader that it no longer is. In the paper a frozen process has a queue
-of its own, which it goes through once for each of these three. Here the host freezes a node and keeps what comes, and a
-timer of no delay marks the end of it: it runs out after everything that comes in at that instant.
+The parameter `sites` says which. After a crash a broker has nothing; a client keeps its state in stable storage. All
+messages to a frozen node arrive at the instant at which the freeze ends. The node collects them, and handles new
+leaders first, then control, then events (section 6.3), so that it does not act as the leader that it no longer is. A
+timer of no delay marks the end of that instant; the paper's frozen process has a queue that it goes through three
+times.
 """
 
 from __future__ import annotations
@@ -24,14 +21,13 @@ from roambus.python_protocol.events import (
     Received,
     Recovered,
     SendFailed,
-    Sited,
-    Sites,
+    Started,
     Subscribe,
     TimerFired,
     Unsubscribe,
 )
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.replicated.broker import Broker, ClientSide, NeighbourSide
 from roambus.python_protocol.papers.replicated.client import Client
 from roambus.python_protocol.papers.replicated.messages import (
@@ -43,11 +39,12 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
 from roambus.python_protocol.papers.replicated.replica import Replica
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.papers.replicated.succession import Succession
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 WAKE = "wake"
-"""The key of the timer that runs out, at once, when all that has waited has come."""
+"""The key of the timer that runs out when all waiting messages have arrived."""
 _LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, Succession, Replica)
 
 
@@ -56,40 +53,37 @@ class Replicated(Agent):
 
     parameters: ReplicatedParameters
     messages = MessageSet(message for listener in _LISTENERS for message in listener.heard())
-    needs_sites = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: ReplicatedParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self.sites = Sites(())
+        self.sites = parse_sites(parameters.sites)
+        self.site = self.sites.site_of(node, roles)
         self.part: Process = Process()
-        """The broker or the client; until there are sites, nobody."""
+        """The broker or the client, once the node has booted."""
         self._has_crashed = False
         self._waiting: list[Event] | None = None
-        """What has waited for a frozen node, and comes in now."""
+        """Messages that arrive at the end of a freeze."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The tables of a broker."""
         return broker_listings(self.part, names) if isinstance(self.part, Broker) else {}
 
-    @on(Sited)
-    def become_part(self, event: Sited, _: SimTime) -> None:
-        """Section 2: a node is a broker or a client of one site."""
-        self.sites = event.sites
-        site = self.sites[self.sites.of_node[self.node]]
-        if self.node in site.brokers:
+    @on(Started)
+    def become_part(self, _event: Started, _: SimTime) -> None:
+        """Become a broker or a client of one site (section 2)."""
+        if self.node in self.site.brokers:
             self.part = Broker(self.node, self.sites, self.parameters, self)
         else:
-            self.part = Client(self.node, site.brokers, self.parameters, self)
+            self.part = Client(self.node, self.site.brokers, self.parameters, self)
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Everything else is for the broker or the client, once all has come in that waited for a frozen node.
+        """Hand everything else to the broker or the client.
 
-        What the agent collects here is in the order in which it came; `wake_up` sorts it, and sorting keeps that order
-        among what is alike.
+        After a freeze it waits until all messages have arrived.
         """
         if self._waiting is None:
-            self.part.tell(event, now)
+            self.part.dispatch(event, now)
         else:
             self._waiting.append(event)
 
@@ -97,16 +91,13 @@ class Replicated(Agent):
 
     @on(Crashed)
     def crash(self, _event: Crashed, _now: SimTime) -> None:
-        """Section 6.1: what has waited for a frozen node is lost, as is all that a broker knows.
-
-        The broker is made again when the node recovers: until then nothing comes that could ask it.
-        """
+        """Lose the waiting messages and a broker's state (section 6.1); the broker is made again at recovery."""
         self._has_crashed = True
         self._waiting = None
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """After a crash a broker has nothing left; after a freeze a node finds all that has waited (section 6.3)."""
+        """Begin with nothing after a crash, and with the waiting messages after a freeze (section 6.3)."""
         # `Recovered` does not say from what. A node that was frozen, then crashed, has lost what had waited.
         if not self._has_crashed:
             self._waiting = self._waiting or []  # another freeze at this very instant has left it waiting
@@ -115,18 +106,18 @@ class Replicated(Agent):
         self._has_crashed = False
         if isinstance(self.part, Broker):
             self.part = Broker(self.node, self.sites, self.parameters, self)
-        self.part.tell(event, now)
+        self.part.dispatch(event, now)
 
     @on_timer(WAKE)
     def wake_up(self, _key: str, now: SimTime) -> None:
-        """Section 6.3: all that has waited has come; new leaders are looked at first, then control, then events."""
+        """Handle the waiting messages: new leaders first, then control, then events (section 6.3)."""
         waited, self._waiting = sorted(self._waiting or (), key=_rank), None
         for event in waited:
-            self.part.tell(event, now)
+            self.part.dispatch(event, now)
 
 
 def _rank(event: Event) -> int:
-    """New leaders come first, then what changes control structures, then events; last what is not a message."""
+    """Rank new leaders first, then control, then events, and other events last."""
     if not isinstance(event, Received):
         return 3
     if isinstance(event.message, IAmLeader | Leader):  # first of all whether this broker still leads
@@ -136,10 +127,7 @@ def _rank(event: Event) -> int:
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """The routing tables, who leads, and what has not been accepted yet.
-
-    They are the broker's own copy of each, so that a transcript can show where the three copies of a site differ.
-    """
+    """Return the broker's own copy of the tables, so that a transcript shows where copies differ."""
     wanted = (
         (names.filter(one), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()
@@ -157,7 +145,7 @@ def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
 
 
 def _leaders(broker: Broker, names: Names) -> tuple[tuple[str, str, str], ...]:
-    """Who leads this site and each of the neighbouring ones."""
+    """Return the leader of this site and of each neighbouring one."""
     own = (names.node(broker.brokers[0]), names.node(broker.replica.leader), str(broker.replica.term))
     terms, leader = broker.neighbours.terms.items(), broker.neighbours.leader
     return (own, *((names.node(peer), names.node(leader(peer)), str(term)) for peer, term in terms))

@@ -1,25 +1,19 @@
-"""A broker, one of three of its site, which listens to clients, to neighbouring sites, and to the other two brokers.
+"""A broker, one of three of its site, with a process for each side that it listens to.
 
-What an event means depends on whom it comes from, so there is a process for each of these three sides, and the broker
-finds the one that an event is for. They share the replica, which is this broker's copy of the state of the site, and
-what is known of the neighbours. When the replica has changed, the broker sends what that has released, and watches
-whoever has to act.
+- *Clients* talk to all three brokers (sections 4 to 6.5). Each replies at once, and keeps the message until the leader
+  has processed it.
+- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A broker wrongly taken for the leader names the
+  leader.
+- *The other two of the site* (sections 6.4 to 6.8) are heard by `succession`.
 
-- *Clients* talk to all three brokers of their site (sections 4 to 6.5): each replies at once, and keeps what was said
-  until the leader has processed it.
-- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A neighbour that has not heard of a new leader talks
-  to the wrong broker, which answers who leads; a new leader itself says so to all neighbours.
-- *The other two of the site* (sections 6.4 to 6.8) are heard by the process that settles who leads (`succession`).
-
-A broker that has crashed has lost its copy, and keeps whatever it is told until it has another one: a message that it
-processed without knowing the numbers that are expected would count as new twice. Each event is followed by `_settle`,
-at one place, because any of the three sides can make a step safe, or end the leadership of this broker.
+All share the replica, this broker's copy of the state. Without a copy a broker keeps messages, because it could take
+old ones for new. `_settle` follows each event: each side can make a step safe or end this leadership.
 """
 
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process, on, on_timer
-from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Sites, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Subscribe, Unsubscribe
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
     AreYouAlive,
@@ -42,12 +36,13 @@ from roambus.python_protocol.papers.replicated.messages import (
 from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Patience, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.papers.replicated.site_state import place_of
+from roambus.python_protocol.papers.replicated.sites import Sites
 from roambus.python_protocol.papers.replicated.succession import AnswerTimer, Succession
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Broker(Process):
-    """Finds whom an event comes from, and does what follows from it."""
+    """Hands events to the side that they come from."""
 
     def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
         super().__init__(of)
@@ -61,68 +56,65 @@ class Broker(Process):
         self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.succession)
         self.client_side = ClientSide(self.replica, self.outbox, self.succession)
         self._kept: list[Received] = []
-        """What has come since a crash, until there is a copy of the state to apply it to."""
+        """Messages since a crash, until there is a copy of the state to apply them to."""
 
     # Handlers
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Hears a message, which has to wait while there is no copy of the state that it could change."""
+        """Handle a message, or keep it while there is no copy of the state."""
         if self.replica.is_joining and not self._is_for_joining(event):
             self._kept.append(event)
             return
         # A broker without a copy says nothing but these two.
         if not isinstance(event.message, Empty | CatchUp):
             self.succession.without_copy.discard(event.sender)
-        self._side(event.sender).tell(event, now)
+        self._side(event.sender).dispatch(event, now)
         # The copy has come with this message. What was kept is looked at as if it had come after it, in its order.
         if self._kept and not self.replica.is_joining:
             kept, self._kept = self._kept, []
             for one in kept:
-                self._side(one.sender).tell(one, now)
+                self._side(one.sender).dispatch(one, now)
         self._settle(now)
 
     @on(SendFailed)
     def failed(self, event: SendFailed, now: SimTime) -> None:
-        """A node cannot be reached (section 6.2).
-
-        Only the failure of another broker of this site can change who leads, and needs what follows from that.
-        """
-        self._side(event.destination).tell(event, now)
+        """Handle a failed connection (section 6.2); only that of another broker of this site can change the leader."""
+        self._side(event.destination).dispatch(event, now)
         if event.destination in self.brokers:
             self._settle(now)
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Something has not come in time (section 6.4)."""
+        """Handle a time-out (section 6.4)."""
         self._side(key.node).fire(key, now)
         if key.node in self.brokers:
             self._settle(now)
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, now: SimTime) -> None:
-        """A copy, or an answer to TAKE_OVER, has not come in time."""
+        """Ask again for a copy, or for an answer to TAKE_OVER."""
         self.succession.fire(key, now)
         self._settle(now)
 
     @on(Recovered)
     def join(self, _event: Recovered, _now: SimTime) -> None:
-        """Asks for a copy of the state, because a crash has left nothing."""
+        """Ask for a copy of the state after a crash."""
         self.replica.join()
         self.succession.watch_answers()
 
     @on(Subscribe, Unsubscribe, Publish)
     def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
-        """Clients are nodes of their own (section 2); raises LookupError.
+        """Raise LookupError.
 
-        A scenario that has an application on a broker's node is a mistake, which would else look like lost events.
+        Clients are nodes of their own (section 2), and an application on a broker would lose its events.
         """
         raise LookupError(f"node {self.node} is a broker, and has no client")
 
     # Helpers
 
     def _is_for_joining(self, event: Received) -> bool:
-        """What a broker hears without a copy: what brings one, and what asks whether it has one."""
+        """Whether a broker without a copy handles it: it brings a copy, or asks whether there is one."""
         asks = isinstance(event.message, TakeOver | AssumedDead | AreYouAlive | Empty)
         return isinstance(event.message, IAmLeader | Piece | State | CatchUp) or (
             asks and self.replica.tells_empty and event.sender in self.brokers
@@ -134,7 +126,7 @@ class Broker(Process):
         return self.neighbour_side if other in self.neighbours.peer_of else self.client_side
 
     def _settle(self, now: SimTime) -> None:
-        """Carries out what the replica has released, and watches whoever has to act."""
+        """Send what the replica has released, and watch the nodes that have to act."""
         # What is released goes out first: it can be what the watches that are set below are to wait for.
         for released in self.replica.releases.take_ready():
             self.outbox.release(released, now)
@@ -146,7 +138,7 @@ class Broker(Process):
 
 
 class ClientSide(Process):
-    """Listens to clients. One that cannot be reached asks by itself when it is back, so its failure is ignored."""
+    """Listens to clients. One out of reach asks by itself when it is back, so its failure is ignored."""
 
     def __init__(self, replica: Replica, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -154,39 +146,38 @@ class ClientSide(Process):
 
     @on(Sub, Uns, Event)
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
-        """Replies, and processes the message, or keeps it until the leader has (section 6).
+        """Reply, and process the message or keep it for the leader (section 6).
 
-        It replies at once even if it does not lead: what a client has said is with all three brokers, and survives any
-        one of them before the leader has done anything.
+        Every broker replies at once: the message is with all three, and survives any one of them.
         """
         self.send(client, Accepted(*message.key))
         self._replica.hear_client(client, message)
 
     @on(Update)
     def forgotten(self, update: Update, _client: NodeId, _now: SimTime) -> None:
-        """A client has not kept what this broker has asked for by MISSING."""
+        """Take note that a client no longer has the message that MISSING asked for."""
         self._replica.ask_for_forgotten(update.key)
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
-        """An event has arrived, and is not sent again (section 6.4)."""
+        """Stop sending an event that has arrived (section 6.4)."""
         self._replica.state.outgoing[client].accept(accepted.key)
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
-        """Says that it is there (section 6.4). A client that asks may have missed something."""
+        """Answer (section 6.4), and send a client again what it may have missed."""
         self.send(client, IAmAlive(self._replica.point.term))
         if self._replica.is_leader:
             self._outbox.send_again(client, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:
-        """If it is the leader that is assumed dead, the next in order takes over (section 6.5)."""
+        """Have the next in order take over if the leader is assumed dead (section 6.5)."""
         self._succession.assume_dead(report.broker)
 
 
 class NeighbourSide(Process):
-    """Listens to the brokers of neighbouring sites, and watches those of their leaders that it sends to."""
+    """Listens to neighbouring brokers, and watches the leaders that it sends to."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -198,7 +189,7 @@ class NeighbourSide(Process):
 
     @on(Sub, Uns, Event, Update)
     def hear_neighbour(self, message: Numbered, sender: NodeId, _: SimTime) -> None:
-        """A leader processes the message (section 4), and replies when that is safe."""
+        """Process a message as leader (section 4); the reply follows when that is safe."""
         peer = self._neighbours.peer_of[sender]
         if not self._replica.is_leader:
             self._say_who_leads(sender)
@@ -209,7 +200,7 @@ class NeighbourSide(Process):
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
-        """What has arrived is not sent again, and the rest is waited for (section 6.4)."""
+        """Stop sending what has arrived, and wait for the rest (section 6.4)."""
         self._patience.answered(sender, accepted.key, now)
         # A neighbour answers all three brokers: the two that do not lead forget what they would otherwise send again.
         peer = self._neighbours.peer_of[sender]
@@ -223,12 +214,12 @@ class NeighbourSide(Process):
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, sender: NodeId, _now: SimTime) -> None:
-        """Says that it is there (section 6.4), whether it leads or not."""
+        """Answer (section 6.4), leader or not."""
         self.send(sender, IAmAlive(self._replica.point.term))
 
     @on(IAmAlive)
     def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Says again what the neighbour's leader has not accepted (section 6.4)."""
+        """Send again what the neighbour's leader has not accepted (section 6.4)."""
         self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
         self._outbox.learn(peer, answer.term, now, tell_mates=True)
@@ -240,28 +231,28 @@ class NeighbourSide(Process):
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
-        """A neighbour that is wrong about who leads is told; one that is right, when there is another (section 6.5)."""
+        """Name the leader to a neighbour that is wrong, or the new one to a neighbour that is right (section 6.5)."""
         if not self._succession.is_other_leader(report.broker):
             self._say_who_leads(sender)
         self._succession.assume_dead(report.broker, sender)
 
     @on(IAmLeader)
     def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
-        """Turns to the new leader (section 6.9), which is told who leads here if it has chosen the wrong broker."""
+        """Turn to a new leader (section 6.9), and correct it if it has chosen the wrong broker here."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
         if not self._replica.is_leader:
             self._say_who_leads(sender)
 
     @on(Leader)
     def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turns to the leader (section 6.9), because this broker has talked to one that does not lead."""
+        """Turn to the leader (section 6.9): this broker has talked to another."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures
 
     @on(SendFailed)
     def failed(self, event: SendFailed, _: SimTime) -> None:
-        """Reports a broker without connection (section 6.2), if it is the one to send to."""
+        """Report a broker without connection (section 6.2), if this one sends to it."""
         self._patience.forget(event.destination)
         if self._is_watched(event.destination):
             peer = self._neighbours.peer_of[event.destination]
@@ -270,7 +261,7 @@ class NeighbourSide(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Asks or reports a leader whose reply has not come in time (section 6.4)."""
+        """Ask or report a leader whose reply is late (section 6.4)."""
         peer = self._neighbours.peer_of[key.node]
         if self._neighbours.watch(peer).time_up(key, now):
             self._neighbours.report(peer)
@@ -278,7 +269,7 @@ class NeighbourSide(Process):
     # Helpers
 
     def _is_watched(self, broker: NodeId) -> bool:
-        """Whether this broker leads, and sends to this one."""
+        """Whether this broker leads, and sends to that one."""
         return self._replica.is_leader and broker == self._neighbours.leader(self._neighbours.peer_of[broker])
 
     def _say_who_leads(self, sender: NodeId) -> None:

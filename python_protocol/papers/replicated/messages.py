@@ -1,16 +1,13 @@
-"""What clients and brokers of replicated sites say to each other, and what can be set; the paper gives no values.
+"""Messages of replicated sites, and parameters; the paper gives no values.
 
-*Subscriptions and events* (sections 4 and 5). Whatever must arrive once has a stream and a number in it: towards each
-neighbour, and in each stream, the sender counts from 1 (section 5.1, "renumber"). There is a stream for each
-publisher's events, one for events that the root has put in order, and one for subscriptions. Stream and number together
-are the key by which the reply says what was accepted.
+*Subscriptions and events* (sections 4 and 5) have a stream and a number, counted from 1 for each neighbour and stream
+(section 5.1, "renumber"). Streams are the publishers, the events ordered by the root, and the subscriptions.
 
-*Who is alive and who leads* (sections 6.2 to 6.9). The leaders of a site are counted: each has a term, and a later term
-is a newer leader. A point tells how far a copy of the site's state has come, which is what brokers compare when one of
-them takes over.
+*Leaders* have terms (sections 6.2 to 6.9). A point says how far a copy of the state has come; brokers compare points
+when one takes over.
 
-*Between the brokers of one site* (sections 6 to 6.7). A step is told by the message that it processes, because every
-broker makes the same of it. A broker that has missed steps gets a copy of the whole state, in pieces if it is long.
+*Between brokers of a site* (sections 6 to 6.7) a step is named by the message that it processes. A broker that has
+missed steps gets a copy of the state, in pieces if it is long.
 """
 
 from __future__ import annotations
@@ -18,17 +15,17 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, NamedTuple
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes
+from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
+from roambus.python_protocol.papers.replicated.sites import EXAMPLE, parse_sites
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
 
 SUBSCRIPTIONS = 65534
 """The stream of subscriptions, which is not a node."""
 ORDERED = 65535
-"""The stream of events with the sequencer's number (section 5.2), which is not a node."""
+"""The stream of events that the sequencer numbers (section 5.2), which is not a node."""
 _MARKS = {SUBSCRIPTIONS: "", ORDERED: "order"}
 
 
@@ -43,18 +40,18 @@ Number = U32
 
 
 class Key(NamedTuple):
-    """Names a numbered message towards one neighbour."""
+    """The name of a numbered message towards one neighbour."""
 
     stream: Stream
     number: Number
 
     def describe(self, names: Names) -> str:
-        """The key as transcripts write it: "p1#3", "order#3", for subscriptions "#3"."""
+        """The key in transcripts: "p1#3", "order#3", for subscriptions "#3"."""
         return f"{_mark(self.stream, names)}#{self.number}"
 
 
 class _Subscription(Message, notation="{filter} #{number}"):
-    """What SUB and UNS have in common: all of them are in one stream."""
+    """SUB and UNS share one stream."""
 
     stream: ClassVar[Stream] = SUBSCRIPTIONS
     number: Number
@@ -67,15 +64,15 @@ class _Subscription(Message, notation="{filter} #{number}"):
 
 
 class Sub(_Subscription, tag=1):
-    """Somebody at or behind the sender subscribes (section 4)."""
+    """A client at or behind the sender subscribes (section 4)."""
 
 
 class Uns(_Subscription, tag=2):
-    """Somebody at or behind the sender unsubscribes (section 4)."""
+    """A client at or behind the sender unsubscribes (section 4)."""
 
 
 class _OfStream(Message, notation="{stream}#{number}"):
-    """What names itself, or another message, by stream and number."""
+    """A message with stream and number."""
 
     stream: Stream
     number: Number
@@ -87,17 +84,14 @@ class _OfStream(Message, notation="{stream}#{number}"):
 
 
 class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={hops}"):
-    """A notification on its way to subscribers (sections 4 and 5); `hops` counts the one that the message makes."""
+    """A notification on its way (sections 4 and 5); `hops` includes the message's own."""
 
     hops: U8
     notification: Notification
 
 
 class Update(_OfStream, tag=4):
-    """In place of an event that is not for the receiver, or that nobody has any more: expect the next number.
-
-    The former is section 7 (`renumber` false), the latter the answer to MISSING.
-    """
+    """Stands for an event that is lost (the answer to MISSING), or not for the receiver (section 7)."""
 
 
 class Accepted(_OfStream, tag=5):
@@ -105,27 +99,27 @@ class Accepted(_OfStream, tag=5):
 
 
 Numbered = Sub | Uns | Event | Update
-"""What is sent until it is accepted, and taken once."""
+"""A message that is sent until it is accepted, and taken once."""
 Term = U32
 """Of a leader; the broker at place t mod 3 leads in term t."""
 
 
 class Point(NamedTuple):
-    """How far a copy of a site's state has come: steps taken, the last of them under the leader of `term`.
+    """The steps of a copy of the state, the last of them under the leader of `term`.
 
-    The greater of two points is the newer copy.
+    Greater points are newer copies.
     """
 
     term: Term
     step: U32
 
     def describe(self, names: Names) -> str:  # it names nobody
-        """The point as transcripts write it: "0.3"."""
+        """The point in transcripts: "0.3"."""
         return f"{self.term}.{self.step}"
 
 
 class AreYouAlive(Message, tag=6, name="ARE_YOU_ALIVE"):
-    """A reply has not come in time (section 6.4)."""
+    """Asks a node whose reply is late (section 6.4)."""
 
 
 class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
@@ -135,27 +129,30 @@ class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
 
 
 class AssumedDead(Message, tag=8, name="ASSUMED_DEAD", notation="{broker}"):
-    """Tells the other brokers of its site that `broker` does not answer (section 6.4)."""
+    """Reports `broker`, which does not answer, to the other brokers of its site (section 6.4)."""
 
     broker: BrokerId
 
 
 class OfPoint(Message, notation="term={term} from {point}"):
-    """A term that begins, and the point of a copy."""
+    """The beginning of a term, and the point of a copy."""
 
     term: Term
     point: Point
 
 
 class IAmLeader(OfPoint, tag=9, name="I_AM_LEADER"):
-    """A new leader, to the brokers of its site and to the leaders of the neighbours (sections 6.6 and 6.8).
+    """Announces a leader to its site and to the leaders of its neighbours (sections 6.6 and 6.8).
 
-    It continues from the copy at the point: a replica with a copy of just that point follows.
+    A replica whose copy is at the point follows.
     """
 
 
 class Leader(Message, tag=10, notation="{broker} term={term}"):
-    """`broker` leads its site since `term`: to one's replicas (section 6.9), and to who asks the wrong broker."""
+    """`broker` leads its site since `term`.
+
+    To replicas (section 6.9), and to a node that has asked the wrong broker.
+    """
 
     broker: BrokerId
     term: Term
@@ -174,7 +171,7 @@ MaybeCopy = Annotated[
 
 
 class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
-    """The leader has reached the point by a step: `message` of `peer` has changed its state (section 6)."""
+    """A step of the leader to this point: `message` of `peer` (section 6)."""
 
     point: Point
     peer: NodeId
@@ -188,38 +185,38 @@ class Informed(Message, tag=12, notation="{point}"):
 
 
 class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
-    """To a new leader: a message of a client that the old one may not have processed (section 6.6)."""
+    """A client's message that the old leader may not have processed, for the new one (section 6.6)."""
 
     peer: NodeId
     message: Numbered
 
 
 class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
-    """The sender wants to lead from `term` on; its copy has reached the point."""
+    """Asks to lead from `term` on; the sender's copy has reached the point."""
 
 
 class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):
-    """The answer: the sender follows no earlier leader any more. `snapshot` is its copy if that is the newer one."""
+    """The sender follows no earlier leader; `snapshot` is its copy if that is the newer one."""
 
     snapshot: MaybeCopy
 
 
 class CatchUp(Message, tag=16, name="CATCH_UP"):
-    """The sender's copy is lost or of no use: it wants the leader's."""
+    """Asks for the leader's copy."""
 
 
 class Empty(Message, tag=19, notation="term={term}"):
-    """The sender has no copy, and will accept none of a term before this one (`tell_empty`; not in the paper)."""
+    """The sender has no copy, and accepts none of an earlier term (`tell_empty`; not in the paper)."""
 
     term: Term
 
 
 class Missing(_OfStream, tag=20):
-    """The leader has what a client has said after this, and not this (`close_gaps`; not in the paper)."""
+    """Asks for a message that the leader lacks and whose successors it has (`close_gaps`; not in the paper)."""
 
 
 class Piece(Message, tag=18, notation="{point} {number} of {count}"):
-    """A part of a copy that is too long for one message, at this point; the first has number 0."""
+    """A part of a copy at this point; the first has number 0."""
 
     point: Point
     number: U32
@@ -239,8 +236,13 @@ NONE, FIFO, TOTAL = "none", "fifo", "total"
 
 
 class ReplicatedParameters(Parameters):
-    """What can be set for brokers and clients."""
+    """Parameters of brokers and clients."""
 
+    sites: str = parameter(
+        "",
+        source="the paper on replicated brokers, section 2",
+        doc=f"name:brokers/clients of each site, with name@parent below another, such as {EXAMPLE}",
+    )
     routing: str = parameter(
         FILTERING,
         choices=(FLOODING, FILTERING),
@@ -288,3 +290,9 @@ class ReplicatedParameters(Parameters):
         source='the paper on replicated brokers, section 8: "an infinite loop of message exchanging"',
         doc="waits grow with the delays that a node measures; false: each is time_out, which may be below the delay",
     )
+
+    def __post_init__(self) -> None:
+        """Check the sites, if they are given."""
+        super().__post_init__()
+        if self.sites:
+            parse_sites(self.sites)

@@ -1,21 +1,12 @@
-"""The other nodes as a broker knows them: who leads each neighbouring site, what goes there, and whether it answers.
+"""The other nodes as a broker knows them: leaders of neighbouring sites, messages for them, and whether they answer.
 
-*Neighbours* (sections 6.8 and 6.9). A neighbouring site is one peer, whoever of its brokers speaks for it, and is
-called by the first of them.
-
-*The outbox* sends what a broker has to send as the leader of its site (sections 4.1 and 6.9): to a neighbouring site
-by way of the site's leader, which is watched until it has accepted everything. Whatever gets lost is sent again when
-the neighbour has a new leader, or says that it is alive.
-
-*A watch* finds out whether another node is there (section 6.4): a time-out, a question, a time-out of twice that, a
-suspicion. Time-outs double with each round in which nothing moved, so that nobody asks for ever at the same pace.
-
-*Patience* is how long the first of these time-outs is. The paper asks for a time-out (section 6.4) and for survival of
-high latency (6.3), and ends in messages that are exchanged for ever (section 8): a time-out below the delay finds each
-new leader dead. So patience belongs to the node, and survives a change of leader. It follows measured delays, as RFC
-6298 estimates them, and never falls below `time_out`. A late answer counts as at most twice the wait: one that comes
-late because the other was frozen makes little of a difference, and one that comes late each time soon is waited for.
-With `follow_delays` false it is always `time_out`.
+- A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker.
+- *The outbox* sends a leader's messages to neighbouring leaders (sections 4.1 and 6.9), and again to new or recovered
+  ones.
+- *A watch* (section 6.4) is a time-out, a question, twice the time-out, a suspicion; time-outs double while nothing
+  moves.
+- *Patience* is the first time-out. Below the delay it would find each new leader dead (section 8), so it belongs to
+  the node and follows measured delays (RFC 6298), at least `time_out`. A late answer counts at most twice the wait.
 """
 
 from __future__ import annotations
@@ -24,9 +15,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 
-from roambus.python_protocol.actions import ROUTE, node_list
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.events import SiteId, Sites
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
     AreYouAlive,
@@ -38,23 +27,24 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.replica import Released, Replica
 from roambus.python_protocol.papers.replicated.site_state import Output, Peer
+from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.parts.link import DelayEstimate
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime, node_list
 
 _AT_MOST = 2
-"""Waits as which a measured delay counts."""
+"""The waits as which a measured delay counts at most."""
 _DEVIATIONS = 4
-"""An estimate that begins with mean 0 and this part of a wait as deviation has the wait as its bound."""
+"""An estimate that begins with mean 0 and a wait divided by this as deviation has the wait as its bound."""
 
 
 class Neighbours(Process):
-    """Knows the neighbours of one site."""
+    """The neighbours of one site."""
 
     def __init__(self, site: SiteId, sites: Sites, patience: Patience, of: Process | None = None) -> None:
         super().__init__(of)
         self.brokers: dict[Peer, tuple[NodeId, ...]] = {}
         self.peer_of: dict[NodeId, Peer] = {}
-        """The site of each of their brokers."""
+        """The site of each neighbouring broker."""
         self.terms: dict[Peer, Term] = {}
         for neighbour in sites.neighbours(site):
             brokers = sites[neighbour].brokers
@@ -62,23 +52,20 @@ class Neighbours(Process):
             self.terms[brokers[0]] = 0
             self.peer_of |= dict.fromkeys(brokers, brokers[0])
         self.patience = patience
-        """With the leaders of the neighbours."""
+        """For the leaders of the neighbours."""
         self._watches = {broker: Watch(broker, patience, self) for broker in self.peer_of}
 
     def leader(self, peer: Peer) -> NodeId:
-        """Whom to send to (section 4.1)."""
+        """Return the broker to send to (section 4.1)."""
         brokers = self.brokers[peer]
         return brokers[self.terms[peer] % len(brokers)]
 
     def watch(self, peer: Peer) -> Watch:
-        """The watch over the leader of a site."""
+        """Return the watch over the leader of a site."""
         return self._watches[self.leader(peer)]
 
     def report(self, peer: Peer) -> None:
-        """The leader does not answer (section 6.4). If nobody takes over, it is asked again later.
-
-        Both other brokers of its site are told, because either can be the next in order, or down itself.
-        """
+        """Report a silent leader to both other brokers of its site (section 6.4): either may be next, or down."""
         leader = self.leader(peer)
         for broker in self.brokers[peer]:
             if broker != leader:
@@ -86,13 +73,13 @@ class Neighbours(Process):
         self._watches[leader].again()
 
     def expect_nothing(self) -> None:
-        """Only the leader of a site waits for its neighbours' replies."""
+        """Stop waiting: only a leader waits for replies of neighbours."""
         for watch in self._watches.values():
             watch.satisfied()
 
 
 class Outbox(Process):
-    """Sends what one broker has to send as leader."""
+    """Sends a broker's messages as leader."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, of: Process | None = None) -> None:
         super().__init__(of)
@@ -101,7 +88,7 @@ class Outbox(Process):
         self._patience = neighbours.patience
 
     def release(self, released: Released, now: SimTime) -> None:
-        """What this site has processed is safe: the reply goes to a neighbour, and what is to be sent on is sent."""
+        """Send the reply to a safe step, and its messages."""
         if released.message is not None and released.peer in self._neighbours.brokers:
             accepted = Accepted(*released.message.key)
             for broker in self._neighbours.brokers[released.peer]:
@@ -110,12 +97,12 @@ class Outbox(Process):
             self._send_on(output, now)
 
     def send_again(self, peer: Peer, now: SimTime) -> None:
-        """Sends what a neighbour has not accepted."""
+        """Send again what a neighbour has not accepted."""
         for output in self._replica.sendable(peer):
             self._send_on(output, now)
 
     def learn(self, peer: Peer, term: Term, now: SimTime, *, tell_mates: bool) -> None:
-        """Stores who leads a neighbour, informs the replicas, and turns to the new leader (sections 6.8 and 6.9)."""
+        """Store the leader of a neighbour, inform the replicas, and turn to the leader (sections 6.8 and 6.9)."""
         # News can come late, and by several ways; terms only grow, so that nobody turns back to an older leader.
         neighbours = self._neighbours
         if term <= neighbours.terms[peer]:
@@ -131,13 +118,13 @@ class Outbox(Process):
             self.send_again(peer, now)
 
     def tell_who_leads_elsewhere(self, mate: NodeId) -> None:
-        """A broker that has crashed has not heard of the neighbours' new leaders."""
+        """Tell a broker that has crashed the leaders of the neighbours."""
         for peer, term in self._neighbours.terms.items():
             if term:
                 self.send(mate, Leader(self._neighbours.leader(peer), term))
 
     def _send_on(self, output: Output, now: SimTime) -> None:
-        """Sends to the leader of a site or to a client (section 4.1), if it has not been accepted meanwhile."""
+        """Send to the leader of a site or to a client (section 4.1), unless it has accepted meanwhile."""
         peer, message = output
         # A step that was held may be released after the reply to what an earlier leader has sent.
         if message.key not in self._replica.state.outgoing[peer].unaccepted:
@@ -155,7 +142,7 @@ class Outbox(Process):
 
 @dataclass(frozen=True, slots=True)
 class WatchTimer:
-    """The key of the timer for a node; that of an earlier wait, which ran out while this node was frozen, is late."""
+    """The timer of a watch; one of an earlier wait is late, because this node was frozen."""
 
     node: NodeId
     wait: int
@@ -173,10 +160,7 @@ _TIMED = {_Phase.WAITING, _Phase.ASKED}
 
 
 class Watch(Process):
-    """Watches one node; whoever uses it tells it when the timer of the node has run out.
-
-    It waits `times` as long as the patience of this node says.
-    """
+    """Watches one node; its user reports when the timer has run out. It waits `times` as long as the patience."""
 
     def __init__(self, node: NodeId, patience: Patience, of: Process | None = None, times: int = 1) -> None:
         super().__init__(of)
@@ -192,27 +176,27 @@ class Watch(Process):
         return self._phase is _Phase.DEAD
 
     def expect(self) -> None:
-        """Something is to come from the node."""
+        """Begin to wait."""
         if self._phase is _Phase.IDLE:
             self._begin()
 
     def satisfied(self) -> None:
-        """Something expected has come, or nothing is expected any more."""
+        """Stop waiting."""
         self._stop()
         self._phase, self._times = _Phase.IDLE, self._first
 
     def alive(self) -> None:
-        """The node has answered, but what is expected has not come."""
+        """Go on waiting: the node has answered, but the expected message is not here."""
         if self._phase is _Phase.ASKED:
             self.again()
 
     def again(self) -> None:
-        """Another round begins, of twice the time."""
+        """Begin another round, twice as long."""
         self._times *= 2
         self._begin()
 
     def time_up(self, key: WatchTimer, now: SimTime) -> bool:
-        """Asks the node; True if it was asked already, and is assumed dead from now on."""
+        """Ask the node; returns True if it was asked already, and is now assumed dead."""
         if key != self._timer or self._phase not in _TIMED:  # an earlier wait's, which came late after a freeze
             return False
         if self._phase is _Phase.WAITING:
@@ -225,7 +209,7 @@ class Watch(Process):
         return True
 
     def failed(self) -> None:
-        """The connection failed: no question needs to be asked (section 6.2)."""
+        """Assume the node dead without a question: the connection failed (section 6.2)."""
         self._stop()
         self._phase = _Phase.DEAD
 
@@ -247,17 +231,17 @@ class Watch(Process):
 
 
 class Patience:
-    """What one node has measured of others: one message of a kind at a time is timed until its answer (RFC 6298)."""
+    """Measured delays: of each kind one message at a time is timed (RFC 6298)."""
 
     def __init__(self, parameters: ReplicatedParameters) -> None:
         self._time_out = parameters.time_out
         self._is_fixed = not parameters.follow_delays
         self._estimates: dict[NodeId, DelayEstimate] = {}
         self._timed: dict[NodeId, dict[type, tuple[Hashable, SimTime]]] = {}
-        """For each node and kind of message, which one is timed, and since when."""
+        """The timed message of each kind, and its time, for each node."""
 
     def wait(self, node: NodeId) -> SimTime:
-        """The time to wait for a node; for one that has not answered yet, as for the slowest of the others."""
+        """Return the time to wait for a node; one that has never answered counts as the slowest of the others."""
         # The slowest, because a new leader that is taken for dead before its first answer can have come makes the site
         # change its leader for ever; to notice a failure late costs that once.
         own = self._estimates.get(node)
@@ -265,11 +249,11 @@ class Patience:
         return max(self._time_out, *map(round, bounds)) if bounds else self._time_out
 
     def asked(self, node: NodeId, what: Hashable, now: SimTime) -> None:
-        """Something was sent to a node that answers it; it is timed, unless something of its kind is."""
+        """Begin to time a message, unless one of its kind is timed."""
         self._timed.setdefault(node, {}).setdefault(type(what), (what, now))
 
     def answered(self, node: NodeId, what: Hashable, now: SimTime) -> None:
-        """The answer has come, in time or not."""
+        """Take in an answer, late or not."""
         timed, since = self._timed.get(node, {}).get(type(what), (None, now))
         if timed != what:  # the answer to another message, which is not timed
             return
@@ -280,5 +264,5 @@ class Patience:
             estimate.sample(min(now - since, _AT_MOST * wait))
 
     def forget(self, node: NodeId) -> None:
-        """What was timed is sent again, or will have no answer, so that nothing can be measured by it (Karn)."""
+        """Forget timed messages that are sent again or get no answer (Karn)."""
         self._timed.pop(node, None)

@@ -1,34 +1,12 @@
-"""One broker's copy of its site's state: the steps that keep the three copies the same, and who takes over (section 6).
+"""One broker's copy of its site's state: the steps that keep the three copies equal, and who takes over (section 6).
 
-The leader processes a message, which is a step, and informs the others, which take the same step. What the step makes
-the site send is held until another broker is informed, too: so whatever has left the site survives any one of its
-brokers. (In the paper the leader sends first; docs/deviations.md tells why that is not enough.) Brokers that are no
-leader keep what clients say until they are informed that the leader has processed it.
+The leader processes a message in a step, and informs the others, which take it too. A step's messages are held until
+another broker is informed, so they survive any one broker (the paper sends first). In term t the broker at place t mod
+3 leads. A broker that yields takes no steps of earlier terms; one answer is enough, because two of three know each
+released step. Points compare the term first.
 
-Leaders have terms: the broker at place t mod 3 leads in term t. A broker takes part in a term once its point is of
-that term, and takes no steps of earlier ones. Who takes over asks the others to yield (sections 6.5 to 6.7); one answer
-is enough, for every step that was released is known to two of three, and the newer of two copies has them all. As who
-has yielded takes no steps of earlier terms, an old leader that only was slow can release nothing.
-
-*A broker without a copy* (`tell_empty`) cannot yield, but it can say that it has nothing. The sender of TAKE_OVER leads
-by that if the third broker has no copy either: no other copy can be newer where there is none. Dead is a broker to
-which there is no connection, because a crash leaves nothing; one that only does not answer may be frozen, and have the
-newest copy, so it is waited for. The answer binds as a yield does: who has said EMPTY in a term takes no copy of an
-earlier one. What two brokers knew that lost their copies together, a third that did not know it cannot bring back.
-
-*What nobody has any more* (`close_gaps`). A client forgets what two brokers have accepted while the third is assumed
-dead. If both crash before it is processed, the leader has what the client has said since, and not this. It asks the
-client first, and by MISSING the two others once it has said UPDATE: from then on nobody can get it from the client.
-When no broker has it, an UPDATE is processed in its place. A frozen broker is waited for.
-
-*Points* are compared as pairs, the term first: of two copies that have taken equally many steps the one of the later
-term is newer, because its last steps are those that a leader went on from. A copy that was taken over from another term
-gets the point of the new one only with `lead` or `follow`; until then it does not count as taking part.
-
-A copy goes in pieces, for a message has at most 65535 bytes, and a copy as many as its site has to keep. The pieces go
-before the message that gives the copy, which then has no bytes of a copy itself. A message overtakes no other, so they
-all are there when it comes. What was begun and not ended, because its sender has crashed, is forgotten when the next
-copy begins.
+A broker without a copy answers EMPTY (`tell_empty`); if no other copy is left, the asker leads. Messages that clients
+forgot and all brokers lost are passed over by UPDATE (`close_gaps`).
 """
 
 from __future__ import annotations
@@ -71,7 +49,7 @@ _NEVER = -1
 
 
 class Replica(Process):
-    """A copy of the state whose owner can become the leader, or follow another; of no use while it `is_joining`."""
+    """A copy of the state, of no use while it `is_joining`."""
 
     def __init__(
         self,
@@ -84,11 +62,11 @@ class Replica(Process):
         super().__init__(of)
         self.node = node
         self.term: Term = 0
-        """The highest that this broker has heard of, or wants to lead in."""
+        """The highest term heard of, or asked for."""
         self.point = Point(0, 0)
         self.state = SiteState(place, parameters)
         self.pending: dict[tuple[Peer, Key], Numbered] = {}
-        """What clients have said, and the leader has not processed yet, for all that this broker knows."""
+        """Clients' messages that the leader may not have processed."""
         self.releases = Releases()
         self.is_joining = False
         self.is_taking_over = False
@@ -99,16 +77,16 @@ class Replica(Process):
         self._parameters = parameters
         self.tells_empty = parameters.tell_empty
         self._forgotten: dict[Key, set[NodeId]] = {}
-        """What clients have not kept, and who has not said yet that it does not have it either."""
+        """Lost messages, and the brokers that may still have them."""
         self._pieces = Pieces()
         self._followers = set(self.mates)
-        """Who is informed: all but those that have crashed, until they have caught up."""
+        """The informed brokers: all but those that have crashed and not caught up."""
         self._without: dict[NodeId, bool] = {}
-        """Who has no copy in the term that this broker wants to lead in: True if it said so, False if it is dead."""
+        """The brokers without a copy in the term that this one asks for: True if it said so, False if it is dead."""
 
     @property
     def leader(self) -> NodeId:
-        """The broker that leads in the present term."""
+        """The leader of the present term."""
         return self.leader_of(self.term)
 
     @property
@@ -123,17 +101,17 @@ class Replica(Process):
 
     @property
     def has_work(self) -> bool:
-        """Whether something is to be done by the leader, so that its failure would matter."""
+        """Whether the leader has something to do, so that its failure would matter."""
         return bool(self.pending) or any(one.unaccepted for one in self.state.outgoing.values())
 
     def leader_of(self, term: Term) -> NodeId:
-        """The broker whose turn it is."""
+        """Return the leader of a term."""
         return self._brokers[term % len(self._brokers)]
 
     # Steps
 
     def hear_client(self, client: Peer, message: Numbered) -> None:
-        """All three brokers have what a client says, and the leader takes it in (section 6)."""
+        """Keep a client's message, or process it as leader (section 6)."""
         if not self.state.is_new(client, message):
             return
         if self.is_leader:
@@ -142,7 +120,7 @@ class Replica(Process):
             self.pending[client, message.key] = message
 
     def take_step(self, peer: Peer, message: Numbered) -> None:
-        """Processes a message, as leader, and informs the others (section 6)."""
+        """Process a message as leader, and inform the others (section 6)."""
         outputs = self.state.take_in(peer, message)
         self.point = Point(self.term, self.point.step + 1)
         self.pending.pop((peer, message.key), None)
@@ -154,16 +132,15 @@ class Replica(Process):
         self._ask_for_missing(peer)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
-        """Replies to a message that was processed before, as leader, once all steps up to now are released.
+        """Reply again to a processed message, as leader, once all steps up to now are released.
 
-        The reply must not be sent at once: the step that processed the message may be one of those that are still held,
-        and a neighbour that has the reply never sends the message again.
+        Its step may still be held, and a neighbour never sends an accepted message again.
         """
         self.releases.hold(Released(self.point.step, peer, message, ()))
 
     @on(Inform)
     def inform(self, inform: Inform, sender: NodeId, _: SimTime) -> None:
-        """Takes the leader's step. An old leader is told that there is another."""
+        """Take the leader's step; correct an old leader."""
         # A step is skipped if this broker does not take part in the term: it would be a step from another state.
         if inform.point.term < self.term:
             self.name_leader(sender)
@@ -176,20 +153,20 @@ class Replica(Process):
 
     @on(Informed)
     def informed(self, informed: Informed, _sender: NodeId, _now: SimTime) -> None:
-        """Another broker has come that far, which releases what a leader holds back."""
+        """Release messages up to another broker's point."""
         if self.is_leader and informed.point.term == self.term:
             self.releases.informed(informed.point.step)
 
     @on(HandOver)
     def hand_over(self, message: HandOver, sender: NodeId, _: SimTime) -> None:
-        """Hears what a client has said, and another broker has kept (section 6.6), or that it has not."""
+        """Take in a client's message that another broker has kept (section 6.6), or its UPDATE."""
         if isinstance(message.message, Update):
             self._is_without(sender, message.message.key)
         else:
             self.hear_client(message.peer, message.message)
 
     def lost(self, mate: NodeId) -> None:
-        """There is no connection to a broker of this site: it has crashed, and will ask for a copy."""
+        """Count a broker without connection as crashed; it will ask for a copy."""
         self._followers.discard(mate)
         if self.is_taking_over:
             self._without.setdefault(mate, False)
@@ -199,7 +176,7 @@ class Replica(Process):
     # Gaps
 
     def ask_for_forgotten(self, key: Key) -> None:
-        """A client has not kept an event; this leader processes it if another broker has."""
+        """Ask the other brokers for an event that a client has not kept."""
         if self.is_leader:
             self._forgotten[key] = set(self.mates)
             for mate in self.mates:
@@ -207,7 +184,7 @@ class Replica(Process):
 
     @on(Missing)
     def missing(self, asked: Missing, sender: NodeId, _: SimTime) -> None:
-        """Hands an event over to the leader, which lacks it, or UPDATE in its place."""
+        """Hand the leader an event that it lacks, or UPDATE."""
         publisher = asked.stream  # subscriptions, whose stream is no node, are kept by clients
         self.send(sender, HandOver(publisher, self.pending.get((publisher, asked.key), Update(*asked.key))))
 
@@ -217,7 +194,7 @@ class Replica(Process):
                 self.send(peer, Missing(*key))
 
     def _is_without(self, mate: NodeId, key: Key) -> None:
-        """Another broker does not have what a client has not kept; when none has it, it is passed over."""
+        """Take note that a broker lacks a lost message; when all do, pass it over."""
         others = self._forgotten.get(key, set())
         if others == {mate}:
             del self._forgotten[key]
@@ -227,24 +204,24 @@ class Replica(Process):
     # Senders
 
     def sendable(self, peer: Peer) -> list[Output]:
-        """What one neighbour has not accepted, except for what is not released yet."""
+        """Return the released messages that a neighbour has not accepted."""
         held = self.releases.held()
         waiting = (Output(peer, message) for message in self.state.outgoing[peer].unaccepted.values())
         return [output for output in waiting if output not in held]
 
     def hand_pending_over(self, to: NodeId) -> None:
-        """Tells the leader, or who has lost what it kept, what clients have said and that one may not know."""
+        """Send a broker the clients' messages that it may not know."""
         for (peer, _), message in self.pending.items():
             self.send(to, HandOver(peer, message))
 
     def name_leader(self, to: NodeId) -> None:
-        """Tells a node who leads this site."""
+        """Name the leader of this site."""
         self.send(to, Leader(self.leader, self.term))
 
     # Taking over
 
     def take_over(self) -> None:
-        """Asks the others to yield to this broker, in its next term (section 6.5)."""
+        """Ask the others to yield in the next term of this broker (section 6.5)."""
         self.term += 1
         while self.leader != self.node:
             self.term += 1
@@ -254,11 +231,11 @@ class Replica(Process):
             self.ask_to_yield(mate)
 
     def ask_to_yield(self, mate: NodeId) -> None:
-        """Asks for an answer in this term; to ask twice does no harm, for who has yielded takes no steps."""
+        """Ask for an answer in this term; asking twice does no harm."""
         self.send(mate, TakeOver(self.term, self.point))
 
     def hear_empty(self, mate: NodeId) -> None:
-        """The answer of a broker that has no copy, in the term that this one wants to lead in."""
+        """Take in that a broker has no copy in the term asked for."""
         self._without[mate] = True
 
     @property
@@ -268,7 +245,7 @@ class Replica(Process):
 
     @on(TakeOver)
     def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
-        """Another wants to lead. The newer of the two copies is what it goes on from."""
+        """Yield to a broker that wants to lead; the newer copy counts."""
         if self.is_joining:
             self.term = max(self.term, asked.term)
             self.send(sender, Empty(self.term))
@@ -280,12 +257,12 @@ class Replica(Process):
             self.name_leader(sender)
 
     def take_newer(self, answer: Yield, sender: NodeId) -> None:
-        """The newer of two copies has every step that was released."""
+        """Take the newer of two copies, which has every released step."""
         if newer := answer.snapshot or self._pieces.take(sender, answer.point):
             self._install(answer.point, newer)
 
     def lead(self) -> None:
-        """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
+        """Tell the other brokers, even the one assumed dead (section 6.6)."""
         # This broker cannot know what the old leader has sent. So everything that is not accepted is sent again, as if
         # by one first step, once another broker has followed.
         tell = IAmLeader(self.term, self.point)
@@ -304,7 +281,7 @@ class Replica(Process):
 
     @on(IAmLeader)
     def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
-        """Follows a new leader, with its own copy if that has come as far, else with the leader's (section 6.7)."""
+        """Follow a new leader, with this copy if it has come as far, else with the leader's (section 6.7)."""
         if news.term < self.term or news.term == self.point.term:  # an old leader's, or one that is followed already
             return
         self.step_down(news.term)
@@ -314,7 +291,7 @@ class Replica(Process):
             self._follow_from(Point(self.term, self.point.step), sender)
 
     def step_down(self, term: Term) -> None:
-        """There is a later term, of another leader."""
+        """Make way for the leader of a later term."""
         self.term = term
         self.is_taking_over = False
         self._forgotten.clear()
@@ -323,13 +300,13 @@ class Replica(Process):
     # Copies
 
     def join(self) -> None:
-        """Asks for a copy, after a crash that has left nothing."""
+        """Ask for a copy after a crash."""
         self.is_joining = True
         for mate in self.mates:
             self.send(mate, CatchUp())
 
     def ask_again(self) -> None:
-        """What was asked, of a broker that perhaps has crashed before it came, or is being waited for itself."""
+        """Ask again a broker that may have crashed, or was frozen."""
         for mate in self.mates:
             if self.is_joining:
                 self.send(mate, Empty(self.term))
@@ -337,18 +314,18 @@ class Replica(Process):
                 self.ask_to_yield(mate)
 
     def give_copy(self, mate: NodeId) -> None:
-        """Gives a broker the leader's copy; it is informed again from there on."""
+        """Give a broker the leader's copy."""
         self._followers.add(mate)
         self.send(mate, State(self.point, self._send_pieces(mate)))
 
     @on(Piece)
     def collect(self, piece: Piece, sender: NodeId, _: SimTime) -> None:
-        """A part of a copy has come, of which the last word is still to come."""
+        """Keep a piece of a copy."""
         self._pieces.add(sender, piece)
 
     @on(State)
     def take_copy(self, copy: State, sender: NodeId, _: SimTime) -> None:
-        """Puts the leader's copy in place of its own."""
+        """Replace this copy by the leader's."""
         snapshot = copy.snapshot or self._pieces.take(sender, copy.point)  # the pieces go, whether it is of use or not
         if copy.point.term < self.term:
             return
@@ -363,7 +340,7 @@ class Replica(Process):
     # Helpers
 
     def _send_pieces(self, mate: NodeId) -> bytes:
-        """Sends this broker's copy in pieces if it is too long; returns what is left for the message that gives it."""
+        """Send this copy in pieces if it is long; returns the bytes for the message that gives it."""
         snapshot = encode_state(self.state)
         pieces = list(cut(self.point, snapshot, self._parameters.piece_size))
         for piece in pieces:
@@ -385,7 +362,7 @@ class Replica(Process):
 
 
 class Released(NamedTuple):
-    """What a step lets the site send: the reply to `message` of `peer`, if it came from one, and `outputs`."""
+    """Messages that a step releases: the reply to `message` of `peer`, if there is one, and `outputs`."""
 
     step: int
     peer: Peer | None
@@ -394,55 +371,55 @@ class Released(NamedTuple):
 
 
 class Releases:
-    """Holds back what one broker, as the leader of its site, is to send."""
+    """Holds back the messages of a leader."""
 
     def __init__(self) -> None:
         self._held: list[Released] = []
-        """In the order of the steps, so that what is ready stands in front."""
+        """In the order of steps."""
         self._informed = 0
-        """The last step of this term of which another broker is informed."""
+        """The last step of this term that another broker knows."""
 
     def hold(self, one: Released) -> None:
-        """A step was taken; it waits for its turn, even if others are informed of it already."""
+        """Hold the messages of a step until it is their turn."""
         self._held.append(one)
 
     def informed(self, step: int) -> None:
-        """Another broker has reached this step; one that is behind may say so later."""
+        """Take in another broker's step."""
         self._informed = max(self._informed, step)
 
     def begin_term(self, first: Released) -> None:
-        """A term of this broker begins: nobody is informed of anything yet."""
+        """Begin a term of this broker: no other is informed yet."""
         self._informed, self._held = _NEVER, [first]
 
     def end_term(self) -> None:
-        """There is another leader, which does what this one has not done."""
+        """Leave everything to another leader."""
         self._held.clear()
 
     def held(self) -> set[Output]:
-        """What is not to be sent yet."""
+        """Return what is not to be sent yet."""
         return {output for one in self._held if one.step > self._informed for output in one.outputs}
 
     def take_ready(self) -> list[Released]:
-        """What has become safe since this was last called, in the order of the steps."""
+        """Return the messages that have become safe, in the order of steps."""
         ready = [one for one in self._held if one.step <= self._informed]
         del self._held[: len(ready)]
         return ready
 
 
 class Pieces:
-    """The pieces that have come, of one copy from each sender."""
+    """The pieces of one copy from each sender."""
 
     def __init__(self) -> None:
         self._pieces: dict[NodeId, list[Piece]] = {}
 
     def add(self, sender: NodeId, piece: Piece) -> None:
-        """Another piece; the first of a copy ends what was there before."""
+        """Add a piece; the first of a copy replaces an unfinished one."""
         if piece.number == 0:
             self._pieces[sender] = []
         self._pieces.setdefault(sender, []).append(piece)
 
     def take(self, sender: NodeId, point: Point) -> bytes:
-        """The copy of this point that a sender has given in pieces; no bytes if it has not."""
+        """Return the copy at this point, or no bytes."""
         pieces = self._pieces.pop(sender, [])
         numbers = [(piece.point, piece.number) for piece in pieces]
         count = pieces[0].count if pieces else 0
@@ -451,7 +428,7 @@ class Pieces:
 
 
 def cut(point: Point, snapshot: bytes, size: int) -> Iterator[Piece]:
-    """The pieces of a copy, none of which is longer than `size`; none if the copy is not longer."""
+    """Yield pieces of at most `size` bytes; none if the copy is not longer."""
     if len(snapshot) <= size:
         return
     count = -(-len(snapshot) // size)

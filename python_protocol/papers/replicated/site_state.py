@@ -1,21 +1,12 @@
-"""The state of a site, the same at each of its brokers: what a message changes, and what it makes the site send.
+"""The state of a site, the same at each of its brokers, and its bytes.
 
-A state is a function of the messages taken and their order, so that brokers which are informed of the same messages in
-the same order have the same state (section 6). Its handlers carry out the routing of section 4 and the orders of
-section 5. They send nothing: what the site has to send is kept until it is accepted, and returned to the broker, which
-knows whether and when it is the one to send it.
+It is a function of the messages taken and their order (section 6). Handlers carry out routing (section 4) and order
+(section 5), and return the messages to send, which are kept until they are accepted.
 
-*Routing tables* say what is wanted at or behind each neighbour. Filters are counted, because several clients behind one
-neighbour can have the same one, and each takes back its own: a filter goes when as many unsubscriptions as
-subscriptions have come.
-
-*Streams* are numbered messages from and to one neighbour, which is a client, or a neighbouring site whatever broker
-speaks for it: each is taken once, sent until accepted, and put in order if asked for. For each stream the receiver
-keeps the number that it expects next, and what has come too early; the sender keeps the last number, and what has not
-been accepted (section 5.1).
-
-*As bytes*, for a broker whose own copy is lost or of no use, a state begins with the sequencer's last number. Then
-comes a record for each neighbour, in the order of the site's place, which all brokers of the site know.
+- *Tables* count the filters wanted at or behind each neighbour, because clients share neighbours.
+- *Streams* to and from a neighbour: each message is taken once, and in order if asked for. A receiver keeps the next
+  number and early messages, a sender the last number and unaccepted messages (section 5.1).
+- *Bytes*: the sequencer's last number, then a record for each neighbour in the order of the site's place.
 """
 
 from __future__ import annotations
@@ -26,12 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
-from roambus.python_protocol.events import SiteId, Sites
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.fields import U16, LongTuple
+from roambus.python_protocol.messages.fields import U16, LongTuple, Names
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.papers.replicated.messages import (
     FLOODING,
@@ -49,12 +38,13 @@ from roambus.python_protocol.papers.replicated.messages import (
     Uns,
     Update,
 )
+from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Peer = NodeId
-"""A neighbour of a site: a client, or a neighbouring site, called by the first of its brokers."""
+"""A neighbour of a site: a client, or a neighbouring site, named by its first broker."""
 _WHENEVER: SimTime = 0
-"""The time that handlers are told, because a state must not depend on it."""
+"""The time for handlers: a state must not depend on it."""
 _BATCH = 0xFFFF
 """The most values of a batch, the largest count of two bytes."""
 
@@ -75,21 +65,21 @@ class SiteState(Process):
         self.outgoing = {peer: Outgoing() for peer in place.peers}
         self._parameters = parameters
         self._outputs: list[Output] = []
-        """What the message that is being processed makes the site send."""
+        """Messages that the one being processed causes."""
 
     def is_new(self, peer: Peer, message: Numbered) -> bool:
-        """Whether the message has not been taken before."""
+        """Whether the message has not been taken."""
         return self.incoming[peer].is_new(message)
 
     def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
-        """Processes a message; returns what is to be sent because of it, and of what waited for it."""
+        """Process a message; returns the messages that it, and those that waited for it, cause."""
         for ready in self.incoming[peer].take(message):
             self.hear(ready, peer, _WHENEVER)
         outputs, self._outputs = tuple(self._outputs), []
         return outputs
 
     def unaccepted(self) -> tuple[Output, ...]:
-        """All that has been or is to be sent, and not been accepted."""
+        """Return all unaccepted messages."""
         kept = self.outgoing.items()
         return tuple(Output(peer, message) for peer, out in kept for message in out.unaccepted.values())
 
@@ -97,13 +87,13 @@ class SiteState(Process):
 
     @on(Sub)
     def subscribe(self, sub: Sub, source: Peer, _: SimTime) -> None:
-        """Section 4: counts the filter in the table of where it comes from, and sends it on through the tree."""
+        """Count the filter for its source, and send it on through the tree (section 4)."""
         self.wanted[source][sub.filter] += 1
         self._put_to_sites(sub, source)
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
-        """Section 4: counts the filter down, since others behind the neighbour may still want it, and sends this on."""
+        """Count the filter down, because others behind the neighbour may want it, and send this on (section 4)."""
         # The paper's authors had planned this, and left it out (section 7): a filter was never taken back.
         wanted = self.wanted[source]
         wanted[uns.filter] -= 1
@@ -113,7 +103,7 @@ class SiteState(Process):
 
     @on(Event)
     def publish(self, event: Event, source: Peer, _: SimTime) -> None:
-        """Routes the event (section 4). In total order the root numbers it first, so it goes there (section 5.2)."""
+        """Route the event (section 4); in total order by way of the root, which numbers it (section 5.2)."""
         if self._parameters.order != TOTAL or event.stream == ORDERED:
             # It does not go back to the site that it came from. A client that publishes what it wants gets it.
             others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
@@ -126,9 +116,9 @@ class SiteState(Process):
 
     @on(Update)
     def update(self, update: Update, source: Peer, _: SimTime) -> None:
-        """Section 7: an event does not come this way, and those to whom it would have gone on must count it, too.
+        """Count a missing event (section 7).
 
-        Neighbours that have numbers of their own have no gap.
+        Those count it too to whom the event would have gone, except neighbours with own numbers.
         """
         others: Iterable[Peer] = self.place.sites
         if self._parameters.order == TOTAL and update.stream != ORDERED:  # on its way to the root
@@ -152,7 +142,7 @@ class SiteState(Process):
                 self._put(site, message)
 
     def _put(self, peer: Peer, message: Numbered) -> None:
-        """Has a message sent, unless it was accepted before this copy of the state has come here."""
+        """Send a message, unless it was accepted before this copy came here."""
         outgoing = self.outgoing[peer]
         own = outgoing.number(message) if self._renumbers(peer, message) else message
         if outgoing.put(own):
@@ -165,10 +155,7 @@ class SiteState(Process):
         return floods or any(one.matches(event.notification) for one in self.wanted[peer])
 
     def _renumbers(self, peer: Peer, message: Numbered) -> bool:
-        """Whether a neighbour has numbers of its own (section 5.1).
-
-        Without order no number is expected, so an event that goes elsewhere leaves no gap.
-        """
+        """Whether a neighbour has numbers of its own (section 5.1). Without order gaps do not matter."""
         if isinstance(message, Sub | Uns) or not self._is_site(peer):
             return True
         return self._parameters.renumber or self._parameters.order == NONE
@@ -183,7 +170,7 @@ def _one_further(event: Event) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a site is in the tree, which is told by its neighbours."""
+    """A site's neighbours in the tree."""
 
     parent: Peer | None
     sites: tuple[Peer, ...]
@@ -222,11 +209,11 @@ class Incoming:
         return stream is None or stream.is_new(message.number)
 
     def missing(self) -> list[Key]:
-        """What other messages wait for."""
+        """Return the numbers that other messages wait for."""
         return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
 
     def take(self, message: Numbered) -> list[Numbered]:
-        """Takes a message, and returns what can be processed now: nothing for what has come before."""
+        """Take a message; returns the messages that can be processed now."""
         stream = self.streams.setdefault(message.stream, Awaited())
         if not stream.is_new(message.number):
             return []
@@ -235,10 +222,9 @@ class Incoming:
 
 @dataclass(slots=True)
 class Awaited:
-    """One stream: the number expected next, and what has come too early (section 5.1).
+    """One stream: the next number, and early messages (section 5.1).
 
-    A waiting number without a message has been taken already, where order does not matter. Numbers are kept only beyond
-    the expected one, so that what is remembered of a stream stays small however long it is.
+    A number without a message has been taken, where order does not matter. Only numbers beyond the next are kept.
     """
 
     expected: Number = 1
@@ -249,7 +235,7 @@ class Awaited:
         return number >= self.expected and number not in self.waiting
 
     def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
-        """Takes a new message, and returns what can be processed now, in order."""
+        """Take a new message; returns those that can be processed now, in order."""
         self.waiting[message.number] = message if in_order else None
         ready = [] if in_order else [message]
         while self.expected in self.waiting:
@@ -270,11 +256,11 @@ class Outgoing:
         """Accepted before this copy of the state has sent it."""
 
     def number(self, message: Numbered) -> Numbered:
-        """Gives a message the next number of its stream."""
+        """Give a message the next number of its stream."""
         return replace(message, number=self.last.get(message.stream, 0) + 1)
 
     def put(self, message: Numbered) -> bool:
-        """Keeps a message that is to be sent until it is accepted; False if it has been accepted already."""
+        """Keep a message until it is accepted; returns False if it is accepted already."""
         self.last[message.stream] = message.number
         if message.key in self.early:
             self.early.remove(message.key)
@@ -283,10 +269,10 @@ class Outgoing:
         return True
 
     def accept(self, key: Key) -> bool:
-        """The neighbour has it; False if nobody waited for that.
+        """Take note that the neighbour has it; returns False if that was not expected.
 
-        A client replies to all three brokers, and its reply can be here before the leader's step that makes the site
-        send the event. Such a key is remembered, or this broker would send the event once more when it leads.
+        A client's reply can precede the step that sends the event; its key is remembered, or a new leader would send
+        the event again.
         """
         if key.number > self.last.get(key.stream, 0):
             self.early.add(key)
@@ -294,10 +280,7 @@ class Outgoing:
 
 
 def encode_state(state: SiteState) -> bytes:
-    """The bytes of a state; the same state always has the same.
-
-    Peers are not named: all brokers of a site know them in one order, which is that of the scenario.
-    """
+    """Encode a state; equal states have equal bytes. Peers are in the scenario's order, and not named."""
     writer = Writer()
     writer.u32(state.ordered)
     for peer in state.place.peers:
@@ -306,7 +289,7 @@ def encode_state(state: SiteState) -> bytes:
 
 
 def decode_state(data: bytes, state: SiteState) -> SiteState:
-    """Fills `state`, new and of the same place, with what `encode_state` wrote; raises DecodeError."""
+    """Decode `encode_state` into a new state of the same place; raises DecodeError."""
     reader = Reader(data, _NUMBERED)
     state.ordered = reader.u32()
     for peer in state.place.peers:
@@ -350,20 +333,20 @@ class _Wanted(NamedTuple):
 
 
 class _Early(NamedTuple):
-    """A number that has come too early, with its message if that is yet to be processed."""
+    """An early number, with its message if that is not processed."""
 
     number: Number
     messages: LongTuple[Numbered]
 
 
 class _Many:
-    """As many values of one type as there are, in batches: each has a count of two bytes, the last less than 65535."""
+    """Any number of values, in batches with a count of two bytes; the last batch is not full."""
 
     def __init__(self, kind: Any) -> None:
         self._kind = field_type(kind)
 
     def write(self, writer: Writer, values: Sequence[Any]) -> None:
-        """Appends the values in batches, the last of which may have none."""
+        """Append the values in batches."""
         for first in range(0, len(values) + 1, _BATCH):
             batch = values[first : first + _BATCH]
             writer.u16(len(batch))
@@ -371,7 +354,7 @@ class _Many:
                 self._kind.write(writer, one)
 
     def read(self, reader: Reader) -> tuple[Any, ...]:
-        """Takes the batches off the front; raises DecodeError."""
+        """Read the batches; raises DecodeError."""
         found: list[Any] = []
         count = _BATCH
         while count == _BATCH:
@@ -380,7 +363,7 @@ class _Many:
         return tuple(found)
 
     def show(self, values: Sequence[Any], _names: Names) -> str:
-        """How many there are."""
+        """Return the number of values."""
         return str(len(values))
 
 
@@ -393,7 +376,7 @@ class _Incoming(NamedTuple):
 
 
 class _Neighbour(NamedTuple):
-    """All that is kept for one neighbour."""
+    """The record of one neighbour."""
 
     wanted: LongTuple[_Wanted]
     incoming: LongTuple[_Incoming]

@@ -1,22 +1,14 @@
-"""The succession: how the three brokers of a site notice that their leader has failed, and which of them leads next.
+"""The succession: how the brokers of a site notice that their leader has failed, and which leads next.
 
-The paper has a site survive the failure of one of its brokers (sections 6.4 to 6.8), and leaves to its reader which of
-the others takes over. Here the order is fixed, so that two that notice the same failure agree without a vote: the
-broker at place t mod 3 leads in term t. The rules:
+The paper (sections 6.4 to 6.8) does not say who takes over. Here the broker at place t mod 3 leads in term t, so that
+two that notice a failure agree without a vote.
 
-- *A leader is watched only while there is something for it to do.* An idle leader owes nobody anything, and a site
-  without traffic stays silent.
-- *Whoever finds the leader dead tells the next in order*, or takes over itself if it is that one. A connection that
-  fails tells of a crash at once (section 6.2); silence does after a time-out, a question, and twice the time-out.
-- *Who takes over asks first, and leads by the first answer* (`replica` says why one is enough). The paper's new leader
-  leads at once; a leader that was only slow could then go on beside it.
-- *A new leader says so to the two others, to the neighbours' leaders, and to whoever has reported the old one.* The
-  paper's own authors found that theirs forgot some of these (section 8).
-- *A broker without a copy cannot lead*, nor promise anything about steps that it does not know. It answers EMPTY, and
-  is passed over. When all others are known to have no copy, the last one that has leads (`tell_empty`).
-
-Steps and copies themselves are the matter of the replica; this process hears the other two first, since each of their
-messages also says that they are there.
+- A leader is watched only while it has something to do.
+- A failed connection is a crash (section 6.2); silence takes a time-out, a question, and twice the time-out. The next
+  in order is told.
+- It asks first, leads by the first answer (`replica` says why), and tells its site, the neighbours' leaders and the
+  reporters.
+- A broker without a copy cannot lead; it answers EMPTY (`tell_empty`).
 """
 
 from __future__ import annotations
@@ -44,20 +36,21 @@ from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _TIMES = 4
-"""Brokers wait so many times as long for their leader as clients do, who learn of a failure first (section 6.4), and
-longer than the three time-outs that the leader itself may need to learn of a neighbour's failure."""
+"""Brokers wait longer than clients, who learn of a failure first (section 6.4), and longer than the three time-outs by
+which a leader learns of a neighbour's failure.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The key of the timer for what a broker has asked the other two of its site for."""
+    """The timer for a question to the other two brokers."""
 
     times: int
-    """The time-outs that this wait has."""
+    """The time-outs of this wait."""
 
 
 class Succession(Process):
-    """Hears the other brokers of the site, watches the leader, and has this broker lead when it is its turn."""
+    """Hears the other brokers, watches the leader, and has this broker lead in its turn."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox) -> None:
         super().__init__(of=replica)
@@ -65,43 +58,39 @@ class Succession(Process):
         self._patience = neighbours.patience
         self._watched = replica.leader
         self._watches = {node: Watch(node, self._patience, self, _TIMES) for node in (replica.node, *replica.mates)}
-        """Over the leader, as long as there is something for it to do."""
+        """Over the leader, while it has something to do."""
         self._timed = replica.point
         """The last step that was timed."""
         self.without_copy: set[NodeId] = set()
-        """Who last was heard to have no copy, or was not to be reached: it makes no sense to wait for their lead."""
+        """Brokers last known to be without a copy, or out of reach: they will not lead."""
         self._asking: AnswerTimer | None = None
         """Runs while this broker waits for a copy, or for an answer to TAKE_OVER."""
         self._reporters: dict[NodeId, None] = {}
-        """Brokers of other sites that wait to hear who leads, now that the leader is assumed dead."""
+        """Brokers of other sites to tell the new leader."""
 
     # Steps and copies
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Leaves to the replica what has no handler here, because it concerns the copy of the state alone.
-
-        `Received` is the handler of last resort, so a message that the replica has a handler for and this process has
-        not gets there without being named twice.
-        """
+        """Hand messages without a handler here to the replica: they concern the copy alone."""
         self._replica.hear(event.message, event.sender, now)
 
     @on(Inform)
     def inform(self, inform: Inform, sender: NodeId, now: SimTime) -> None:
-        """The leader is at work, and has taken a step (section 6)."""
+        """Take the leader's step (section 6)."""
         if sender == self._watched:
             self._watch.satisfied()
         self._replica.inform(inform, sender, now)
 
     @on(Informed)
     def informed(self, informed: Informed, sender: NodeId, now: SimTime) -> None:
-        """Another broker has come that far."""
+        """Take in another broker's progress."""
         self._patience.answered(sender, informed.point, now)
         self._replica.informed(informed, sender, now)
 
     @on(CatchUp)
     def catch_up(self, _request: CatchUp, sender: NodeId, _now: SimTime) -> None:
-        """Gives a copy. A leader that asks has crashed, and come back before anybody noticed."""
+        """Give a copy. A leader that asks has crashed and is back unnoticed."""
         self._patience.forget(sender)
         if self._replica.tells_empty:
             # Clients have forgotten what two brokers have, and a copy does not hold what the leader has not processed.
@@ -115,7 +104,7 @@ class Succession(Process):
 
     @on(Empty)
     def empty(self, news: Empty, sender: NodeId, now: SimTime) -> None:
-        """A broker is without a copy, and no leader has given it one, so perhaps none is left."""
+        """Take in that a broker has no copy, and that perhaps none is left."""
         replica = self._replica
         if replica.is_joining:
             return
@@ -138,13 +127,13 @@ class Succession(Process):
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, sender: NodeId, _now: SimTime) -> None:
-        """Says that it is there (section 6.4), by EMPTY for as long as there is no copy that others could wait for."""
+        """Answer (section 6.4), with EMPTY while there is no copy to wait for."""
         replica = self._replica
         self.send(sender, Empty(replica.term) if replica.is_joining else IAmAlive(replica.point.term))
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _now: SimTime) -> None:
-        """Takes over if it is this broker's turn (section 6.5) and it has a copy."""
+        """Take over if it is this broker's turn (section 6.5) and it has a copy."""
         if self._replica.is_joining:
             self.send(sender, Empty(self._replica.term))
         else:
@@ -152,7 +141,7 @@ class Succession(Process):
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """What is waited for has not come: perhaps a neighbour crashed with its reply to this broker under way."""
+        """Repeat what the sender may have missed: a neighbour may have crashed with its reply under way."""
         self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
             # The leader is there, and has not done what it should. It may have come back from a crash that nobody saw,
@@ -163,7 +152,7 @@ class Succession(Process):
 
     @on(Leader)
     def leader(self, news: Leader, _sender: NodeId, now: SimTime) -> None:
-        """Learns who leads a neighbouring site (section 6.9), or this one, if the sender was taken for the leader."""
+        """Learn the leader of a neighbouring site (section 6.9), or of this one."""
         peer = self._neighbours.peer_of.get(news.broker)
         if peer is not None:
             self._outbox.learn(peer, news.term, now, tell_mates=False)
@@ -172,14 +161,14 @@ class Succession(Process):
 
     @on(Yield)
     def lead(self, answer: Yield, sender: NodeId, _now: SimTime) -> None:
-        """Tells both the site and its neighbours, whoever has noticed the failure (sections 6.6 and 6.8)."""
+        """Lead, and tell the site and its neighbours (sections 6.6 and 6.8)."""
         if self._replica.is_taking_over and answer.term == self._replica.term:
             point = self._replica.point
             self._replica.take_newer(answer, sender)
             self._lead_from(point)
 
     def _lead_from(self, point: Point) -> None:
-        """Tells the others from which copy this broker goes on: `point` is where that was before the new term."""
+        """Tell the others the `point` of the copy from which this broker goes on."""
         tell = IAmLeader(self._replica.term, point)
         self._replica.lead()
         # A neighbour's leader may have reported the failure itself, and is told once.
@@ -192,7 +181,7 @@ class Succession(Process):
 
     @on(SendFailed)
     def failed(self, event: SendFailed, _: SimTime) -> None:
-        """There is no connection to a broker (section 6.2)."""
+        """Handle a failed connection (section 6.2)."""
         self._patience.forget(event.destination)
         self._replica.lost(event.destination)
         self.without_copy.add(event.destination)
@@ -207,13 +196,13 @@ class Succession(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """The leader has done nothing in time (section 6.4)."""
+        """Suspect a leader that has done nothing in time (section 6.4)."""
         if key.node == self._watched and self._watch.time_up(key, now):
             self._suspect(key.node)
             self._watch.again()  # whoever is next may be down, too, until it has come back with a copy
 
     def watch_leader(self) -> None:
-        """Waits for the leader of the present term, if there is something for it to do."""
+        """Watch the leader of the present term while it has something to do."""
         leader = self._replica.leader
         if leader != self._watched:
             self._watch.satisfied()
@@ -224,7 +213,7 @@ class Succession(Process):
             self._watch.satisfied()
 
     def time_followers(self, now: SimTime) -> None:
-        """The leader, which is not watched by itself, measures how soon the others are informed of its last step."""
+        """Measure, as leader, how soon the others are informed."""
         point = self._replica.point
         if self._replica.is_leader and point != self._timed:
             for mate in self._replica.mates:
@@ -238,9 +227,9 @@ class Succession(Process):
         return broker == self._replica.leader != self._replica.node
 
     def assume_dead(self, broker: NodeId, reporter: NodeId | None = None) -> None:
-        """Takes over from a leader, if it is this broker's turn: who reports one tells both others (section 6.5).
+        """Take over if it is this broker's turn (section 6.5).
 
-        A reporter of another site is told who leads when this broker does: it has turned to a broker that does not.
+        A reporter of another site is told when this broker leads.
         """
         if self.is_other_leader(broker):
             self._take_over_if_next()
@@ -248,7 +237,7 @@ class Succession(Process):
             self._reporters[reporter] = None
 
     def watch_answers(self) -> None:
-        """Waits for a copy, or for answers to TAKE_OVER: who is asked may crash, and come back without the question."""
+        """Wait for a copy, or for answers to TAKE_OVER: a broker may crash and lose the question."""
         waits = self._replica.is_joining or self._replica.is_taking_over
         if not self._replica.tells_empty or waits == (self._asking is not None):
             return
@@ -261,7 +250,7 @@ class Succession(Process):
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, _: SimTime) -> None:
-        """Time-outs double, because a broker that is frozen answers nothing, and finds all questions later."""
+        """Ask again after doubled time-outs: a frozen broker finds all questions later."""
         if key == self._asking:
             self._replica.ask_again()
             self._wait_for_answers(2 * key.times)
@@ -277,7 +266,7 @@ class Succession(Process):
         self._outbox.tell_who_leads_elsewhere(mate)
 
     def _go_on_without(self, mate: NodeId, term: Term) -> None:
-        """Leads if no other copy is left; a broker that has not heard of this term was down when it was asked."""
+        """Lead if no other copy is left; a broker that does not know this term was down when it was asked."""
         if term < self._replica.term:
             self._replica.ask_to_yield(mate)
             return
@@ -290,7 +279,7 @@ class Succession(Process):
         return self._watches[self._watched]
 
     def _suspect(self, broker: NodeId) -> None:
-        """Takes over from a leader that has failed, or tells the broker whose turn it is."""
+        """Take over from a failed leader, or tell the next in order."""
         replica = self._replica
         if not self.is_other_leader(broker) or replica.is_joining:
             return

@@ -1,27 +1,18 @@
-"""A node of the skip ring: the supervisor, if it is that, and a subscriber for each topic (section 4).
+"""A node of the skip ring: the supervisor, if it is that, and a member for each topic's ring (section 4).
 
-The agent gives each event to the part that it concerns: requests to the supervisor, and all other messages to the
-subscriber in the ring of their topic, who is called a member here. A message about a ring in which the node has no
-member is refused (`Outsider`). Time passes in rounds: the only timer calls Timeout of all parts.
+Requests go to the supervisor, other messages to the member of their topic, or to the `Outsider` without one. The only
+timer calls Timeout of all parts. Messages between parts of one node are handled at once and not sent; then the agent
+notes changed labels and edges, so that the trace shows no state that lasted no time.
 
-What supervisor and members of one node say to each other is not sent. When an event has been handled, the agent takes
-such messages out of what is to be done and handles them at once. After that it notes which labels and edges have
-changed: so the trace has one row for an event, and shows no state that lasted no time.
-
-A topic is the x of the constraint `topic = x`, which a filter must have. Its further constraints are the subscriber's
-own: it delivers what they match. With `one_topic` there is one ring for everybody, and every constraint is the
-subscriber's own; that is how the scenarios of other agents run.
-
-What a node has of a topic is one member, made when the topic is first needed, and forgotten when the supervisor permits
-it to go. Between these it can be in four states: it has asked for a place and has no label yet; it is in the ring; it
-has asked to leave, and serves its neighbours until that is permitted; or the node is away, with all members kept and
-none answering. What a crash leaves of a member is what the application has done.
+A topic is the x of the constraint `topic = x`; other constraints filter deliveries. With `one_topic` there is one
+ring. A member has no label yet, is in the ring, waits for leave to go, or is away with its node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from random import Random
+from typing import ClassVar
 
 from roambus.python_protocol import events
 from roambus.python_protocol.actions import Action, Send
@@ -38,8 +29,10 @@ from roambus.python_protocol.events import (
     TimerKey,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.papers.skip_ring.messages import (
+    OVERLAY,
+    SERVE,
     GetConfiguration,
     SetData,
     SkipRingParameters,
@@ -55,39 +48,43 @@ from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 TOPIC = "topic"
 """The attribute that names the topic."""
 EVERYTHING: Topic = ""
-"""The one topic of `one_topic`."""
+"""The topic of `one_topic`."""
 TIMEOUT = "timeout"
-"""The timer of Timeout."""
+"""The key of the timer for Timeout."""
 
 
 class SkipRing(Agent):
-    """Any node: it takes part in the ring of each topic that it subscribes to, or publishes in."""
+    """A member of the ring of each topic that it subscribes to or publishes in."""
 
     parameters: SkipRingParameters
+    own_notes: ClassVar[Mapping[str, str]] = {
+        OVERLAY: "{node} notes overlay  {detail}",
+        SERVE: "{node} notes serve {subject}",
+    }
 
     def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
-        """The node that is the supervisor has the role broker; raises ValueError if it has not."""
+        """Raise ValueError if the supervisor's node does not have the role broker."""
         super().__init__(node, roles, parameters, random)
         self.supervisor = self._make_supervisor()
         self.members: dict[Topic, Subscriber] = {}
         self._delivered: set[NotificationId] = set()
-        """What the application has got, which it does not get again when it subscribes again."""
+        """Deliveries, which are not repeated after another subscription."""
         self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._is_away = False
         """Whether the node is detached."""
         self._lost_state = False
-        """Whether the node has crashed, and not recovered yet."""
+        """Whether the node has crashed and not recovered."""
 
     # Rounds and messages
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
-        """Begins the rounds, at a time of its own."""
+        """Begin the rounds, at a random time."""
         self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
 
     @on_timer(TIMEOUT)
     def timeout(self, key: TimerKey, now: SimTime) -> None:
-        """Carries out Timeout of all parts; the next is a round away (section 1.1)."""
+        """Carry out Timeout of all parts (section 1.1)."""
         self.set_timer(TIMEOUT, self._draw_round())
         # The supervisor first: what it sends its own node's members is handled after their Timeout all the same.
         if self.supervisor is not None:
@@ -97,7 +94,7 @@ class SkipRing(Agent):
 
     @on(*Supervisor.heard())
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Gives the supervisor a request; another node is asked by it whether it wants to be in the ring."""
+        """Hand a request to the supervisor; any other node is asked whether it wants to be in the ring."""
         # The two have GetConfiguration in common: at a subscriber it is the question of `ask_first`.
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
@@ -106,7 +103,7 @@ class SkipRing(Agent):
 
     @on(*Subscriber.heard())
     def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Gives a message to the member for its topic, which goes if that is the permission to."""
+        """Hand a message to its member, which goes with the permission to."""
         member = self.members.get(message.topic)
         if member is None or self._is_away:
             self._outsider.hear(message, sender, now)
@@ -121,15 +118,15 @@ class SkipRing(Agent):
 
     @on(SendFailed)
     def suspect(self, event: SendFailed, now: SimTime) -> None:
-        """The failure detector of section 3.3: a node to which the supervisor has no link has crashed."""
+        """Detect a crash (section 3.3): the supervisor has no link to the node."""
         if self.supervisor is not None and event.reason == NO_LINK:
             self.supervisor.detect_crash(event.destination)
 
     @on(Crashed)
     def crash(self, event: Crashed, now: SimTime) -> None:
-        """What is published, delivered and wanted is in stable storage; labels, edges and databases are not.
+        """Lose labels, edges and databases; publications, deliveries and filters are in stable storage.
 
-        A detached node keeps its members, although they have left their rings.
+        A detached node keeps its members.
         """
         self._lost_state = True
         self.supervisor = self._make_supervisor()
@@ -140,7 +137,7 @@ class SkipRing(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """After a crash everything begins again; a frozen node just goes on."""
+        """Begin again after a crash; go on after a freeze."""
         if not self._lost_state:
             return
         self._lost_state = False
@@ -152,7 +149,7 @@ class SkipRing(Agent):
 
     @on(events.Subscribe)
     def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
-        """Delivers what is known of the topic, and joins its ring."""
+        """Deliver known publications of the topic, and join its ring."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)  # asked before the member is made, which has no place either
         member = self.member(topic)
@@ -162,7 +159,7 @@ class SkipRing(Agent):
 
     @on(events.Unsubscribe)
     def unsubscribe(self, event: events.Unsubscribe, now: SimTime) -> None:
-        """Leaves the ring of the topic, if no other filter is about it."""
+        """Leave the ring of the topic with the last filter for it."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         member = self.members.get(topic)
         if member is None:
@@ -177,7 +174,7 @@ class SkipRing(Agent):
 
     @on(events.Publish)
     def publish(self, event: events.Publish, now: SimTime) -> None:
-        """Publishes in the ring of the topic, which a publisher joins whether it subscribes or not."""
+        """Publish in the ring of the topic; a publisher is a member too."""
         # In the paper only subscribers publish. A publisher outside the ring would have nobody to flood to, and nobody
         # would compare tries with it.
         topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
@@ -189,7 +186,7 @@ class SkipRing(Agent):
 
     @on(Detach)
     def detach(self, event: Detach, now: SimTime) -> None:
-        """Leaves all rings, and keeps what was published; a ring that it is to leave anyway it forgets."""
+        """Leave all rings, and keep the publications."""
         self._is_away = True
         for topic, member in list(self.members.items()):
             was_leaving = member.is_leaving
@@ -200,7 +197,7 @@ class SkipRing(Agent):
 
     @on(Attach)
     def attach(self, event: Attach, now: SimTime) -> None:
-        """Joins all rings again."""
+        """Join all rings again."""
         self._is_away = False
         for member in self.members.values():
             member.join()
@@ -208,15 +205,15 @@ class SkipRing(Agent):
     # What follows every event
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """Reacts to an event, then to what the parts of this node said to each other, and notes what has changed."""
-        self.tell(event, now)
+        """React to an event, then to messages between the node's parts, and note changes."""
+        self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
             member.note_changes()
         return self.take()
 
     def _handle_own(self, now: SimTime) -> list[Action]:
-        """Handles this node's messages to itself, and returns all other actions that were collected, in their order."""
+        """Handle this node's messages to itself; returns the other actions, in order."""
         left: list[Action] = []
         while collected := self.take():
             for action in collected:
@@ -237,26 +234,26 @@ class SkipRing(Agent):
         return Supervisor(ask_first=self.parameters.ask_first, of=self)
 
     def _is_to_join(self, topic: Topic) -> bool:
-        """Whether the node has to ask for a place in the ring of a topic: it has none, or is on its way out."""
+        """Whether the node must ask for a place: it has none, or waits for leave to go."""
         member = self.members.get(topic)
         return not self._is_away and (member is None or member.is_leaving)
 
     def member(self, topic: Topic) -> Subscriber:
-        """The member for a topic, which is made if there is none."""
+        """Return the member for a topic; makes it if need be."""
         if topic not in self.members:
             self.members[topic] = Subscriber(self.node, topic, self.parameters, self.random, of=self)
             self.members[topic].publications.delivered = self._delivered
         return self.members[topic]
 
     def _forget(self, topic: Topic) -> None:
-        """The member for a topic goes; its last row in the trace says that it has neither label nor edges."""
+        """Forget a member; its last row in the trace has no label and no edges."""
         self.members.pop(topic).note_changes()
 
     def _taking_part(self) -> Collection[Subscriber]:
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
-        """How long the next round lasts, drawn each time so that rounds of two nodes do not stay in step."""
+        """Draw the length of the next round, so that nodes do not stay in step."""
         jitter = self.parameters.jitter
         return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 
@@ -276,22 +273,22 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
-    """The topic of a filter; raises ValueError for one that names none.
+    """Return the topic of a filter; raises ValueError if it names none.
 
-    Several constraints on the topic make a filter that matches nothing, or the same; the first one names the ring.
+    Of several the first counts: others match nothing.
     """
     equal = ((one.attribute, one.operand) for one in wanted.constraints if one.operator is Operator.EQUAL)
     return _find_topic(equal, f"the filter {{{wanted}}} names no topic: write one", one_topic=one_topic)
 
 
 def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
-    """The topic of a notification; raises ValueError for one that has none."""
+    """Return the topic of a notification; raises ValueError if it has none."""
     complaint = f"notification {publication.id} has no attribute topic: give it one"
     return _find_topic(publication.attributes, complaint, one_topic=one_topic)
 
 
 def _find_topic(values: Iterable[tuple[str, Topic]], complaint: str, *, one_topic: bool) -> Topic:
-    """The first value of the attribute that names the topic, which only rings for one topic each need."""
+    """Return the first value of the topic attribute, unless there is one ring."""
     found = [EVERYTHING] if one_topic else [value for name, value in values if name == TOPIC]
     if not found:
         raise ValueError(f"{complaint} such as topic = 1, {_HINT}")

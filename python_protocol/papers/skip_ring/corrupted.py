@@ -1,42 +1,27 @@
-"""The skip ring from wrong states, and as it is defined: for tests and experiments (sections 1.1, 2.1 and 2.2).
+"""The skip ring from corrupted states, and as section 2.1 defines it, for tests and experiments.
 
-`CorruptedSkipRing` is the agent from a corrupted state. At its start each node fills its own variables with what its
-generator draws, and each channel gets false messages: those that the nodes send then, about anybody. What the model
-excludes is left out: references to nodes that do not exist, and publications that nobody has published. `KINDS` has
-the kinds of corruption, and how each is made.
+`CorruptedSkipRing` fills each node's variables with random values at its start, and each channel with false messages
+(`KINDS`). The model (section 1.1) excludes references to missing nodes and unpublished publications. Four of five
+labels are taken from those in use and as many more: uniform ones would nearly all be unused. Each node draws from its
+own generator in a fixed order, so a seed keeps its meaning.
 
-`BuildRingAlone` is the extended BuildRing without a supervisor, which the lemma of section 2.2 says is
-self-stabilising by itself. Each node has its label for good, and does nothing else; the parameter `start` says what
-the nodes store at first, which can be anything.
-
-`skip_ring` is the skip ring of n nodes as section 2.1 defines it, for comparison with what the protocol makes. It takes
-nothing from the protocol, labels neither, so that both can hardly be wrong in the same way. K_i are the nodes whose
-labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the greatest i, are ring
-edges; those for smaller i that are no ring edges are shortcuts.
-
-Corruption is drawn from each node's own generator, in a fixed order, so that a seed names one corrupted state for ever.
-The paper's model allows any state whatever (section 1.1). A draw that is uniform among all labels would nearly always
-be wrong in the same way, since nobody has such a label; so four of five are taken from the labels that belong there and
-as many more, among which two nodes often have the same.
+`skip_ring` shares no code with the protocol, so that both are hardly wrong in the same way. K_i are the nodes with
+labels of at most i bits; edges of the sorted ring over the greatest K_i are ring edges, other edges shortcuts.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
-from typing import NamedTuple
 
-from roambus.python_protocol.agent import Agent, Listing, on, on_timer
-from roambus.python_protocol.events import Started, TimerKey
+from roambus.python_protocol.agent import on
+from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT, SkipRing
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, is_label, label_of
+from roambus.python_protocol.papers.skip_ring.agent import SkipRing
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of
 from roambus.python_protocol.papers.skip_ring.messages import (
     HASH_BYTES,
     CheckAndPublish,
@@ -53,22 +38,20 @@ from roambus.python_protocol.papers.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from roambus.python_protocol.papers.skip_ring.ring import BuildRing
 from roambus.python_protocol.settings import parameter, unknown
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 _TOPIC = 1
-_ENTRY = re.compile(r"([01]+):(\d+|-),(\d+|-),(\d+|-)")
 ISLANDS = 4
-"""How many rings of their own there are in a corrupted state of that kind."""
+"""The number of separate rings in that kind of state."""
 MESSAGES = 5
-"""How many false messages each node sends at its start, in the mean."""
+"""The mean number of false messages of each node."""
 EARLIER = 1 << 31
-"""Publications of corrupted states are numbered from here, so that they are no others'."""
+"""Publications of corrupted states are numbered from here."""
 
 
 class CorruptedParameters(SkipRingParameters):
-    """What is corrupted, and how many nodes there are."""
+    """The kinds of corruption, and the number of nodes."""
 
     corruption: str = parameter(
         "labels+neighbours+shortcuts+database+messages",
@@ -95,16 +78,13 @@ class CorruptedParameters(SkipRingParameters):
 
 
 class CorruptedSkipRing(SkipRing):
-    """The agent, with a start of its own."""
+    """The agent from a corrupted state."""
 
     parameters: CorruptedParameters
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
-        """Begins the rounds, and corrupts the state of this node.
-
-        A member is made at once for each subscriber, without a label: only variables that are there can be wrong.
-        """
+        """Begin the rounds, and corrupt this node; each subscriber has a member at once."""
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
@@ -114,7 +94,7 @@ class CorruptedSkipRing(SkipRing):
 
 
 class Draw:
-    """Anything that a variable or a message can hold. A seed keeps its meaning while the order of draws is kept."""
+    """Random values for variables and messages, in a fixed order."""
 
     def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
         self.topic = parameters.topic
@@ -131,7 +111,7 @@ class Draw:
         return self.random.choice(self.subscribers())
 
     def label(self) -> Label:
-        """A label, in most cases one that is near those that belong there."""
+        """A label, mostly one in use or near those."""
         return label_of(self.random.randrange(2 * self._nodes if self.random.random() < 0.8 else 1 << 20))
 
     def reference(self) -> Reference:
@@ -143,7 +123,7 @@ class Draw:
         return self.reference() if self.random.random() < 0.8 else None
 
     def message(self) -> TopicMessage:
-        """Any message for a subscriber, with any content, as a channel can hold it at first (section 1.1)."""
+        """A message for a subscriber, with any content (section 1.1)."""
         summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
         return self.random.choice(
             (
@@ -159,33 +139,30 @@ class Draw:
         )
 
     def request(self) -> TopicMessage:
-        """Any message for the supervisor, about anybody: it may ask for a node that never wanted to be in the ring."""
+        """A message for the supervisor, about any node, even one that never joined."""
         return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
 
 
 def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draws a label, perhaps one that another node has; one of five nodes has none."""
+    """Draw a label, perhaps another node's; one of five nodes has none."""
     for member in agent.members.values():
         member.ring.label = draw.label() if draw.random.random() < 0.8 else None
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draws what stands in the three places of BuildRing, on whichever side it belongs, and the node itself too."""
+    """Draw the three neighbours of BuildRing, on any side."""
     for ring in (member.ring for member in agent.members.values()):
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
 
 def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draws up to five shortcuts, whose labels need not be those that a node can compute from its neighbours."""
+    """Draw up to five shortcuts, with any labels."""
     for member in agent.members.values():
         member.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
 
 
 def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong.
-
-    About as many entries are drawn as there are subscribers, in place of the empty database with which a run starts.
-    """
+    """Make all four faults of section 3.1: labels without subscriber, too many, missing and wrong."""
     if agent.supervisor is None:
         return
     database = agent.supervisor.database(draw.topic)
@@ -194,7 +171,7 @@ def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Sends what is then in the channels of other subscribers, and of the supervisor."""
+    """Send false messages to other subscribers and to the supervisor."""
     for _ in range(draw.random.randrange(2 * MESSAGES)):
         agent.send(draw.node(), draw.message())
     if draw.random.random() < 0.5:
@@ -202,10 +179,9 @@ def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Makes sorted rings that know nothing of each other, each with the labels that it would have alone.
+    """Make sorted rings that do not know each other.
 
-    Each island is a state without fault in itself: only the supervisor can join them, which hears of a subscriber by
-    its requests, those of action (ii) and (iv).
+    Each is right in itself, and only requests of actions (ii) and (iv) can join them.
     """
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
     labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
@@ -220,7 +196,7 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Gives each subscriber some publications that nobody else has, which all are to get by comparing tries (4.2)."""
+    """Give each subscriber publications that no other has (section 4.2)."""
     for member in agent.members.values():
         for number in range(draw.random.randrange(3)):
             identifier = NotificationId(agent.node, EARLIER + number)
@@ -241,7 +217,7 @@ KINDS: dict[str, Corrupt] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The labels that the node with one label has to know; only the first and the last of the list have a `ring`."""
+    """The labels that a node must know; only the first and the last of the list have a `ring`."""
 
     left: str | None
     right: str | None
@@ -250,11 +226,7 @@ class Place:
 
 
 def skip_ring(nodes: int) -> dict[str, Place]:
-    """The places of all labels of SR(n).
-
-    For each number of bits below that of the longest label the ring over the shorter ones is made by itself, from the
-    definition and not from a formula: it is to be right, and need not be fast.
-    """
+    """Return the places of all labels of SR(n), made from the definition and not from a formula."""
     labels = [_label(number) for number in range(nodes)]
     whole = _edges(labels)
     shortcuts: dict[str, set[str]] = {label: set() for label in labels}
@@ -266,7 +238,7 @@ def skip_ring(nodes: int) -> dict[str, Place]:
 
 
 def _label(number: int) -> str:
-    """l(x): the leading bit of x moved to the units place (section 2.1), independently of `labels`."""
+    """l(x): the leading bit of x moved to the units place (section 2.1)."""
     binary = bin(number)[2:]
     return binary[1:] + binary[:1]
 
@@ -278,13 +250,13 @@ def _value(label: str) -> Fraction:
 
 
 def _edges(labels: list[str]) -> dict[str, set[str]]:
-    """The neighbours of each label in the sorted ring over all; two labels are each other's on both sides."""
+    """Return the neighbours of each label in the sorted ring over all."""
     circle = sorted(labels, key=_value)
     return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
 
 
 def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
-    """The first and the last of the list have each other as `ring`, unless they are one."""
+    """Make a place; the first and the last have each other as `ring`, unless they are one."""
     last = len(ordered) - 1
     return Place(
         left=ordered[index - 1] if index > 0 else None,
@@ -292,95 +264,3 @@ def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
         ring={0: ordered[last], last: ordered[0]}.get(index) if last else None,
         shortcuts=frozenset(shortcuts),
     )
-
-
-class Stored(NamedTuple):
-    """What a node stores at first: its own label, and the nodes in its three places, whose labels it knows."""
-
-    label: Label
-    left: NodeId | None
-    right: NodeId | None
-    ring: NodeId | None
-
-
-class AloneParameters(SkipRingParameters):
-    """Where the nodes begin."""
-
-    start: str = parameter(
-        "0:-,1,1+1:0,-,0",
-        source="the scenario's",
-        doc="of each node label:left,right,ring, + between them; the last three are numbers of nodes, or -",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        parse_start(self.start)
-
-
-class BuildRingAlone(Agent):
-    """A node that must find its place in the sorted ring of all."""
-
-    parameters: AloneParameters
-
-    def __init__(self, node: NodeId, roles: Role, parameters: AloneParameters, random: Random) -> None:
-        """Raises ValueError if the start does not say anything of this node.
-
-        A node stores of its neighbours the labels that they have for good: so no label is false unless a test makes it
-        so.
-        """
-        super().__init__(node, roles, parameters, random)
-        stored = parse_start(parameters.start)
-        if node >= len(stored):
-            raise ValueError(f"parameter start: it has {len(stored)} nodes, and none with the number {node}")
-        self.own = Reference(node, stored[node].label)
-        self.ring = BuildRing(node, _TOPIC, parameters, of=self)
-        self.ring.label = self.own.label
-        self.ring.left, self.ring.right, self.ring.ring = (
-            None if other is None else Reference(other, stored[other].label) for other in stored[node][1:]
-        )
-
-    @on(Started)
-    def start(self, event: Started, now: SimTime) -> None:
-        """Begins the rounds, at a time of its own."""
-        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
-
-    @on_timer(TIMEOUT)
-    def timeout(self, key: TimerKey, now: SimTime) -> None:
-        """Carries out Timeout; the next is a round away."""
-        self.set_timer(TIMEOUT, self.parameters.round)
-        self.ring.timeout(self.own)
-
-    @on(Introduce)
-    def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that has introduced itself."""
-        self.ring.introduced(self.own, message)
-
-    @on(Linearize)
-    def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that another has delegated."""
-        self.ring.delegated(self.own, message)
-
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The label, which stays, and the edges, which are all that changes."""
-        return {"ring": Listing(("Label", "Left", "Right", "Ring"), ((self.own.label, *self.ring.describe(names)),))}
-
-
-def parse_start(text: str) -> list[Stored]:
-    """What each node stores; raises ValueError that names what cannot be read."""
-    # References to nodes that do not exist are excluded by the model (section 1.1), and equal labels by the lemma.
-    entries = text.split("+")
-    stored = [_parse(entry) for entry in entries]
-    for entry, one in zip(entries, stored, strict=True):
-        for other in one[1:]:
-            if other is not None and other >= len(stored):
-                raise ValueError(f"parameter start: {entry!r} names node {other}, and there are {len(stored)}")
-    if len({one.label for one in stored}) < len(stored):
-        raise ValueError(f"parameter start: {text!r} has one label twice")
-    return stored
-
-
-def _parse(entry: str) -> Stored:
-    found = _ENTRY.fullmatch(entry)
-    if found is None or not is_label(found[1]):
-        raise ValueError(f"parameter start: {entry!r} is not of the form label:left,right,ring, such as 01:0,-,2")
-    return Stored(found[1], *(None if one == NOBODY else int(one) for one in found.groups()[1:]))

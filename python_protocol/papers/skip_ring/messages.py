@@ -1,8 +1,7 @@
-"""The messages of the skip ring, each with the topic whose ring it is about, and the parameters (section 4).
+"""The messages of the skip ring, each with the topic of its ring, and the parameters (section 4).
 
-The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the text
-that we have describes the others without a name, nor does it give a value of any parameter. Bytes and notation follow
-from the fields; a field's type says how its values travel.
+The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the
+others have no name in our text, and no parameter has a value there.
 """
 
 from __future__ import annotations
@@ -11,18 +10,32 @@ from struct import Struct
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
-from roambus.python_protocol.messages.fields import U16, By
+from roambus.python_protocol.messages.fields import U16, By, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import Fixed
 from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 
+# Rows of the trace
+
+OVERLAY = "overlay"
+"""The node's neighbours in the ring are others.
+
+`detail` has seven words, of which the last may hold blanks: how many such rows the node has written, this one included;
+its label, whose bits b1 b2 ... stand for the place sum of bi / 2^i on the circle [0, 1); the node before it, the node
+behind it, and the one that closes the circle; its shortcuts as LABEL:NODE with commas between them; the topic. "-"
+stands for what there is not.
+"""
+SERVE = "serve"
+"""The supervisor answers `message_type`, a request of `peer`, by all that it sends at this time."""
+
+# Fields
+
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
-"""The topic of a ring: the operand of the filter `topic = x`."""
+"""The topic of a ring: the operand of `topic = x`."""
 HASH_BYTES = 8
-"""The length of a hash, which the paper leaves open: among as many publications as a run has nothing collides."""
+"""The length of a hash, which the paper leaves open; no collisions are to be expected in a run."""
 _BYTES = Struct(f"!{HASH_BYTES}B")
 Hash = Annotated[
     bytes,
@@ -32,14 +45,11 @@ Hash = Annotated[
         shape=Fixed(HASH_BYTES),
     ),
 ]
-"""The hash of a trie's node; it travels without its length, which all have in common."""
+"""The hash of a trie node; sent without its length."""
 
 
 class TopicMessage(Message):
-    """A message about the ring of one topic.
-
-    The paper runs one protocol for each topic (section 4); a topic in each message keeps them apart on one node.
-    """
+    """A message about the ring of one topic; the paper runs one protocol for each topic (section 4)."""
 
     topic: Topic
 
@@ -51,23 +61,23 @@ class _OfSubscriber(TopicMessage, notation="{topic} {subscriber}"):
 
 
 class Subscribe(_OfSubscriber, tag=1, name="Subscribe"):
-    """Asks the supervisor to integrate the subscriber, and to send its configuration (section 4.1; action (i))."""
+    """Asks the supervisor for a place and a configuration (section 4.1; action (i))."""
 
 
 class Unsubscribe(_OfSubscriber, tag=2, name="Unsubscribe"):
-    """Asks the supervisor to remove the subscriber, and to permit it to go (section 4.1)."""
+    """Asks the supervisor to remove the subscriber, and for leave to go (section 4.1)."""
 
 
 class GetConfiguration(_OfSubscriber, tag=3, name="GetConfiguration"):
-    """Asks the supervisor to send the subscriber its configuration, after integrating it if need be (section 3.2.1)."""
+    """Asks the supervisor for the subscriber's configuration (section 3.2.1)."""
 
 
 class RemoveConnections(_OfSubscriber, tag=4, name="RemoveConnections"):
-    """Has connections to the subscriber deleted, which is not in the ring (section 4.1, lemma on unsubscribe)."""
+    """Asks for the deletion of connections to a node outside the ring (section 4.1, lemma on unsubscribe)."""
 
 
 class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecessor} < {label} < {successor}"):
-    """Brings the receiver its configuration from the supervisor (section 3.1), or, without a label, leave to go."""
+    """The receiver's configuration (section 3.1), or, without a label, leave to go."""
 
     label: MaybeLabel
     predecessor: Reference | None
@@ -75,10 +85,9 @@ class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecesso
 
 
 class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {reference} to={assumed} {cyclic}"):
-    """A node introduces itself to a ring neighbour (section 2.2).
+    """Introduces the sender to a ring neighbour (section 2.2).
 
-    `assumed` is the label that it thinks the receiver has. With `cyclic` it does so as the other end of the list, with
-    which the receiver is to close the ring.
+    `assumed` is the label it assumes for the receiver; with `cyclic` the sender is the other end of the list.
     """
 
     reference: Reference
@@ -87,21 +96,20 @@ class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {refere
 
 
 class Check(NamedTuple):
-    """The sender with its label, and the label that it thinks the receiver has."""
+    """The sender's label, and the one it assumes for the receiver."""
 
     sender: Reference
     assumed: Label
 
     def describe(self, names: Names) -> str:
-        """Both as a transcript shows them: "from=n4:11 to=01"."""
+        """Both labels in transcripts: "from=n4:11 to=01"."""
         return f"from={self.sender.describe(names)} to={self.assumed}"
 
 
 class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {reference} {cyclic}"):
-    """A node that is farther away than the sender's neighbour, delegated to that neighbour (section 2.2).
+    """Delegates a node to a neighbour (section 2.2), with `cyclic` to the other end of the list.
 
-    With `cyclic` it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
-    sender introduces itself at the same time; the paper has no such thing.
+    `check` introduces the sender by the same message; the paper has no such thing.
     """
 
     reference: Reference
@@ -109,68 +117,59 @@ class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {refere
     check: Check | None
 
     def describe(self, names: Names) -> str:
-        """The delegation with its check, if it has one: "Linearize 7 n3:011 cyclic from=n4:11 to=01"."""
+        """The delegation in transcripts: "Linearize 7 n3:011 cyclic from=n4:11 to=01"."""
         delegation = TopicMessage.describe(self, names)
         return delegation if self.check is None else f"{delegation} {self.check.describe(names)}"
 
 
 class IntroduceShortcut(TopicMessage, tag=8, name="IntroduceShortcut", notation="{topic} {reference}"):
-    """Names a node to which the receiver should have a shortcut (section 3.2.2)."""
+    """Names a node for a shortcut of the receiver (section 3.2.2)."""
 
     reference: Reference
 
 
 class Summary(NamedTuple):
-    """A node of a Patricia trie without its edges: its label and hash (section 4.2).
-
-    The hash says whether all that is below it is the same here and there, and the label what that is about.
-    """
+    """A node of a Patricia trie without its edges: label and hash of everything below it (section 4.2)."""
 
     label: Bits
     hash: Hash
 
     def describe(self, _: Names) -> str:
-        """The label, which is all that a transcript shows."""
+        """The label alone."""
         return show_bits(self.label)
 
 
 class CheckTrie(TopicMessage, tag=9, name="CheckTrie", notation="{topic} {nodes}"):
-    """Some nodes of the sender's trie, with which the receiver compares its own (section 4.2)."""
+    """Nodes of the sender's trie to compare (section 4.2)."""
 
     nodes: tuple[Summary, ...]
 
 
 class CheckAndPublish(CheckTrie, tag=10, name="CheckAndPublish", notation="{topic} {nodes} {prefix}"):
-    """A CheckTrie that also asks for all publications whose keys begin with `prefix` (section 4.2)."""
+    """A CheckTrie that also asks for publications whose keys begin with `prefix` (section 4.2)."""
 
     prefix: Bits
 
 
 class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publication}"):
-    """A publication that the receiver lacks (section 4.2).
-
-    It has no hops, since it came to the sender at some other time: the trace counts the one hop of this message.
-    """
+    """A publication that the receiver lacks (section 4.2); the trace counts this message's hop alone."""
 
     publication: Notification
 
 
 class PublishNew(TopicMessage, tag=12, name="PublishNew", notation="{topic} {publication} hops={hops}"):
-    """A new publication, flooded (section 4.3); `hops` counts those that it has made, this one included.
-
-    It can be a publication that the receiver has by a Publish already: whoever is first delivers it.
-    """
+    """A new publication, flooded (section 4.3); `hops` includes the message's own."""
 
     hops: U16
     publication: Notification
 
 
 MAX_KEY_BITS = 128
-"""The bits of the hash from which a key is cut."""
+"""The bits of the hash for a key."""
 
 
 class SkipRingParameters(Parameters):
-    """What can be set."""
+    """Parameters of the skip ring."""
 
     supervisor: NodeId = parameter(
         0,

@@ -1,22 +1,12 @@
 """The publications of one topic at a subscriber, and the Patricia trie that holds them (sections 4.2 and 4.3).
 
-Once a round a subscriber sends the root of its trie to a ring neighbour, and both go down from there to where their
-tries differ. So all tries become equal. New publications are flooded as well, because that is faster.
+Once a round a subscriber sends the root of its trie to a ring neighbour, and both descend to where their tries differ.
+New publications are flooded as well. Trie nodes are immutable, and a node's hash covers everything below it; so equal
+tries cost one label and one hash a round. Where the text is open:
 
-A trie cannot be inconsistent in itself, because its nodes do not change once they are made, and a node's hash follows
-from what is below it. To insert a publication makes new nodes on the way from the root to its leaf.
-
-The text leaves some things open:
-
-- *A leaf's hash is that of its label.* Leaves with one label and different publications would be a collision, and stay
-  as they are.
-- *An empty trie* has no root to send. A subscriber that has one waits for its neighbours to check theirs with it.
-- *Flooding does not go back* to where a publication came from.
-- *A publisher without neighbours*, because it has only just joined, floods when it has some.
-
-What is said to another node is said of the trie's nodes, never of publications, until it is known which are missing. So
-a round costs a message of one label and one hash where two tries are equal, whatever they hold, and otherwise about as
-many as the tries are deep where they differ.
+- A leaf's hash is that of its label; of two publications with one key the first stays.
+- An empty trie has no root to send, and waits for its neighbours'.
+- Flooding does not go back; a publisher without neighbours floods later.
 """
 
 from __future__ import annotations
@@ -28,7 +18,7 @@ from random import Random
 
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.papers.skip_ring.labels import Bits, show_bits
 from roambus.python_protocol.papers.skip_ring.messages import (
@@ -46,7 +36,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Publications(Process):
-    """v.T, and what the application wants of it."""
+    """v.T, and the application's filters."""
 
     def __init__(self, topic: Topic, parameters: SkipRingParameters, random: Random, of: Process | None = None) -> None:
         super().__init__(of)
@@ -54,13 +44,13 @@ class Publications(Process):
         self.trie = PatriciaTrie(parameters.key_bits)
         self.filters: dict[Filter, None] = {}
         self.delivered: set[NotificationId] = set()
-        """What the application has got; it can be one set for all topics, and for all times in their rings."""
+        """Deliveries; one set for all topics."""
         self._unflooded: list[Notification] = []
         self._parameters = parameters
         self._random = random
 
     def listing_rows(self, names: Names) -> list[tuple[str, ...]]:
-        """Topic, label and publication of each node of the trie."""
+        """Return topic, label and publication of each trie node."""
         return [
             (
                 str(self.topic),
@@ -73,24 +63,24 @@ class Publications(Process):
     # The application, and Timeout
 
     def subscribe(self, wanted: Filter) -> None:
-        """Gives the application what was published before, too."""
+        """Subscribe, and deliver earlier publications."""
         self.filters[wanted] = None
         for one in self.trie.publications():
             self._deliver_wanted(one, 0)
 
     def publish(self, publication: Notification, neighbours: Sequence[NodeId]) -> None:
-        """Publishes for the application."""
+        """Publish for the application."""
         if not neighbours:
             self._unflooded.append(publication)
         self._add_new(publication, 0, neighbours)
 
     def flood(self, neighbours: Sequence[NodeId]) -> None:
-        """Floods what the application has published while there was nobody to flood it to."""
+        """Flood the publications that had no neighbour to go to."""
         while neighbours and self._unflooded:
             self._flood(self._unflooded.pop(0), 0, neighbours)
 
     def timeout(self, ring_neighbours: Sequence[NodeId]) -> None:
-        """Sends the root to one of the ring neighbours, chosen randomly."""
+        """Send the root to a random ring neighbour."""
         if self.trie.root is not None and ring_neighbours:
             self.send(self._random.choice(ring_neighbours), CheckTrie(self.topic, (summarize(self.trie.root),)))
 
@@ -98,7 +88,7 @@ class Publications(Process):
 
     @on(CheckTrie)
     def check_trie(self, message: CheckTrie, sender: NodeId, now: SimTime) -> None:
-        """Compares one node of the sender's trie after the other with the own trie (section 4.2)."""
+        """Compare nodes of the sender's trie with this one (section 4.2)."""
         for theirs in message.nodes:  # the three cases: mine is none, another or the same
             mine = self.trie.find(theirs.label)
             if mine is None:
@@ -110,25 +100,25 @@ class Publications(Process):
 
     @on(CheckAndPublish)
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
-        """Carries out CheckTrie, and sends all publications with a prefix (section 4.2)."""
+        """Carry out CheckTrie, and send all publications with a prefix (section 4.2)."""
         self.check_trie(message, sender, now)
         for one in self.trie.publications(message.prefix):
             self.send(sender, Publish(self.topic, one))
 
     @on(Publish)
     def add(self, message: Publish, sender: NodeId, now: SimTime) -> None:
-        """Enters a publication that was missing (section 4.2)."""
+        """Enter a missing publication (section 4.2)."""
         if self.trie.insert(message.publication):
             self._deliver_wanted(message.publication, 1)
 
     def publish_new(self, message: PublishNew, sender: NodeId, neighbours: Iterable[NodeId]) -> None:
-        """Drops what is known already, and floods the rest to the other neighbours (section 4.3)."""
+        """Drop a known publication, and flood a new one (section 4.3)."""
         self._add_new(message.publication, message.hops, [one for one in neighbours if one != sender])
 
     # Helpers
 
     def _request_missing(self, theirs: Summary) -> CheckAndPublish:
-        """Asks for all with the prefix that no own node has; the node with the shortest label below it is compared."""
+        """Ask for the prefixes that no own node has; compare the node with the shortest label below it."""
         # Below this label either there is nothing, so everything is requested; or it is on one side only.
         nearest = self.trie.first_below(theirs.label)
         if nearest is None:
@@ -147,14 +137,14 @@ class Publications(Process):
             self.send(one, message)
 
     def _deliver_wanted(self, publication: Notification, hops: int) -> None:
-        """Delivers a publication once, if any of the application's filters matches."""
+        """Deliver a publication once, if a filter matches."""
         if publication.id not in self.delivered and any(one.matches(publication) for one in self.filters):
             self.delivered.add(publication.id)
             self.deliver(publication, hops)
 
 
 def summarize(node: TrieNode) -> Summary:
-    """What a message says of a node."""
+    """Return label and hash of a node."""
     return Summary(node.label, node.hash)
 
 
@@ -167,13 +157,13 @@ class Leaf:
 
     @property
     def hash(self) -> Hash:
-        """The hash of its label, which is that of the publication."""
+        """The hash of its label."""
         return _hash(self.label.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A node whose label is the longest common prefix of those of its children, which go on with 0 and with 1."""
+    """A node labelled by the longest common prefix of its children, which go on with 0 and with 1."""
 
     label: Bits
     children: tuple[TrieNode, TrieNode]
@@ -185,23 +175,20 @@ TrieNode = Leaf | Inner
 
 
 def publication_key(publication: Notification, bits: int) -> Bits:
-    """h_m(v, p): the hash of the publication with its publisher and number, cut to `bits`."""
+    """Return h_m(v, p): the hash of publisher, number and content, cut to `bits`."""
     digest = blake2b(bytes_of(publication), digest_size=16).digest()
     return f"{int.from_bytes(digest):0{8 * len(digest)}b}"[:bits]
 
 
 class PatriciaTrie:
-    """The trie of one subscriber; nothing is ever taken out of it."""
+    """The trie of one subscriber, which only grows: a neighbour would send a removed publication again."""
 
     def __init__(self, key_bits: int) -> None:
         self.root: TrieNode | None = None
         self._key_bits = key_bits
 
     def insert(self, publication: Notification) -> bool:
-        """Adds a publication, and says whether it is new; of two with the same key the first stays.
-
-        Nothing is taken out again, not even what the application no longer wants: a neighbour would send it once more.
-        """
+        """Add a publication; returns whether it is new."""
         leaf = Leaf(publication_key(publication, self._key_bits), publication)
         if self.find(leaf.label) is not None:
             return False
@@ -209,23 +196,23 @@ class PatriciaTrie:
         return True
 
     def find(self, label: Bits) -> TrieNode | None:
-        """The node with this label, if there is one."""
+        """Return the node with this label."""
         node = self.first_below(label)
         return node if node is not None and node.label == label else None
 
     def first_below(self, prefix: Bits) -> TrieNode | None:
-        """The node with the shortest label that begins with `prefix`, if there is one."""
+        """Return the node with the shortest label that begins with `prefix`."""
         node = self.root
         while isinstance(node, Inner) and len(node.label) < len(prefix) and prefix.startswith(node.label):
             node = node.children[int(prefix[len(node.label)])]
         return node if node is not None and node.label.startswith(prefix) else None
 
     def publications(self, prefix: Bits = "") -> Iterator[Notification]:
-        """The publications whose keys begin with `prefix`, in the order of keys."""
+        """Iterate over publications whose keys begin with `prefix`, in order."""
         return (leaf.publication for leaf in self.nodes(prefix) if isinstance(leaf, Leaf))
 
     def nodes(self, prefix: Bits = "") -> Iterator[TrieNode]:
-        """The nodes whose labels begin with `prefix`, each before what is below it."""
+        """Iterate over nodes whose labels begin with `prefix`, parents first."""
         top = self.first_below(prefix)
         pending = [] if top is None else [top]
         while pending:

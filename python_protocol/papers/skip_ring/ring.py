@@ -1,49 +1,20 @@
-"""The extended BuildRing, a sorted ring out of any references, right or wrong, and its shortcuts (sections 2.2, 3.2.2).
+"""The extended BuildRing, a sorted ring out of any references, and its shortcuts (sections 2.2, 3.2.2).
 
-Each node keeps its nearest neighbours `left` and `right`, and delegates every other node that it hears of towards its
-place. The first and the last of the list close the ring by `ring`. Whenever a node introduces itself to a neighbour,
-it says which label it believes the neighbour to have; the neighbour answers with its own label if that is another.
+A node keeps its nearest neighbours `left` and `right`, and delegates all others; the ends of the list close it by
+`ring`. Introductions carry the assumed label, and wrong ones are corrected. Where the text is open:
 
-From the labels of its direct ring neighbours a node computes the labels to which it should have shortcuts. Once a
-round it introduces its two neighbours on the level of its own label to each other, so that they learn of their
-shortcut.
-
-The text leaves some things open. Of the ring:
-
-- *Closing the ring.* A node without a left neighbour takes its right one as the other end at first, and introduces
-  itself there as such (`cyclic`). The receiver passes that on to its own right, up to the last of the list. A node
-  without a right neighbour does the same the other way round.
-- *The other end is the farthest.* What is in `ring` is delegated like any other node. An end that hears of two other
-  ends keeps the farther one, and tells it of the nearer. A `ring` beyond which a neighbour lies is none. Without any
-  of these three, lists that know each other by `ring` alone stay apart.
-- *A ring that winds twice about the circle* looks right to each of its nodes: two lists whose ends are each other's.
-  With `probe_ends` the first of each list introduces itself along its own list too, once a round, and the last, which
-  knows another, tells them of each other. That takes a message a node, and a supervisor resolves the state without it,
-  by action (iv).
-- *References are not lost.* One that is replaced or does not fit is placed like any other.
-- *Equal labels*, which corrupted states have, are ordered by node.
-- *False labels* are corrected at introductions only, as the paper is written, once a round. Until then two nodes with
-  false labels of each other can delegate a third back and forth, as fast as the link is. The same happens after an
-  unsubscription, by which the last subscriber gets another label. With `check_labels` a node that delegates introduces
-  itself by the same message.
-
-Of the shortcuts:
-
-- *Mixed levels*: unless the number of subscribers is a power of two, one of the two neighbours on a level can be a
-  shortcut and the other a direct ring neighbour. Both are introduced all the same.
-- *A label that a direct ring neighbour has is no shortcut* (section 2.1: shortcuts are no ring edges).
-- *False labels.* In the paper a node that is no shortcut any more goes on as a reference through BuildRing. If its
-  label is false, it can come back from there as a shortcut with the same false label, and go round for ever (the proof
-  of theorem 5 assumes that this does not happen). With `check_labels` the node is not referred to others. It is sent
-  an introduction with the label that it is believed to have, as in the extended BuildRing: so it learns of this node,
-  and puts its own label right.
+- A node without a left neighbour introduces itself to the right (`cyclic`), up to the end; and vice versa.
+- A `ring` is delegated too; the farther of two ends stays.
+- `probe_ends` opens a ring that winds twice about the circle.
+- No reference is dropped.
+- With `check_labels` delegations are introductions too, and former shortcuts are introduced: false labels would
+  circulate for ever (theorem 5 assumes they do not).
 """
 
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, shortcut_labels
 from roambus.python_protocol.papers.skip_ring.messages import (
     Check,
@@ -57,9 +28,9 @@ from roambus.python_protocol.vocabulary import NodeId
 
 
 class BuildRing(Process):
-    """The ring variables of one subscriber, which can all hold anything at first, and what keeps them right.
+    """The ring variables of one subscriber, which can hold anything at first.
 
-    `own` is the node with its label; without a label it takes no part.
+    `own` is the node with its label; without one it takes no part.
     """
 
     def __init__(
@@ -80,32 +51,32 @@ class BuildRing(Process):
 
     @property
     def predecessor(self) -> Reference | None:
-        """The direct ring neighbour to the left, which the first of the list has in `ring`."""
+        """The direct neighbour to the left; the first of the list has it in `ring`."""
         return self.left or self.ring
 
     @property
     def successor(self) -> Reference | None:
-        """The direct ring neighbour to the right, which the last of the list has in `ring`."""
+        """The direct neighbour to the right; the last of the list has it in `ring`."""
         return self.right or self.ring
 
     def neighbours(self) -> list[Reference]:
-        """All neighbours that are stored."""
+        """All stored neighbours."""
         return [one for one in (self.left, self.right, self.ring) if one is not None]
 
     def describe(self, names: Names) -> list[str]:
-        """Left, right and ring as a transcript shows them: node and label, or a dash for none."""
+        """Left, right and ring in transcripts, with a dash for none."""
         return [NOBODY if one is None else one.describe(names) for one in (self.left, self.right, self.ring)]
 
     def direct_neighbours(self) -> list[Reference]:
-        """Both direct ring neighbours; if there is only one, it is there twice."""
+        """Both direct neighbours; a single one is there twice."""
         return [one for one in (self.predecessor, self.successor) if one is not None]
 
     def clear(self) -> None:
-        """Forgets label and neighbours."""
+        """Forget label and neighbours."""
         self.label = self.left = self.right = self.ring = None
 
     def remove(self, node: NodeId) -> None:
-        """Forgets a neighbour, in whichever of the three places it is."""
+        """Forget a neighbour."""
         self.left, self.right, self.ring = (
             None if one is not None and one.node == node else one for one in (self.left, self.right, self.ring)
         )
@@ -113,7 +84,7 @@ class BuildRing(Process):
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Corrects what is obviously wrong, then introduces this node to its neighbours."""
+        """Correct obvious faults, then introduce this node to its neighbours."""
         self._tidy(own)
         if self.ring is None and (self.left is None or self.right is None):
             self.ring = self.left or self.right
@@ -126,18 +97,18 @@ class BuildRing(Process):
             self._delegate(own, own, self.right, cyclic=True)
 
     def introduced(self, own: Reference, message: Introduce) -> None:
-        """Another node has introduced itself."""
+        """Take a node that has introduced itself."""
         self._check(own, message.reference, message.assumed)
         self._take(own, message.reference, cyclic=message.cyclic)
 
     def delegated(self, own: Reference, message: Linearize) -> None:
-        """Another node has delegated a third."""
+        """Take a node that another has delegated."""
         if message.check is not None:
             self._check(own, *message.check)
         self._take(own, message.reference, cyclic=message.cyclic)
 
     def place(self, own: Reference, other: Reference) -> None:
-        """Linearization: a nearer neighbour is kept, and a farther one is delegated to a nearer one."""
+        """Keep a nearer neighbour, and delegate a farther one (linearization)."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -171,7 +142,7 @@ class BuildRing(Process):
             self.right = other
 
     def _tidy(self, own: Reference) -> None:
-        """Puts what stands on the wrong side where it belongs, and opens a ring that is not closed at its ends."""
+        """Move neighbours on the wrong side, and open a ring that is not closed at its ends."""
         self.remove(own.node)
         left, right, ring = self.left, self.right, self.ring
         if left is not None and left.key > own.key:
@@ -185,13 +156,13 @@ class BuildRing(Process):
                 self.place(own, one)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
-        """Whether this node is one end of its list, and the other, which nothing lies beyond, the opposite one."""
+        """Whether this node is one end of its list, and the other one the opposite end."""
         if other.key > own.key:
             return self.left is None and self.right is not None and self.right.key <= other.key
         return self.right is None and self.left is not None and self.left.key >= other.key
 
     def _check(self, own: Reference, other: Reference, assumed: Label) -> None:
-        """The other says its label, and is told this node's label if it believes in another."""
+        """Take the other's label, and correct its label of this node."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -200,7 +171,7 @@ class BuildRing(Process):
             self._introduce(own, other, cyclic=False)
 
     def _take(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
-        """Places the other, or closes the ring with it."""
+        """Place the other node, or close the ring with it."""
         if cyclic and other.node != own.node:
             self.remove(own.node)
             self._close(own, other)
@@ -208,7 +179,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _relabel(self, own: Reference, other: Reference) -> None:
-        """If the other is stored under a wrong label, it is placed again under its own."""
+        """Place a node that is stored under a wrong label again."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
@@ -217,7 +188,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _close(self, own: Reference, other: Reference) -> None:
-        """The other takes this node for the opposite end of the list; if it is not, one farther on may be."""
+        """Close the ring with the other node, unless one farther on may be the end."""
         is_last = other.key > own.key
         ahead = self.left if is_last else self.right
         if ahead is not None:
@@ -234,7 +205,7 @@ class BuildRing(Process):
 
 
 class Shortcuts(Process):
-    """The node to which there is a shortcut, by its label; None while it is not known. All can be wrong at first."""
+    """Shortcuts by label; None while the node is not known. All can be wrong at first."""
 
     def __init__(self, ring: BuildRing, of: Process | None = None) -> None:
         super().__init__(of)
@@ -242,13 +213,13 @@ class Shortcuts(Process):
         self._ring = ring
 
     def remove(self, node: NodeId) -> None:
-        """Forgets a node, but not that there should be a shortcut with its label."""
+        """Forget a node, but not the label of its shortcut."""
         self.nodes = {label: None if known == node else known for label, known in self.nodes.items()}
 
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Computes the labels again, and introduces the two neighbours on the own level to each other."""
+        """Compute the labels again, and introduce the two neighbours on this level to each other."""
         self._update(own)
         left, right = self._end(own, self._ring.predecessor), self._end(own, self._ring.successor)
         if left is not None and right is not None and left.node != right.node:
@@ -256,7 +227,7 @@ class Shortcuts(Process):
                 self.send(other.node, IntroduceShortcut(self._ring.topic, one))
 
     def introduced(self, own: Reference, other: Reference) -> None:
-        """Takes a node for the shortcut with its label; the one before, or one that is no shortcut, is given away."""
+        """Take a node for the shortcut with its label; the old one, or a node without a shortcut, is given away."""
         self._update(own)
         if other.label not in self.nodes:
             self._give_away(own, other.label, other.node)
@@ -268,7 +239,7 @@ class Shortcuts(Process):
     # Helpers
 
     def _give_away(self, own: Reference, label: Label, node: NodeId | None) -> None:
-        """Does not forget what is no shortcut, because the graph might fall apart."""
+        """Give a node to BuildRing, because the graph could fall apart."""
         if node is None or node == own.node:
             return
         if self._ring.parameters.check_labels:
@@ -277,7 +248,7 @@ class Shortcuts(Process):
             self._ring.place(own, Reference(node, label))
 
     def _update(self, own: Reference) -> None:
-        """Keeps the shortcuts whose labels there should be, and gives the others away."""
+        """Keep the shortcuts with computed labels, and give the others away."""
         direct = self._ring.direct_neighbours()
         wanted = {label for one in direct for label in shortcut_labels(own.label, one.label)}
         wanted -= {one.label for one in direct} | {own.label}
@@ -287,7 +258,7 @@ class Shortcuts(Process):
             self._give_away(own, label, node)
 
     def _end(self, own: Reference, direct: Reference | None) -> Reference | None:
-        """The neighbour on the level of the own label's length, on the side of a direct ring neighbour."""
+        """Return the neighbour on the level of the own label, on one side."""
         if direct is None:
             return None
         *_, last = (direct.label, *shortcut_labels(own.label, direct.label))

@@ -1,45 +1,23 @@
 """A subscriber in the ring of one topic: its part in BuildSR, and its publications (sections 3.2, 4 and 4.1).
 
-A subscriber gets its label by the four actions of section 3.2.1, which ask the supervisor for a configuration: (i) if
-it has no label, (ii) at random, the more seldom the longer its label is, (iii) for a former neighbour that is nearer
-than those of a configuration, (iv) at random if it has no left neighbour. It makes the ring by the extended BuildRing,
-and the shortcuts out of the ring (both in `ring`). Its trie (`publications`) is compared with those of its ring
-neighbours, and what is published is flooded to all of its neighbours.
+Four actions ask the supervisor for a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a
+former neighbour nearer than the configured ones, (iv) at random without a left neighbour. Where the text is open:
 
-The text leaves some things open:
-
-- *Who has asked for itself is recorded.* Read literally, action (iii) records the neighbour that is asked for. If that
-  has just left, it is recorded, introduced to others, and asked for again by them: for ever, if delays are longer than
-  a round. By `ask_first` the supervisor asks it first, and it answers by asking for itself.
-- *Probabilities*, which the text lost: (ii) has 1 / (2^k k^2) for a label of k bits, (iv) has 1/2. There are two labels
-  of one bit, so that (ii) alone comes to 1.3 requests a round among many, though the lemma of section 3.2.1 says below
-  1; `sparse_requests` takes k + 1 for k.
-- *A configuration replaces the neighbours.* A former neighbour that is nearer than the new one, or has its label, is
-  what action (iii) asks the supervisor for; one that is farther is placed by BuildRing. So nobody is lost, and a node
-  that has crashed does not stay.
-- *A left neighbour that is silent counts as none* for action (iv), by `doubt_silence`. If the left neighbour has
-  crashed, the subscriber behind it is the first of its list, and does not know. If it is not recorded either, and has
-  a long label, it asks by none of the four actions, whatever the supervisor's failure detector says: nobody tells the
-  supervisor of it. But each neighbour introduces itself once a round. So a subscriber that has heard nothing from its
-  left neighbour for some rounds asks as if it were the first. That it can be mistaken does no harm: it asks for a
-  configuration that it has already.
-
-A node without a place in the ring (`Outsider`) answers as the lemma on unsubscribe says (section 4.1): whoever has a
-connection to it deletes that. Two more things are added here: a reference that was handed over goes to the supervisor,
-so that it is not lost; and a supervisor that sends a configuration has the node recorded, and is asked to remove it.
+- (ii) has probability 1 / (2^k k^2) for k bits, (iv) 1/2; `sparse_requests` takes k + 1, else the lemma's bound fails.
+- By `ask_first` the supervisor asks a node that another names; else a node that has left is recorded for ever.
+- By `doubt_silence` a silent left neighbour counts as none for (iv).
 """
 
 from __future__ import annotations
 
 from random import Random
 
-from roambus.python_protocol.actions import OVERLAY, OverlayState
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import CIRCLE, Label, Reference, position
 from roambus.python_protocol.papers.skip_ring.messages import (
+    OVERLAY,
     CheckAndPublish,
     CheckTrie,
     GetConfiguration,
@@ -63,17 +41,17 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 MINIMAL = 0.5
 """The probability of action (iv)."""
 PATIENCE = 3
-"""Rounds in which a neighbour that is there introduces itself at least once, if messages take about the same time."""
+"""Rounds in which a neighbour introduces itself at least once."""
 
 
 def request_probability(label: Label, *, sparse: bool) -> float:
-    """The probability of action (ii)."""
+    """Return the probability of action (ii)."""
     bits = len(label) + sparse
     return 1 / ((1 << bits) * bits**2)
 
 
 class Subscriber(Process):
-    """v, or rather its part in the ring of one topic."""
+    """v in the ring of one topic."""
 
     def __init__(
         self,
@@ -103,14 +81,14 @@ class Subscriber(Process):
         return None if self.ring.label is None else Reference(self.ring.node, self.ring.label)
 
     def neighbours(self) -> list[NodeId]:
-        """The nodes to which publications are flooded."""
+        """The nodes to flood publications to."""
         nodes: list[NodeId | None] = [one.node for one in self.ring.neighbours()]
         if self._parameters.flood_shortcuts:
             nodes += self.shortcuts.nodes.values()
         return [node for node in dict.fromkeys(nodes) if node is not None and node != self.ring.node]
 
     def clear(self) -> None:
-        """Deletes all connections, and the label with them (section 4.1)."""
+        """Delete all connections and the label (section 4.1)."""
         self.ring.clear()
         self.shortcuts.nodes.clear()
 
@@ -121,22 +99,22 @@ class Subscriber(Process):
     # Requests and Timeout
 
     def join(self) -> None:
-        """Asks to be integrated (section 4.1; action (i))."""
+        """Ask for a place (section 4.1; action (i))."""
         self.is_leaving = False
         self._ask(Subscribe(self.topic, self.ring.node))
 
     def leave(self) -> None:
-        """Asks to be removed, and stays in the ring until that is permitted."""
+        """Ask to be removed, and stay until that is permitted."""
         self.is_leaving = True
         self._ask(Unsubscribe(self.topic, self.ring.node))
 
     def confirm(self) -> None:
-        """Requests its configuration, because the supervisor, to which another node has named it, asks."""
+        """Request a configuration, because the supervisor asks: another node has named this one."""
         if not self.is_leaving:
             self._request(self.ring.node)
 
     def timeout(self) -> None:
-        """Carries out Timeout: actions (i), (ii) and (iv), and the rounds of ring, shortcuts and trie."""
+        """Carry out Timeout: actions (i), (ii) and (iv), and the rounds of ring, shortcuts and trie."""
         own = self.own
         # Both are requested again each round, because the request, or its answer, may have met a corrupted state.
         if self.is_leaving:
@@ -151,7 +129,7 @@ class Subscriber(Process):
         self.publications.timeout([one.node for one in self.ring.direct_neighbours()])
 
     def _count_silence(self) -> None:
-        """Counts the rounds since the left neighbour was last heard, or since there is another one."""
+        """Count the rounds since the left neighbour was last heard."""
         left = self.ring.left and self.ring.left.node
         self._silent_rounds = self._silent_rounds + 1 if left == self._left else 0
         self._left = left
@@ -169,10 +147,7 @@ class Subscriber(Process):
 
     @on(SetData)
     def configure(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Takes label and direct neighbours from a configuration, and floods what had to wait for neighbours.
-
-        A former neighbour is replaced, and not forgotten.
-        """
+        """Take label and neighbours from a configuration, replace former neighbours, and flood what had to wait."""
         if message.label is None:
             self.clear()
         else:
@@ -190,7 +165,7 @@ class Subscriber(Process):
         self.publications.flood(self.neighbours())
 
     def _adopt(self, own: Reference, message: SetData) -> None:
-        """Stores the neighbours of a configuration; one that is on the wrong side is the other end of the list."""
+        """Store the configured neighbours; one on the wrong side is the other end of the list."""
         for one, is_predecessor in ((message.predecessor, True), (message.successor, False)):
             if one is None or one.node == own.node:
                 continue
@@ -202,7 +177,7 @@ class Subscriber(Process):
                 self.ring.right = one
 
     def _replace(self, own: Reference, old: Reference) -> None:
-        """Action (iii) for a former neighbour that is nearer than those of the configuration, BuildRing for others."""
+        """Carry out action (iii) for a former neighbour nearer than the configured ones, BuildRing for others."""
         before, after = self.ring.predecessor, self.ring.successor
         if before is None or after is None or _is_between(before, old, after):
             self._request(old.node)
@@ -211,7 +186,7 @@ class Subscriber(Process):
 
     @on(Introduce)
     def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that has introduced itself (section 2.2)."""
+        """Take a node that has introduced itself (section 2.2)."""
         if message.reference.node == self._left:
             self._silent_rounds = 0
         if own := self._own_or_refuse(message, sender, now):
@@ -219,36 +194,36 @@ class Subscriber(Process):
 
     @on(Linearize)
     def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
-        """Gives the ring a node that another has delegated (section 2.2)."""
+        """Take a node that another has delegated (section 2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.ring.delegated(own, message)
 
     @on(IntroduceShortcut)
     def shortcut_introduced(self, message: IntroduceShortcut, sender: NodeId, now: SimTime) -> None:
-        """Gives the shortcuts a node (section 3.2.2)."""
+        """Take a node for a shortcut (section 3.2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.shortcuts.introduced(own, message.reference)
 
     @on(RemoveConnections)
     def remove_connections(self, message: RemoveConnections, sender: NodeId, now: SimTime) -> None:
-        """Forgets a node that is not in the ring (section 4.1, lemma on unsubscribe)."""
+        """Forget a node outside the ring (section 4.1, lemma on unsubscribe)."""
         self.ring.remove(message.subscriber)
         self.shortcuts.remove(message.subscriber)
 
     @on(PublishNew)
     def publish_new(self, message: PublishNew, sender: NodeId, now: SimTime) -> None:
-        """Gives the publications a new one, which goes on to the other neighbours (section 4.3)."""
+        """Take a new publication, and flood it (section 4.3)."""
         self.publications.publish_new(message, sender, self.neighbours())
 
     @on(*Publications.heard())
     def compare(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Gives the publications what tries are compared by (section 4.2)."""
+        """Compare tries (section 4.2)."""
         self.publications.hear(message, sender, now)
 
     # Helpers
 
     def _own_or_refuse(self, message: TopicMessage, sender: NodeId, now: SimTime) -> Reference | None:
-        """The node with its label; without one it answers as a node outside the ring."""
+        """Return the node with its label; without one, answer as a node outside the ring."""
         own = self.own
         if own is None:
             self._outsider.hear(message, sender, now)
@@ -263,7 +238,7 @@ class Subscriber(Process):
     # What traces and transcripts show
 
     def note_changes(self) -> None:
-        """Writes a row into the trace, if label or edges are others than in the last one."""
+        """Note changed labels and edges in the trace."""
         ring, shortcuts = self.ring, tuple(self.shortcuts.nodes.items())
         state = (ring.label, ring.left, ring.right, ring.ring, *shortcuts)
         if state == self._noted:
@@ -271,8 +246,9 @@ class Subscriber(Process):
         self._noted = state
         self._notes += 1
         left, right, closing = (one and one.node for one in (ring.left, ring.right, ring.ring))
-        overlay = OverlayState(self._notes, ring.label or "", (left, right, closing), shortcuts, str(self.topic))
-        self.note(OVERLAY, detail=str(overlay))
+        nodes = [NOBODY if node is None else str(node) for node in (left, right, closing)]
+        far = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in shortcuts) or NOBODY
+        self.note(OVERLAY, detail=" ".join([str(self._notes), ring.label or NOBODY, *nodes, far, str(self.topic)]))
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
         """Topic, label, left, right, ring and shortcuts."""
@@ -281,13 +257,13 @@ class Subscriber(Process):
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:
-    """On the way from `start` to `end`, both included, which is all the way round if they are the same."""
+    """Whether `middle` lies on the way from `start` to `end`, both included; all the way round if they are equal."""
     way, whole = ((position(one.label) - position(start.label)) % CIRCLE for one in (middle, end))
     return way <= (whole or CIRCLE)
 
 
 class Outsider(Process):
-    """A node outside the ring; it does not answer a RemoveConnections, which concerns those inside only."""
+    """A node outside the ring. RemoveConnections concerns only those inside."""
 
     def __init__(self, node: NodeId, supervisor: NodeId, of: Process | None = None) -> None:
         super().__init__(of)
@@ -296,13 +272,13 @@ class Outsider(Process):
 
     @on(SetData)
     def configured(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Asks the supervisor to remove it, unless the message is the permission to go."""
+        """Ask the supervisor to remove it, unless the message permits it to go."""
         if message.label is not None:
             self.send(self._supervisor, Unsubscribe(message.topic, self._node))
 
     @on(Introduce, Linearize, IntroduceShortcut, CheckTrie, CheckAndPublish, Publish, PublishNew)
     def addressed(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Has the sender, or who introduced itself, delete its connection; the supervisor gets who was delegated."""
+        """Have the sender delete its connection; a delegated node goes to the supervisor."""
         connected = message.reference.node if isinstance(message, Introduce) else sender
         self.send(connected, RemoveConnections(message.topic, self._node))
         if isinstance(message, Linearize):

@@ -1,35 +1,32 @@
-"""The supervisor's part of BuildSR: a database for each topic, of who has which label (sections 3.1, 3.3 and 4.1).
+"""The supervisor's part of BuildSR: a database of labels for each topic (sections 3.1, 3.3 and 4.1).
 
-It answers each request at once, by one SetData or two, and once a round sends one subscriber of each topic its
-configuration, round robin: so its work grows with the topics, and not with the subscribers.
-
-A database can be corrupted in four ways: (i) a label is without a subscriber, (ii) a subscriber has several labels,
-(iii) a label l(i), i < n, is missing, (iv) a label is none of these. As the paper suggests, labels are the keys of a
-hashmap, so that none can be there twice.
-
-In the paper (i), (iii) and (iv) are repaired in Timeout only. Here every operation repairs them first, because l(n),
-which a new subscriber gets, is not free in a damaged database.
-
-The labels of n subscribers are l(0) to l(n - 1), whoever they are. So one that goes leaves a gap unless the last takes
-its label (section 4.1), and two subscribers hear of it: the one that may go, and the one that has another label now.
-Their neighbours learn of that from themselves, by BuildRing, which is what keeps the supervisor's work small.
+It answers each request by one or two SetData, and once a round sends one subscriber of each topic its configuration.
+Faults of a database: (i) a label without subscriber, (ii) a subscriber with several labels, (iii) a missing label
+l(i), i < n, (iv) a label that is none of these. The paper repairs them in Timeout; here every operation does first,
+because l(n) is not free in a damaged database. Labels of n subscribers are l(0) to l(n - 1), so the last one takes the
+label of one that leaves (section 4.1); BuildRing tells their neighbours.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import SERVE
 from roambus.python_protocol.agent import Listing, Process, on
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, number_of
-from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
+from roambus.python_protocol.papers.skip_ring.messages import (
+    SERVE,
+    GetConfiguration,
+    SetData,
+    Subscribe,
+    Topic,
+    Unsubscribe,
+)
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Configuration(NamedTuple):
-    """(pred, label, succ) of one subscriber; if it is alone, it has neither predecessor nor successor."""
+    """(pred, label, succ) of one subscriber; neighbours are missing if it is alone."""
 
     predecessor: Reference | None
     label: Label
@@ -37,15 +34,15 @@ class Configuration(NamedTuple):
 
 
 class Database:
-    """The subscribers of one topic, each recorded under its label."""
+    """The subscribers of one topic by their labels."""
 
     def __init__(self) -> None:
         self.entries: dict[Label, NodeId | None] = {}
-        """The subscriber of each label; it is None, or wrong in another way, only in corrupted states."""
+        """The subscriber of each label; None or wrong only in corrupted states."""
         self._next = 0
 
     def repair(self) -> None:
-        """Carries out CheckLabels: repairs (i), then (iii), and (iv) with it."""
+        """Carry out CheckLabels: repair (i), then (iii) and (iv)."""
         self.entries = {label: node for label, node in self.entries.items() if node is not None}
         missing = [label for number in range(len(self.entries)) if (label := label_of(number)) not in self.entries]
         highest_first = sorted(self.entries, key=number_of, reverse=True)
@@ -53,13 +50,13 @@ class Database:
             self.entries[label] = self.entries.pop(last)
 
     def remove_copies(self, subscriber: NodeId) -> None:
-        """Carries out CheckMultipleCopies: repairs (ii), where the lowest of several labels stays."""
+        """Carry out CheckMultipleCopies: repair (ii); the lowest label stays."""
         for label in self._labels(subscriber)[1:]:
             del self.entries[label]
         self.repair()
 
     def next(self) -> NodeId | None:
-        """The subscriber whose turn it is to get its configuration, round robin."""
+        """Return the subscriber whose turn it is, round robin."""
         self.repair()
         if not self.entries:
             return None
@@ -67,7 +64,7 @@ class Database:
         return self.entries[label_of(self._next)]
 
     def integrate(self, subscriber: NodeId) -> Configuration:
-        """The configuration of a subscriber, which is recorded first if it is not yet."""
+        """Return a subscriber's configuration; records it first if need be."""
         self.repair()
         self.remove_copies(subscriber)
         if not self._labels(subscriber):
@@ -75,7 +72,7 @@ class Database:
         return self._configuration(self._labels(subscriber)[0])
 
     def remove(self, subscriber: NodeId) -> NodeId | None:
-        """Forgets a subscriber; returns the one that takes its label, if that is another's than before."""
+        """Forget a subscriber; returns the one that takes its label, if there is one."""
         self.repair()
         self.remove_copies(subscriber)
         for label in self._labels(subscriber):
@@ -86,12 +83,12 @@ class Database:
         return None
 
     def forget(self, subscriber: NodeId) -> None:
-        """Deletes all entries of a subscriber that has crashed; `repair` closes the gap."""
+        """Delete all entries of a crashed subscriber; `repair` closes the gap."""
         for label in self._labels(subscriber):
             del self.entries[label]
 
     def _labels(self, subscriber: NodeId) -> list[Label]:
-        """The labels of a subscriber, in the order in which labels are given away."""
+        """Return the labels of a subscriber, in the order of l."""
         return sorted((label for label, node in self.entries.items() if node == subscriber), key=number_of)
 
     def _configuration(self, label: Label) -> Configuration:
@@ -104,7 +101,7 @@ class Database:
 
 
 class Supervisor(Process):
-    """s, which has a database for each topic."""
+    """s, with a database for each topic."""
 
     def __init__(self, *, ask_first: bool = True, of: Process | None = None) -> None:
         super().__init__(of)
@@ -112,16 +109,16 @@ class Supervisor(Process):
         self.databases: dict[Topic, Database] = {}
 
     def database(self, topic: Topic) -> Database:
-        """The database of a topic, which is empty at first."""
+        """Return the database of a topic."""
         return self.databases.setdefault(topic, Database())
 
     # Requests, Timeout and crashes
 
     @on(Subscribe, GetConfiguration)
     def integrate(self, request: Subscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Sends a subscriber its configuration, after recording it if it is new (sections 3.1 and 4.1).
+        """Record a subscriber and send its configuration (sections 3.1 and 4.1).
 
-        By `ask_first` a node that another has named, and that is not recorded, must request its configuration itself.
+        By `ask_first` an unrecorded node must ask by itself.
         """
         self._note_served(request)
         is_known = request.subscriber in self.database(request.topic).entries.values()
@@ -132,7 +129,7 @@ class Supervisor(Process):
 
     @on(Unsubscribe)
     def unsubscribe(self, request: Unsubscribe, sender: NodeId, now: SimTime) -> None:
-        """Has the last subscriber take the label, and learn its configuration; the other may go (section 4.1)."""
+        """Give the last subscriber the label and its configuration; the other may go (section 4.1)."""
         self._note_served(request)
         successor = self.database(request.topic).remove(request.subscriber)
         if successor is not None:
@@ -140,13 +137,13 @@ class Supervisor(Process):
         self.send(request.subscriber, SetData(request.topic, label=None, predecessor=None, successor=None))
 
     def timeout(self) -> None:
-        """Carries out Timeout: repairs each database, and sends the next subscriber its configuration."""
+        """Carry out Timeout: repair each database, and send the next subscriber its configuration."""
         for topic, database in self.databases.items():
             if (subscriber := database.next()) is not None:
                 self._configure(topic, subscriber)
 
     def detect_crash(self, subscriber: NodeId) -> None:
-        """Removes a subscriber that has crashed from every database (section 3.3)."""
+        """Remove a crashed subscriber from every database (section 3.3)."""
         for database in self.databases.values():
             database.forget(subscriber)
 
@@ -157,7 +154,7 @@ class Supervisor(Process):
         self.send(subscriber, SetData(topic, found.label, found.predecessor, found.successor))
 
     def _note_served(self, request: Subscribe | GetConfiguration | Unsubscribe) -> None:
-        """Says which request is served, so that the trace tells what the messages after it are for."""
+        """Note the served request, so that the trace explains the messages after it."""
         self.note(SERVE, message_type=request.message_type, peer=request.subscriber)
 
     def listing(self, names: Names) -> Listing:

@@ -1,16 +1,11 @@
 """One node's part in the election: rounds, leaders, the parent and the children.
 
-A node follows one leadership at a time and in it one round, that of the newest heartbeat. The first copy of a round
-starts the timer after which the node passes the round on ("relay"), the timer after which it chooses its parent among
-the senders of the round's copies ("choose"), and the time-out for the next round ("time-out"). A leader has a timer for
-its next round instead ("lead"). Later copies of a round only enter the comparison, which is why nearly all messages
-cost little.
+A node follows the newest round of one leadership. The round's first copy starts three timers: "relay" passes the round
+on, "choose" compares the senders of its copies, "time-out" waits for the next round. A leader has "lead" for its next
+round. Later copies only enter the comparison, so most messages cost little.
 
-What an agent sees of this is an `Overlay`: who the parent is, who the children are, and what changes. It is a process
-of its own, which is a part of the agent: it is told the events of the node, and what it sends and which timers it sets
-goes among the agent's actions. What changes in the tree it collects in `changes`. The agent takes the changes after
-each event and follows them. Any subclass of `Overlay` can make the tree: `Election` spans it by the heartbeats of a
-leader (the thesis, section 2.5), and in `roambus.python_protocol.brokers.agent` the scenario gives it.
+An agent sees an `Overlay`: parent, children, and `changes`, which it takes after each event. Another overlay can take
+the election's place, as in `brokers.agent`, where the scenario gives the tree.
 """
 
 from __future__ import annotations
@@ -19,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Received, Recovered, Started
@@ -46,7 +41,7 @@ LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "
 
 @dataclass(frozen=True, slots=True)
 class ParentChanged:
-    """The way to the leader now begins at `parent`, which is None while there is no way, and at the leader itself."""
+    """The way to the leader begins at `parent`; None without a way, and at the leader itself."""
 
     parent: NodeId | None
 
@@ -61,7 +56,7 @@ class NeighbourAppeared:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourGone:
-    """A child is no longer one, because it has `moved` to another parent or is out of reach."""
+    """A child has `moved` to another parent or is out of reach."""
 
     neighbour: NodeId
     moved: bool
@@ -71,10 +66,10 @@ Change = ParentChanged | NeighbourAppeared | NeighbourGone
 
 
 class Overlay(Process):
-    """What an agent needs of an algorithm that keeps its node in a tree; events without a handler change nothing."""
+    """The interface of an algorithm that keeps its node in a tree."""
 
     parent: NodeId | None
-    """The next node towards the root; None at the root, and while there is no way to it."""
+    """The next node towards the root; None at the root and without a way to it."""
     children: Mapping[NodeId, object]
     """The nodes, brokers and clients, whose parent this one is."""
 
@@ -92,17 +87,14 @@ class Overlay(Process):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """A message has arrived; an algorithm without messages has nothing to do."""
-
-    def hear_frame(self, sender: NodeId, now: SimTime) -> None:
-        """A frame has come that is not for the algorithm, but shows that its sender is there."""
+        """Take a message; an algorithm without messages ignores it."""
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """A node has shown by other means that this node is its parent; not every algorithm wants to know."""
+        """Take a child that has shown itself by other means."""
 
     @abstractmethod
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
-        """The link layer gave a neighbour up: it is no child, and for some time no parent."""
+        """Drop a neighbour that the link layer gave up, also as a parent for some time."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
         """Takes another parent; the same one is not a change."""
@@ -112,7 +104,7 @@ class Overlay(Process):
 
 
 class Copy(NamedTuple):
-    """A copy of a heartbeat as the choice of a parent sees it: the smaller one is better."""
+    """A copy of a heartbeat in the choice of a parent; the smaller one is better."""
 
     is_weak: bool
     hops: int
@@ -120,7 +112,7 @@ class Copy(NamedTuple):
 
 
 class _Other(NamedTuple):
-    """A heartbeat of a younger leadership than the one that is followed."""
+    """A heartbeat of a younger leadership."""
 
     heard: SimTime
     copy: Copy
@@ -132,8 +124,6 @@ class Election(Overlay):
 
     children: dict[NodeId, SimTime]
     """When each child was last heard."""
-    hop: ClassVar[int] = 1
-    """What a heartbeat's count of hops grows by with each."""
 
     def __init__(
         self,
@@ -143,7 +133,7 @@ class Election(Overlay):
         random: Random,
         of: Process | None = None,
     ) -> None:
-        """`random` is the agent's, and `of` the agent; a node that reboots makes a new Election."""
+        """`random` and `of` are the agent's; a node that reboots makes a new Election."""
         super().__init__(of)
         self._node = node
         self._is_broker = is_broker
@@ -157,17 +147,14 @@ class Election(Overlay):
         self._parent_copy: Copy | None = None
         """The parent's copy in this round, once it has arrived."""
         self._told_hops = MAX_HOPS
-        """The hops that this node has told in this round, once it has."""
+        """The hops that this node has sent in this round."""
         self._parent_missed = 0
         self._excluded: dict[NodeId, SimTime] = {}
         self._other: _Other | None = None
         """The heartbeat that was last heard of a younger leadership."""
         self._left: dict[Leadership, int] = {}
-        """The last round heard of each leadership that this node no longer follows: a few entries a minute at most."""
+        """The last round heard of each leadership left behind: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
-        rounds = (parameters.quiet_rounds - 1) * (parameters.allowed_heartbeat_loss + 1)
-        self._quiet = rounds * parameters.heartbeat_interval
-        """How much later a client counts as gone, which beats more rarely."""
 
     @property
     def is_leader(self) -> bool:
@@ -178,19 +165,19 @@ class Election(Overlay):
 
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back: it listens for a leader first."""
+        """Listen for a leader first."""
         self._await_next_round()
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """A copy of a heartbeat has arrived; nearly all of them are later copies, which are only compared."""
+        """Take a copy of a heartbeat; nearly all are later copies, which are only compared."""
         message, sender = event.message, event.sender
         if not isinstance(message, Heartbeat):
             return
         self._follow_child(sender, message, now)
         if not message.is_broker:
             return
-        copy = self._rate(event, message)
+        copy = Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, event.sender)
         if message.leadership != self.leadership or message.round > self._round:
             self._receive_news(copy, message, now)
         elif message.round == self._round:
@@ -201,31 +188,27 @@ class Election(Overlay):
         """Begins the leader's next round (the thesis, figure 2.4a)."""
         self._round += 1
         self._broadcast(0)
-        interval, jitter = self._parameters.heartbeat_interval, self._parameters.round_jitter
-        self.set_timer(LEAD, max(1, interval - self._random.randrange(jitter + 1)) if jitter else interval)
+        self.set_timer(LEAD, self._parameters.heartbeat_interval)
         self._age(now)
 
     @on_timer(RELAY)
     def relay(self, _: ElectionTimer, now: SimTime) -> None:
-        """Passes the round on (the thesis, figure 2.4b and c).
-
-        If the only copies are from neighbours that cannot be a parent, there is no way here to tell of.
-        """
+        """Pass the round on (the thesis, figure 2.4b and c), unless only excluded neighbours sent it."""
         heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
         if heard is not None:
-            self._told_hops = min(heard.hops + self.hop, MAX_HOPS)
+            self._told_hops = min(heard.hops + 1, MAX_HOPS)
             self._broadcast(self._told_hops)
         self._age(now)
 
     @on_timer(CHOOSE)
     def choose(self, _: ElectionTimer, now: SimTime) -> None:
-        """All of the round's copies have arrived: keeps a sticky parent, or takes the best."""
+        """Keep a sticky parent, or take the round's best."""
         if self._best is not None and (self.parent is None or not self._keeps_parent(self._best)):
             self._take_parent(self._best)
 
     @on_timer(TIME_OUT)
     def lose_leader(self, _: ElectionTimer, now: SimTime) -> None:
-        """No heartbeat has come: follows another leader that was heard lately, or leads, if this node is a broker."""
+        """Follow another leader heard lately, or lead, if this node is a broker."""
         self._left[self.leadership] = self._round
         self.leadership, other = NO_LEADERSHIP, self._heard_lately(now)
         self._take_parent(None)
@@ -245,11 +228,11 @@ class Election(Overlay):
         return None if is_late else other
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """A node has shown by its messages that this node is its parent: it is a child before its heartbeat says so."""
+        """Take the sender of a message as a child before its heartbeat says so."""
         self.children[neighbour] = now
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
-        """The link layer gave a neighbour up: it is no child, and until `exclusion` is over no parent."""
+        """Drop a neighbour as a child, and until `exclusion` is over as a parent."""
         self._excluded[neighbour] = now + self._parameters.exclusion
         self.children.pop(neighbour, None)
         if self._best is not None and self._best.sender == neighbour:
@@ -271,13 +254,13 @@ class Election(Overlay):
     # Rounds and leaders
 
     def _receive_again(self, copy: Copy) -> None:
-        """Takes a later copy of the round; the parent's is what the round was held back for."""
+        """Take a later copy of the round; the relay waits for the parent's."""
         self._compare(copy)
         if copy.sender == self.parent and self._told_hops == MAX_HOPS and self._parameters.sticky_parent:
             self._relay_after(0)
 
     def _receive_news(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        """Takes a copy of another leadership, or the first one of a new round of the leader that is followed."""
+        """Take a copy of another leadership, or the first one of a new round."""
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
             self._begin_round(copy, message, now)
@@ -294,7 +277,7 @@ class Election(Overlay):
                 self._other = _Other(now, copy, message)
 
     def _follow(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        """Changes to another leadership; what is known of the parent is of no use there."""
+        """Change to another leadership."""
         self._left[self.leadership] = self._round
         self.leadership = message.leadership
         self._gap.interrupted()
@@ -313,19 +296,15 @@ class Election(Overlay):
         self._await_next_round()
 
     def _patience(self, copy: Copy) -> SimTime:
-        """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""
+        """The wait in ns for the parent's copy, which each hop's jitter delays, or for a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
-            return min(max(1, copy.hops // self.hop) * self._parameters.relay_jitter, self._parameters.parent_window)
+            return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
 
     # The parent
 
-    def _rate(self, event: Received, message: Heartbeat) -> Copy:
-        """What a copy is worth in the choice of a parent."""
-        return Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, event.sender)
-
     def _compare(self, copy: Copy) -> None:
-        """Remembers the copy if it is the parent's, or the best so far."""
+        """Keep the copy if it is the parent's, or the best so far."""
         if copy.sender == self.parent:
             self._parent_copy = copy
         elif copy.hops >= self._told_hops:
@@ -334,7 +313,7 @@ class Election(Overlay):
             self._best = copy
 
     def _is_fit_at_once(self, copy: Copy) -> bool:
-        """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
+        """Whether a first copy makes a parent before the choice; with `sticky_parent` a weak one waits."""
         if copy.sender in self._excluded:
             return False
         return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
@@ -356,18 +335,18 @@ class Election(Overlay):
     # The children
 
     def _follow_child(self, sender: NodeId, message: Heartbeat, now: SimTime) -> None:
-        """Learns from the parent that a heartbeat tells whether its sender is a child."""
+        """Take the sender as a child if its heartbeat names this node as parent."""
         children = self.children
         if message.parent == self._node:
             if sender not in children:
                 self.changes.append(NeighbourAppeared(sender, message.is_broker))
-            children[sender] = now + (0 if message.is_broker else self._quiet)
+            children[sender] = now
         elif sender in children:
             del children[sender]
             self.changes.append(NeighbourGone(sender, moved=True))
 
     def _age(self, now: SimTime) -> None:
-        """Forgets the children that have not been heard for too many rounds."""
+        """Forget children that were silent for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         for child in [child for child, heard in self.children.items() if now - heard > patience]:

@@ -1,13 +1,8 @@
-"""The heartbeat of the election: the message, what can be set, how long a node waits for it, and when all is at rest.
+"""The heartbeat of the election: the message, the parameters, time-outs, and the time to settle.
 
-A heartbeat names the leadership that it belongs to. Of two leaderships the smaller name wins, which is the older one.
-
-The *time-out* for the next round adapts to the gaps between the rounds that were heard, within bounds: where heartbeats
-are often lost, a leader is not given up too soon, and where none is lost, its loss is noticed soon. Each is drawn from
-an interval, so that not all brokers become leaders at once.
-
-*Settling*: however things were before, there is one leader and one tree a number of rounds after the last change. That
-bound can be proved (`settling_rounds`), and the tests of whole networks take it from here.
+Of two leaderships the smaller, older name wins. The time-out for the next round adapts within bounds to the gaps
+between rounds, and is drawn from an interval, so that not all brokers become leaders at once. `settling_rounds` bounds
+the rounds after a change until there is one leader and one tree; tests of whole networks use it.
 """
 
 from __future__ import annotations
@@ -16,9 +11,8 @@ from math import ceil
 from random import Random
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe
+from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import DelayEstimate
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
@@ -31,22 +25,22 @@ _NO_PARENT = 0xFFFE
 
 
 _SPREAD = 1 / 4
-"""Time-outs are drawn from this much more than the estimate, so that not all brokers become leaders at once."""
+"""The share of a time-out that is random, so that not all brokers become leaders at once."""
 
 
 class Leadership(NamedTuple):
-    """The name of a leadership, of which the smaller one wins; `started` is in ms by the leader's clock."""
+    """The name of a leadership; `started` is in ms by the leader's clock."""
 
     started: U32
     leader: NodeId
 
 
 NO_LEADERSHIP = Leadership(0xFFFFFFFF, 0xFFFF)
-"""What a node follows while it knows no leader; every other leadership is older."""
+"""The leadership of a node without a leader; every other one is older."""
 
 
 class Heartbeat(Message, tag=0x42):
-    """One copy of a round's heartbeat; it tells the hops from leader to sender, and the sender's parent and role."""
+    """A copy of a round's heartbeat: hops from the leader to the sender, the sender's parent and role."""
 
     leadership: Leadership
     round: U32
@@ -62,7 +56,7 @@ class Heartbeat(Message, tag=0x42):
 
 
 class ElectionParameters(Parameters):
-    """What the parameters of an agent inherit if it uses the election."""
+    """Parameters of an agent that uses the election."""
 
     heartbeat_interval: SimTime = parameter(
         SECOND,
@@ -78,37 +72,10 @@ class ElectionParameters(Parameters):
         at_least=0,
         doc="a heartbeat is broadcast on after a delay drawn uniformly up to this",
     )
-    round_jitter: SimTime = parameter(
-        0,
-        unit="s",
-        source="tuned: RFC 5148, section 5.2: a quarter of the interval at most",
-        at_least=0,
-        doc="a round begins earlier by a random time up to this, or it may meet the same publication each time",
-    )
     sticky_parent: bool = parameter(
         True,
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
         doc="keep a parent whose copies have no more hops than the best; the thesis' text does not",
-    )
-    parent_by: str = parameter(
-        "hops",
-        source="quality: ETX (De Couto et al., 2003), the four-bit link estimator, RFC 6719",
-        choices=("hops", "quality"),
-        doc="a sticky parent is the neighbour with the fewest hops, or with the fewest expected transmissions",
-    )
-    parent_hysteresis: float = parameter(
-        1.5,
-        unit="transmissions",
-        source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
-        at_least=0,
-        doc="with parent_by = quality a node changes its parent only for a way that is shorter by this",
-    )
-    parent_patience: int = parameter(
-        3,
-        unit="rounds",
-        source="as allowed_heartbeat_loss: RFC 3561, section 10; a way is not longer for a round that was missed on it",
-        at_least=1,
-        doc="with parent_by = quality a parent's way counts as the shortest of its last rounds, of this number",
     )
     weak_signal_dbm: float = parameter(
         -87.0,
@@ -123,13 +90,6 @@ class ElectionParameters(Parameters):
         source="reasoned: half a round, five relays deep",
         at_least=0,
         doc="time after a round's first copy at which a sticky parent is compared with the best of the round",
-    )
-    quiet_rounds: int = parameter(
-        1,
-        unit="rounds",
-        source="RFC 6206, I_max",
-        at_least=1,
-        doc="with bundles a client's heartbeats become rarer, up to this interval, while nothing changes",
     )
     allowed_heartbeat_loss: int = parameter(
         2,
@@ -161,7 +121,7 @@ class ElectionParameters(Parameters):
 
 
 class GapEstimate:
-    """Estimates what the gaps between rounds will hardly exceed, within bounds: the adaptive time-out."""
+    """Estimates a bound of the gaps between rounds: the adaptive time-out."""
 
     def __init__(self, parameters: ElectionParameters) -> None:
         self._parameters = parameters
@@ -175,7 +135,7 @@ class GapEstimate:
         self._last = now
 
     def interrupted(self) -> None:
-        """Another leader is followed: the time until its first round is no sample of the gaps."""
+        """Leave out the time until the first round of another leader."""
         self._last = None
 
     def time_out(self, random: Random) -> SimTime:
@@ -190,22 +150,22 @@ def longest_time_out(parameters: ElectionParameters) -> float:
 
 
 def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
-    """Rounds after the last change within which each partition has one leader, and its tree does not change any more.
+    """Rounds after the last change until each partition has one leader and a tree that stays.
 
-    A change is a link or a node that comes or goes, and so is the start of the run. `depth` is the greatest number of
-    hops between a broker and any other node of its partition. It takes:
+    A link or a node that comes or goes is a change, and so is the start. `depth` is the greatest number of hops between
+    a broker and another node of its partition. It takes:
 
-    1. two floods, until no copy is under way of a leader that is lost, or that gave way to one that is;
-    2. `leader_time_out_min`, until nobody has heard of such a leader lately enough to follow it next, and one longest
-       time-out, until nobody follows one;
-    3. a round and a flood, until all know the oldest leader that is left: nothing older is under way to stop it;
-    4. with `sticky_parent`, the rounds that a parent may miss and one more, until all parents are within reach; a round
-       for each hop, because the nodes at that distance find the shortest way once those before them tell theirs; and
-       a round in which the last of them tell their parents. Without it parents never come to rest.
+    1. two floods, until no copy of a lost leader is in transit, nor of one that gave way to it;
 
-    A flood is what `depth` nodes can take to pass a round on: each waits for its parent's copy, then its jitter, and
-    once more when that copy comes at the end. Links lose nothing and take no time; the jitter of a way (`depth` times
-    `relay_jitter`) stays within `parent_window`, else a late parent may be taken for a lost one.
+    2. `leader_time_out_min`, until no node has heard of it lately, and one longest time-out, until none follows it;
+
+    3. a round and a flood, until all know the oldest remaining leader;
+
+    4. with `sticky_parent`, the rounds that a parent may miss and one more, a round for each hop, and a round in which
+    the last nodes send their parents. Without it parents never rest.
+
+    A flood is the time of `depth` nodes to pass a round on: each waits for its parent's copy, then its jitter, and once
+    more when that copy comes last. Links lose nothing; `depth` times `relay_jitter` stays within `parent_window`.
     """
     flood = depth * (parameters.parent_window + 2 * parameters.relay_jitter)
     leaders = 3 * flood + parameters.leader_time_out_min + longest_time_out(parameters)

@@ -1,7 +1,7 @@
 """Ideal links are reliable and FIFO while they stand; what is under way on one that falls is lost."""
 
+from roambus.bridge.backend import Failure, Transmission
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.interface import Failure, Transmission
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.fields import U8

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.interface import Transmission
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, Partition
 from roambus.python_protocol.events import NO_LINK

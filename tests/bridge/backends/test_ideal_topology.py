@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from roambus.bridge.backend import Delivery
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Delivery
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backends.interface import Failure, Transmission
+from roambus.bridge.backend import Failure, Transmission
 from roambus.bridge.backends.ns3 import NS3_ROOT, check, find_ns3, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory

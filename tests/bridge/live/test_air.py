@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from roambus.bridge.backends.interface import Own, Step, Transmission
+from roambus.bridge.backend import Own, Step, Transmission
 from roambus.bridge.live.air import (
     MOST_FRAMES_A_SECOND,
     SENT,

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from roambus.bridge.errors import BackendError
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 
 TEXTS = st.none() | st.text(max_size=20)
 NUMBERS = st.none() | st.integers(0, 2**31 - 1)
 ROWS = st.lists(
-    st.tuples(
+    st.builds(
+        TraceRow,
         st.integers(0, 10**15), st.just(3), st.text(min_size=1, max_size=9), TEXTS, TEXTS, NUMBERS, NUMBERS, NUMBERS,
         TEXTS,
     ),
@@ -23,16 +25,16 @@ ROWS = st.lists(
 )  # fmt: skip
 
 
-def written(file: Path, rows: list[tuple[object, ...]]) -> None:
+def written(file: Path, rows: list[TraceRow]) -> None:
     journal = Journal(file, TraceLevel.APP)
     for row in rows:
-        journal.add(*row)  # type: ignore[arg-type]  # as hypothesis makes them
+        journal.add(row)
     journal.close()
 
 
 @given(st.lists(ROWS, max_size=3))
 def test_rows_are_read_as_they_were_written(
-    tmp_path_factory: pytest.TempPathFactory, lives: list[list[tuple[object, ...]]]
+    tmp_path_factory: pytest.TempPathFactory, lives: list[list[TraceRow]]
 ) -> None:
     """Whatever the texts hold, and by however many processes one after the other."""
     file = tmp_path_factory.mktemp("journal") / "a.rows"
@@ -46,7 +48,7 @@ def test_rows_are_read_as_they_were_written(
 def test_a_line_that_its_process_did_not_finish_is_no_row(tmp_path: Path, length: int) -> None:
     """Wherever it was killed: what was written before stays, and what its successor writes is read."""
     file = tmp_path / "a.rows"
-    first, torn, after = ((time, 3, "send", "PUB", "0-1", None, 25, None, None) for time in (1, 2, 3))
+    first, torn, after = (TraceRow(time, 3, "send", "PUB", "0-1", bytes=25) for time in (1, 2, 3))
     written(file, [first, torn])
     whole = file.read_bytes()
     end = whole.index(b"\n") + 1 + length
@@ -76,5 +78,5 @@ def test_what_no_node_writes_is_refused(line: bytes) -> None:
 def test_rows_become_a_trace() -> None:
     """By their times, as those of a simulator's run."""
     trace = TraceWriter()
-    add_rows([(2, 3, "send", "PUB", None, None, 25, None, None), (1, 3, "role", *[None] * 6)], trace)
+    add_rows([TraceRow(2, 3, "send", "PUB", bytes=25), TraceRow(1, 3, "role")], trace)
     assert trace.table()["event"].to_pylist() == ["role", "send"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.interface import Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.live.links import ALL, IDEAL, RADIO, links_of
 from roambus.bridge.scenario.definition import Scenario

@@ -35,8 +35,9 @@ class Command:
     """A command in a session of its own, as in a terminal."""
 
     def __init__(self, folder: Path, *words: str, prefix: Sequence[str] = ()) -> None:
+        command = words if words[0] == "node" else ("live", *words)
         self.process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "roambus", "live", *words],
+            [*prefix, sys.executable, "-m", "roambus", *command],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary(folder))},
             stdout=subprocess.PIPE,

@@ -136,9 +136,9 @@ def node(tmp_path: Path) -> Iterator[LiveNode]:
 
 def test_a_node_of_another_version_refuses(node: LiveNode, tmp_path: Path) -> None:
     """What it would run is not what the conductor has: nobody could say what the trace is a trace of."""
+    from roambus.experiments.sweeps.named_settings import sweep_of  # noqa: PLC0415
     from roambus.experiments.sweeps.runner import render_point  # noqa: PLC0415
     from roambus.experiments.sweeps.sweep import AgentChoice, expand  # noqa: PLC0415
-    from roambus.experiments.sweeps.sweep_file import sweep_of  # noqa: PLC0415
     from roambus.experiments.templates.render import find_template  # noqa: PLC0415
 
     template = find_template("field")
@@ -189,7 +189,7 @@ def test_who_may_not_take_precedence_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_node_that_is_unreachable_is_named(start: Start, listed: Path) -> None:
     """After five seconds, with how many others are, too."""
-    code, told = start("conduct", str(listed), "field", *TEN_SECONDS).end()
+    code, told = start("field", "--nodes", str(listed), *TEN_SECONDS).end()
     assert code == 3
     assert f"error: node 0 ({read_machines(listed).endpoint(0)}) is unreachable" in told
     assert "so are 2 more" in told
@@ -201,7 +201,7 @@ def test_another_file_of_machines_does_not_let_in(start: Start, listed: Path, tm
     other = tmp_path / "other.toml"
     write_machines(other, [read_machines(listed).endpoint(0).removeprefix("tcp://")])
     until(lambda: listens(listed, 0))
-    code, told = start("conduct", str(other), "field", "--set", "nodes=1").end()
+    code, told = start("field", "--nodes", str(other), "--set", "nodes=1").end()
     assert code == 3
     assert "refuses the connection: its file of machines has other keys" in told
 
@@ -211,7 +211,7 @@ def test_nodes_of_many_machines_are_conducted_and_come_back(start: Start, listed
     """Started and stopped together, collected by the same connection; one is killed, and started again by hand."""
     nodes = [start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed)) for number in range(3)]
     until(lambda: all(listens(listed, number) for number in range(3)))
-    conducted = start("conduct", str(listed), "field", "--level", "full", *TEN_SECONDS)
+    conducted = start("field", "--nodes", str(listed), "--level", "full", *TEN_SECONDS)
     until(lambda: any(file.stat().st_size for file in tmp_path.glob("kept-1/*.rows")))
     nodes[1].process.kill()
     nodes[1].end()
@@ -265,7 +265,7 @@ def test_six_machines_are_conducted_from_a_seventh(start: Start, namespaces: lis
         start("node", "--id", str(number), "--keep", f"kept-{number}", str(file), prefix=within[number])
     until(lambda: all(_answers(name, f"10.123.8.{number + 1}") for number, name in enumerate(namespaces[:6])))
     settings = ["--set", "config=C2", "--set", "time_limit=15", "--set", "publish_until=12"]
-    code, told = start("conduct", str(file), "thesis", "--agent", "mft", *settings, prefix=within[6]).end(120)
+    code, told = start("thesis", "--nodes", str(file), "--agent", "mft", *settings, prefix=within[6]).end(120)
     assert code == 0, told
     kinds = Counter(row["event"] for row in rows(tmp_path))
     assert kinds["publish"] >= 22

@@ -56,7 +56,7 @@ def test_each_agent_has_a_line(tmp_path: Path) -> None:
         f"{kind}.{end}" for kind in (DELAYS, DELIVERIES) for end in ("png", "svg", "txt")
     ]
     drawn = files[1].read_text()
-    assert all(f">{label}</text>" in drawn for label in ("MFT-PubSub", "AODV"))
+    assert all(f">{label}</text>" in drawn for label in ("mft", "aodv"))
     assert "all deliveries of 2 seeds" in files[2].read_text()
 
 
@@ -64,10 +64,12 @@ def test_lines_are_in_the_order_of_the_sweep(tmp_path: Path) -> None:
     """An agent that lacks the parameter of the axis is named without it, and is there at each of its values."""
     for agent, speed in (("mft", "2"), ("mft", "8"), ("aodv", "2"), ("flooding", "-")):
         write_run(tmp_path, agent, 0, speed)
-    (tmp_path / SWEEP_FILE).write_text(json.dumps({"agents": {"mft": ["mft", {}], "flooding": ["flooding", {}]}}))
+    (tmp_path / SWEEP_FILE).write_text(
+        json.dumps({"agents": {"mft": ["mft", {}], "flooding": ["flooding", {}]}, "titles": {"mft": "MFT-PubSub"}})
+    )
     _, picture, _ = draw_curves(tmp_path, [DELAYS], {"speed": ("2",)}, USUAL)
     labels = [label for label in re.findall(r">([^<]+)</text>", picture.read_text()) if label[0].isalpha()]
-    assert labels[-3:] == ["MFT-PubSub, speed 2", "flooding", "AODV, speed 2"]
+    assert labels[-3:] == ["MFT-PubSub, speed 2", "flooding", "aodv, speed 2"]
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from roambus.experiments.claims import holm
-from roambus.experiments.comparing.comparison import paired_tests
+from roambus.experiments.comparing.tables import paired_tests
 from roambus.experiments.measurements import Measurements
 
 METRIC = "messages"

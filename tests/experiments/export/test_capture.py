@@ -17,8 +17,7 @@ from roambus.experiments.export import capture
 from roambus.experiments.export.capture import agent_name, frame, pan_of, tapped
 from roambus.experiments.export.dissector import dissector
 from roambus.experiments.vetting.messages import Generator
-from roambus.python_protocol.actions import RECEIVE, SEND
-from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.vocabulary import BROADCAST, RECEIVE, SEND
 from tests.support.commands import call
 from tests.support.tshark import MALFORMED, columns, counts, tshark
 

@@ -1,9 +1,8 @@
-"""What other programs are given: OMNeT++'s own tool reads every value, JSON lines are the trace again."""
+"""What other programs are given: OMNeT++'s own tool reads every value."""
 
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import subprocess
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.export import exporter
 from roambus.experiments.export.exporter import Asked, export_results
 from roambus.experiments.export.result_files import quoted
@@ -176,21 +174,12 @@ def test_a_whole_run_is_read_as_it_was_traced(tmp_path: Path, scavetool: Path) -
     assert sum(len(values) for (_, name), values in found.items() if name == "deliveryHops") == len(delivered)
 
 
-def test_json_lines_are_the_trace_again(results: Path) -> None:
-    """An object a row, in its order, columns without a value left out; a table of them is the trace."""
-    (file,) = exported(results, "jsonl")
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    trace = pq.read_table(results / "traces" / RUN / "trace.parquet")
-    assert lines[0] == {"time_s": 0.0, "node": 0, "event": "role", "detail": "publisher"}
-    assert pa.Table.from_pylist(lines, TRACE_SCHEMA).equals(trace)
-
-
 def test_a_run_alone_is_exported_from_its_folder(results: Path, tmp_path: Path) -> None:
     """Files lie in the export folder of its results, or where they are asked for."""
     write_trace(tmp_path, RUN.replace("seed=3", "seed=4"), ROWS)
     assert exported(results / "traces" / RUN, "vec") == [results / "export" / f"{LABEL}.vec"]
-    assert exported(results / "traces" / RUN, "jsonl", out=tmp_path / "o") == [tmp_path / "o" / f"{LABEL}.jsonl"]
-    assert len(exported(results, "jsonl", "vec")) == 4
+    assert exported(results / "traces" / RUN, "vec", out=tmp_path / "o") == [tmp_path / "o" / f"{LABEL}.vec"]
+    assert len(exported(results, "vec")) == 2
 
 
 def test_a_study_is_exported_sweep_by_sweep(tmp_path: Path) -> None:
@@ -200,7 +189,7 @@ def test_a_study_is_exported_sweep_by_sweep(tmp_path: Path) -> None:
         write_trace(study / sweep, RUN, ROWS)
         (study / sweep / SWEEP_FILE).write_text("{}")
     sweeps = [study / "first", study / "second"]
-    assert exported(study, "jsonl") == [sweep / "export" / f"{LABEL}.jsonl" for sweep in sweeps]
+    assert exported(study, "vec") == [sweep / "export" / f"{LABEL}.vec" for sweep in sweeps]
     out = tmp_path / "out"
     assert exported(study, "vec", out=out) == [out / sweep / f"{LABEL}.vec" for sweep in ("first", "second")]
     (study / "third").mkdir()
@@ -212,7 +201,7 @@ def test_a_study_is_exported_sweep_by_sweep(tmp_path: Path) -> None:
 
 def test_exporting_again_changes_nothing(results: Path) -> None:
     """Byte for byte, and nothing else is left."""
-    formats = ("sca", "vec", "jsonl")
+    formats = ("sca", "vec")
     first = {file.name: file.read_bytes() for file in exported(results, *formats)}
     assert {file.name: file.read_bytes() for file in exported(results, *formats)} == first
     assert {file.name for file in (results / "export").iterdir()} == set(first)

@@ -35,7 +35,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     return total
 
 
-@pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
+@pytest.mark.parametrize("library", ["pyarrow", "duckdb"])
 def test_a_line_reads_all_runs(library: str, rows: int) -> None:
     """With agent, axes and seed of each row."""
     module = pytest.importorskip(library, reason=f"{library} is not installed (see the group dev)")

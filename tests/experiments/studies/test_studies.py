@@ -30,8 +30,10 @@ from roambus.experiments.studies.study import (
     read_results,
     sweep_folder,
 )
-from roambus.experiments.sweeps.sweep import expand, override
-from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
@@ -57,18 +59,12 @@ def test_every_sweep_of_ours_can_be_run_in_small(name: str, sweep: StudySweep) -
     assert len(expand(quick)) < len(expand(sweep.asked))
     origin = Origin(load_study(name), sweep)
     assert find_origin(describe(origin.study.asked(sweep)), "elsewhere") == origin
-    assert find_origin(description(sweep), sweep.name) == origin
 
 
 def test_sweeps_that_look_alike_have_different_names() -> None:
     """Else nothing could tell whose results are whose."""
     for (_, one), (_, other) in itertools.combinations(OURS, 2):
         assert one.name != other.name
-
-
-def description(sweep: StudySweep) -> dict[str, Any]:
-    """Of its results, as far as a study can be known by it."""
-    return {"template": sweep.asked.template.name, "axes": {axis.name: [] for axis in sweep.asked.axes}}
 
 
 def test_an_unknown_study_is_named_with_those_that_there_are() -> None:
@@ -114,21 +110,6 @@ def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
     study = two_sweeps("thesis", "flooding")
     for sweep in study.sweeps:
         assert find_origin(describe(study.asked(sweep)), "elsewhere", study) == Origin(study, sweep)
-
-
-def test_results_that_name_no_sweep_are_told_apart_by_their_folder() -> None:
-    """Earlier versions wrote no names; the first is meant where the folder tells nothing."""
-    study = two_sweeps("thesis", "flooding")
-    for folder, number in (("thesis", 0), ("flooding", 1), ("elsewhere", 0)):
-        found = find_origin(description(study.sweeps[0]), folder, study)
-        assert found == Origin(study, study.sweeps[number])
-
-
-def test_earlier_results_have_underscores_in_their_names() -> None:
-    """Templates and sweeps were called skip_ring and skip_ring_steady once."""
-    study = load_study("skip-ring")
-    old = {**description(study.sweeps[1]), "template": "skip_ring.ini.j2"}
-    assert find_origin(old, "skip_ring_steady") == Origin(study, study.sweeps[1])
 
 
 def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:

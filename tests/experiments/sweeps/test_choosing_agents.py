@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.commands.sweeps import Choice
-from roambus.experiments.sweeps.sweep import AgentChoice, expand, override, with_agents
+from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents
+from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 THESIS = read_sweep("thesis")
@@ -33,7 +36,16 @@ THESIS = read_sweep("thesis")
 )
 def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: AgentChoice) -> None:
     """Parameters are set beside those that the sweep has; the label can be the name of a folder."""
-    assert with_agents(THESIS, text).agents == (choice,)
+    (chosen,) = with_agents(THESIS, text).agents
+    assert replace(chosen, title="") == choice
+
+
+def test_a_label_of_the_sweep_that_is_an_agents_name_is_pointed_out() -> None:
+    """Whoever compares with "mft" sees that the sweep's own is meant, and how to name the agent itself."""
+    (line,) = same_labels(THESIS, with_agents(THESIS, "mft,flooding"))
+    assert line.startswith("--agents mft: the sweep's own mft, which is mft with ask_gaps=false; roambus.")
+    agent = line.split("; ")[1].split()[0]
+    assert with_agents(THESIS, agent).agents[0].parameters == ()
 
 
 def test_several_agents_run_at_every_point_of_the_sweep() -> None:

@@ -20,10 +20,10 @@ from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.identity import run_key
 from roambus.experiments.sweeps.cluster import Cluster, Task, explain, make
+from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
-from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.engine.session import check_master
 from tests.support.agents import write_agent

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.sweeps.narrowing import override, with_agents
+from roambus.experiments.sweeps.request import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis, with_agents
-from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import parse_scalar
 
@@ -30,7 +32,7 @@ config.C4 = { brokers = 4, side = 45 }
 speed = [2, 4.5]
 [agents]
 mft = {}
-letter = { use = "mft", parameters = { sticky_parent = false } }
+as_published = { use = "mft", parameters = { sticky_parent = false } }
 """
 
 
@@ -83,7 +85,7 @@ def test_a_zipped_axis_sets_its_variables_together(sweep: Sweep) -> None:
 
 def test_an_agent_can_go_by_another_name_with_parameters(sweep: Sweep) -> None:
     """So that variants of one agent are compared; truth values are written in small letters."""
-    assert sweep.agents[1] == AgentChoice("letter", "mft", (("sticky_parent", "false"),))
+    assert sweep.agents[1] == AgentChoice("as_published", "mft", (("sticky_parent", "false"),))
 
 
 def test_an_agents_file_may_lie_beside_the_sweep(tmp_path: Path) -> None:
@@ -117,11 +119,11 @@ def test_every_combination_is_expanded_once(lengths: list[int], agents: int, see
 
 def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> None:
     """And replaces fixed values, adds others of the template, and narrows agents."""
-    settings = {"config": "C4", "speed": "6,8", "time_limit": "50", "payload": "10", "agent": "letter"}
+    settings = {"config": "C4", "speed": "6,8", "time_limit": "50", "payload": "10", "agent": "as_published"}
     points = expand(override(sweep, settings, seeds=1))
     assert [str(point.place) for point in points] == [
-        "traces/agent=letter/config=C4/speed=6/seed=0",
-        "traces/agent=letter/config=C4/speed=8/seed=0",
+        "traces/agent=as_published/config=C4/speed=6/seed=0",
+        "traces/agent=as_published/config=C4/speed=8/seed=0",
     ]
     assert points[0].variables == {"brokers": 4, "side": 45, "speed": 6, "time_limit": 50, "payload": 10}
 
@@ -163,7 +165,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
         ("{ brokers = 2, side = 35 }", "2", "axes.config.C2: give the variables that it sets"),
         ("mft = {}", '"m/ft" = { use = "mft" }', "'m/ft' names a folder"),
-        ("use =", "uses =", "agents.letter: unknown key 'uses': did you mean 'use'"),
+        ("use =", "uses =", "agents.as_published: unknown key 'uses': did you mean 'use'"),
         ("mft = {}", "mft = 3", r"agents.mft: write mft = \{\}"),
         ("seeds = 2", "seeds = = 2", "Invalid value"),
         ("seeds = 2", "agents = 2", "agents is not a table|Cannot declare|Cannot overwrite"),
@@ -210,18 +212,6 @@ def test_a_sweep_of_ours_names_its_study() -> None:
     assert named == {"skip-ring-steady": "skip-ring", "thesis-bare": "thesis", "beacon": None}
 
 
-def test_results_that_name_no_sweep_get_the_names_of_what_is_added(sweep: Sweep, tmp_path: Path) -> None:
-    """Earlier versions wrote no names; what has names keeps them."""
-    old = {key: value for key, value in describe(sweep).items() if key not in ("study", "sweep")}
-    (tmp_path / "sweep.json").write_text(json.dumps(old))
-    (tmp_path / "traces").mkdir()
-    for study, name in (("thesis", "thesis"), (None, "other")):
-        with opened_results(replace(sweep, study=study, name=name), tmp_path):
-            pass
-        written = json.loads((tmp_path / "sweep.json").read_text())
-        assert (written["study"], written["sweep"]) == ("thesis", "thesis")
-
-
 def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
     """A second sweep with the same template and fixed values is added to the first."""
     results = tmp_path / "results"
@@ -234,7 +224,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "template": "thesis.ini.j2",
         "set": {"time_limit": 100},
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
-        "agents": {"mft": ["mft", {}], "letter": ["mft", {"sticky_parent": "false"}]},
+        "agents": {"mft": ["mft", {}], "as_published": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
     }
 
@@ -282,3 +272,44 @@ def test_a_sweep_that_makes_nothing_leaves_nothing(sweep: Sweep, tmp_path: Path)
     with pytest.raises(OSError, match="full"), opened_results(sweep, tmp_path / "new"):
         raise OSError(28, "full")
     assert not (tmp_path / "new").exists()
+
+
+def test_named_settings_are_set_and_swept_in_a_file(tmp_path: Path) -> None:
+    """As `--set config=C8` does: a name stands for the variables that another sweep of the template gives it."""
+    file = tmp_path / "mine.toml"
+    file.write_text('template = "thesis"\n[set]\nconfig = "C8"\n[agents]\nmft = {}\n')
+    assert read_sweep(str(file)).fixed == {"publishers": 2, "subscribers": 8, "brokers": 8, "side": 60}
+    file.write_text('template = "thesis"\n[axes]\nconfig = ["C2", "C8"]\n[agents]\nmft = {}\n')
+    (axis,) = read_sweep(str(file)).axes
+    assert (axis.zipped, list(axis.values)) == (True, ["C2", "C8"])
+    assert override(read_sweep(str(file)), {"speed": "2"}).fixed == {"speed": 2}
+    file.write_text('template = "thesis"\n[set]\nconfig = "C8"\nside = 3\n[agents]\nmft = {}\n')
+    with pytest.raises(UserError, match=r"mine.toml: set\.side sets side, which is set there already"):
+        read_sweep(str(file))
+    file.write_text('template = "thesis"\n[set]\nconfig = "C9"\n[agents]\nmft = {}\n')
+    with pytest.raises(UserError, match=r"mine\.toml: set config: unknown value 'C9'"):
+        read_sweep(str(file))
+
+
+def test_an_unset_named_setting_can_be_set_on_the_command_line(tmp_path: Path) -> None:
+    """A sweep of the user's own need not have an axis for it."""
+    file = tmp_path / "mine.toml"
+    file.write_text('template = "thesis"\n[agents]\nmft = {}\n')
+    assert override(read_sweep(str(file)), {"config": "C2"}).fixed["side"] == 35
+
+
+@pytest.mark.parametrize("named", ["gone.py", "no-such-package"])
+def test_metrics_that_are_not_there_are_noticed_when_the_sweep_is_read(tmp_path: Path, named: str) -> None:
+    """Before any run is made."""
+    file = tmp_path / "mine.toml"
+    file.write_text(f'template = "thesis"\nmeasure = ["{named}"]\n[agents]\nmft = {{}}\n')
+    with pytest.raises(UserError, match=f"mine.toml: measure: .*{named}"):
+        read_sweep(str(file))
+
+
+def test_a_value_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """One of the two would be left out in silence."""
+    file = tmp_path / "mine.toml"
+    file.write_text('template = "thesis"\n[axes]\nspeed = [2, 2]\n[agents]\nmft = {}\n')
+    with pytest.raises(UserError, match=r"mine\.toml: axes.speed: 2 is there twice"):
+        read_sweep(str(file))

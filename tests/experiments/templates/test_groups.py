@@ -14,9 +14,9 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import paths_of, positions
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import execute
+from roambus.experiments.sweeps.named_settings import sweep_of
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.sweeps.sweep_file import sweep_of
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.spark.metrics.run import Run

@@ -10,6 +10,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, RandomWaypoint, Static
+from roambus.bridge.scenario.radio import MacSettings
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import (
     check_variables,
@@ -43,6 +44,7 @@ def test_the_thesis_template_is_the_experiment_of_the_thesis() -> None:
     roles = [node.roles for node in scenario.nodes]
     assert roles == [Role.PUBLISHER] * 2 + [Role.SUBSCRIBER] * 2 + [Role.BROKER] * 2
     assert {node.mobility for node in scenario.nodes} == {RandomWaypoint(2.0)}
+    assert isinstance(scenario.mac, MacSettings)
     assert scenario.mac.backoff_type == 2
     published = [(each.node, each.interval, each.until) for each in scenario.workload.publications]
     assert published == [(node, SECOND, 500 * SECOND) for node in (0, 1)]
@@ -173,3 +175,12 @@ def test_half_a_character_is_told_with_template_and_line(text: str, line: int, t
     template = written(tmp_path, text)
     with pytest.raises(UserError, match=rf"{template}:{line}: .* is half a character"):
         render(template, RUN)
+
+
+def test_a_template_of_ones_own_includes_one_of_a_study(tmp_path: Path) -> None:
+    """By the name that `roambus run` takes with its ending, and with its variables."""
+    template = tmp_path / "mine.ini.j2"
+    template.write_text('{% include "thesis.ini.j2" %}\nSN.numPhysicalProcesses = 0\n')
+    assert "publish_until" in template_variables(template)
+    run: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": "", "side": 70}
+    assert "SN.field_x = 70" in render(template, run)

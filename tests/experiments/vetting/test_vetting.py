@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials.agents import write
-from benchmarks.trials.misbehaving.catalogue import Misbehaving
-from benchmarks.trials.misbehaving.chance import CHANCE
 from roambus.bridge.agents import load_agent
-from roambus.experiments.vetting.examination import SCENES, Job, _play, _scenario, differences_alone, play_alone
+from roambus.experiments.vetting.examination import between_isolated
 from roambus.experiments.vetting.findings import Finding, SharedMemory, suspects
+from roambus.experiments.vetting.isolation import play_isolated
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
+from roambus.experiments.vetting.scenes import SCENES, Job, play
 from tests.support.commands import call, shown_commands
 from tests.support.documents import listings, page
+from tests.support.misbehaving.catalogue import Misbehaving, write
+from tests.support.misbehaving.chance import CHANCE
 
 PAGE = page("vetting")
 PROCESSES = "repeatable: "
@@ -27,11 +28,11 @@ def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
     """What the checks find on ideal links."""
     job, agent_class = Job(agent, "", folder), load_agent(agent)
     memory = SharedMemory(agent_class)
-    play_alone(job.alone(), SCENES[0], agent_class)
-    yield from _play(job, SCENES[0], agent_class)
-    yield from list(memory.findings()) or differences_alone(job)
+    play_isolated(job.isolated(), SCENES[0], agent_class)
+    yield from play(job, SCENES[0], agent_class)
+    yield from list(memory.findings()) or between_isolated(job)
     yield from check_round_trips(agent_class)
-    yield from check_strangers(agent_class, _scenario(job, SCENES[0], agent_class))
+    yield from check_strangers(agent_class, job.scenario(SCENES[0]))
 
 
 @pytest.mark.parametrize(

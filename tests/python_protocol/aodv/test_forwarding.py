@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
-from roambus.python_protocol.events import NO_LINK, Received, SendFailed
+from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, NO_LINK, Received, SendFailed
 from roambus.python_protocol.parts.link import LinkData
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, packet, rrep, rreq, sends, sent
 
 
@@ -59,10 +61,11 @@ def test_data_that_the_mac_refused_is_noted_as_dropped() -> None:
     assert drops(bench.handle(SendFailed(7, data, "MAC buffer full"))) == ["MAC buffer full"]
 
 
-def test_data_that_no_link_carries_breaks_the_routes_over_it() -> None:
-    """Sections 6.10 and 6.11, case i: the layer below has told; on the way the packet is dropped."""
+@pytest.mark.parametrize("reason", [NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE])
+def test_data_that_no_link_carries_breaks_the_routes_over_it(reason: str) -> None:
+    """Sections 6.10 and 6.11, case i: ideal links, or a MAC that acknowledges, report it; the packet is dropped."""
     bench = on_route()
-    actions = bench.handle(SendFailed(7, packet(5, 9), NO_LINK))
+    actions = bench.handle(SendFailed(7, packet(5, 9), reason))
     assert sends(actions) == [Send(3, RouteError((Unreachable(7, 0), Unreachable(9, 91))))]
     assert drops(actions) == ["link broken"]
     assert not bench.is_active(9)
@@ -109,3 +112,10 @@ def test_a_hop_count_stops_at_the_largest_that_fits() -> None:
     (send,) = on_route().receive(3, packet(5, 9, hop_count=255))
     assert isinstance(send.message, DataPacket)
     assert send.message.hop_count == 255
+
+
+def test_a_broadcast_that_fails_breaks_no_route() -> None:
+    """A busy channel says nothing of a neighbour."""
+    bench = on_route()
+    assert bench.handle(SendFailed(BROADCAST, rreq(5, 1), CHANNEL_ACCESS_FAILURE)) == []
+    assert bench.is_active(9)

@@ -35,7 +35,7 @@ outages = st.lists(
 )
 modes = st.fixed_dictionaries(
     {
-        "profile": st.sampled_from(["rfc", "thesis", "tuned"]),
+        "profile": st.sampled_from(["rfc", "thesis", "derived"]),
         "link_layer": st.sampled_from(["true", "false"]),
         "local_repair": st.sampled_from(["true", "false"]),
         "gratuitous_rrep": st.sampled_from(["true", "false"]),
@@ -138,7 +138,7 @@ def test_a_lost_way_is_remembered_as_long_as_data_keeps_it_alive_elsewhere() -> 
     assert remembered.next_hop != 3
 
 
-def test_by_the_letter_of_the_rfc_a_way_kept_alive_by_data_becomes_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_the_published_rfc_a_way_kept_alive_by_data_becomes_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sections 6.2 and 6.11: once 2 has deleted its entry, 3 offers it the way to 0 that leads over 2 itself."""
     monkeypatch.setattr(RoutingTable, "extend", extend_as_in_the_rfc)
     with pytest.raises(AgentError, match=r"the way to 0 is \[2, 3, 2\]"):

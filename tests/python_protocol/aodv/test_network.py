@@ -14,7 +14,7 @@ from tests.support.runs import Edges, Row, distances, of, publishing, run
 MODES = [
     {"profile": "rfc"},
     {"profile": "thesis"},
-    {"profile": "tuned"},
+    {"profile": "derived", "hello_always": "on", "destination_only": "true"},
     {"link_layer": "false"},
     {"profile": "thesis", "link_layer": "false"},
     {"destination_only": "true", "gratuitous_rrep": "true", "rrep_ack": "true", "local_repair": "true"},
@@ -22,7 +22,7 @@ MODES = [
 SQUARE: Edges = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 3)]
 """Two ways of three hops from 0 to 3."""
 LONG_ENOUGH = 120 * SECOND
-"""For a node of the tuned profile, which sends one request a second, to search a dozen destinations ring by ring."""
+"""For a node with derived constants, which sends one request a second, to search a dozen destinations ring by ring."""
 
 
 def delivered(rows: list[Row]) -> list[tuple[int, str]]:

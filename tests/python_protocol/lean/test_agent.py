@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from roambus.bridge.scenario.definition import Publications, Subscription, Workload
 from roambus.bridge.scenario.plans import Fault, FaultKind
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.baselines import Flood
 from roambus.python_protocol.events import Publish, Received, Started, Subscribe, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
@@ -91,7 +91,9 @@ def test_a_forwarder_sends_again_once_and_then_gives_up() -> None:
     (again,) = fire(agent, AnswerTimer(NEWS.id))
     assert isinstance(again, Pub)
     assert again.effort == 1
-    assert not fire(agent, AnswerTimer(NEWS.id))
+    assert list(agent.handle(TimerFired(AnswerTimer(NEWS.id)), SECOND)) == [
+        Note("drop", notification_id=str(NEWS.id), peer=SUBSCRIBER, detail="no acknowledgement")
+    ]
 
 
 def published(agent: LeanMft, wanting: Sequence[NodeId]) -> list[Action]:
@@ -138,6 +140,81 @@ def test_what_nobody_wants_is_not_sent_unless_somebody_turns_out_to() -> None:
     assert fire(agent, ForwardTimer(NEWS.id), 2 * SECOND) == [Pub(0, 0, (Target(SUBSCRIBER, 6),), NEWS)]
 
 
+def test_what_a_subscriber_has_is_not_sent_again_when_it_subscribes_to_something_else() -> None:
+    """Neither if it has acknowledged it, nor while this node or one that is nearer sends it."""
+    both = (FILTER, parse_filter("topic = 'sport'"))
+    for sign in (None, Ack(NEWS.id, SUBSCRIBER), pub(3)):
+        agent = at_two_hops(PUBLISHER)
+        published(agent, [SUBSCRIBER])
+        if sign:
+            hear(agent, sign)
+        late = hear(agent, Wants((Interest(SUBSCRIBER, 0, 2, both),)), now=2 * SECOND)
+        assert not timers(late, ForwardTimer)
+
+
+def test_what_nobody_acknowledges_is_dropped_by_name() -> None:
+    """After the last effort, for each subscriber that was not heard to have it."""
+    agent = at_two_hops(PUBLISHER)
+    published(agent, [SUBSCRIBER, 8])
+    for _ in range(3):
+        fire(agent, AnswerTimer(NEWS.id))
+    hear(agent, Ack(NEWS.id, 8), 8)
+    last = list(agent.handle(TimerFired(AnswerTimer(NEWS.id)), 9 * SECOND))
+    assert [one for one in last if isinstance(one, Note)] == [
+        Note("drop", notification_id=str(NEWS.id), peer=SUBSCRIBER, detail="no acknowledgement")
+    ]
+    assert not list(agent.handle(TimerFired(AnswerTimer(NEWS.id)), 10 * SECOND))
+
+
+def test_what_is_on_its_way_when_the_memory_is_full_is_dropped_by_name() -> None:
+    """The oldest makes room."""
+    agent = LeanMft(PUBLISHER, Role.PUBLISHER, LeanParameters(memory=1), Random(1))
+    agent.handle(Started(), 0)
+    published(agent, [SUBSCRIBER])
+    other = Notification(NotificationId(PUBLISHER, 2), NEWS.attributes, 4)
+    notes = [one for one in agent.handle(Publish(other, ()), SECOND) if isinstance(one, Note) and one.name == "drop"]
+    assert notes == [Note("drop", notification_id=str(NEWS.id), peer=SUBSCRIBER, detail="memory full")]
+
+
+def test_subscriptions_are_numbered_in_a_circle() -> None:
+    """After 65,535 changes comes number 1, which is newer; 0 means that a node never subscribed."""
+    agent = LeanMft(SUBSCRIBER, Role.SUBSCRIBER, PARAMETERS, Random(1))
+    agent.handle(Started(), 0)
+    agent._number = 65534
+    hearer = at_two_hops()
+    for filters in ((FILTER,), (FILTER, parse_filter("topic = 'sport'"))):
+        agent.handle(Subscribe(filters[-1]), 0)
+        for message in fire(agent, "interests", SECOND):
+            hear(hearer, message, SUBSCRIBER)
+    assert agent._number == 1
+    sport = Notification(NotificationId(PUBLISHER, 3), (("topic", "sport"),))
+    assert hearer._interests.wanting(sport) == {SUBSCRIBER}
+
+
+def test_a_subscriber_that_hears_the_last_effort_first_acknowledges_it() -> None:
+    """Nobody else has said yet that it is here."""
+    agent = LeanMft(SUBSCRIBER, Role.SUBSCRIBER, PARAMETERS, Random(1))
+    agent.handle(Started(), 0)
+    agent.handle(Subscribe(FILTER), 0)
+    assert Ack(NEWS.id, SUBSCRIBER) in [one.message for one in hear(agent, pub(15, LAST)) if isinstance(one, Send)]
+
+
+def test_an_acknowledgement_that_the_subscriber_itself_sent_stays_witnessed() -> None:
+    """Another node's repetition after it does not take that back."""
+    agent, ack = at_two_hops(), Ack(NEWS.id, SUBSCRIBER)
+    hear(agent, ack, SUBSCRIBER)
+    hear(agent, ack, 5)
+    assert timers(hear(agent, pub(9), PUBLISHER), EchoTimer)
+
+
+def test_who_has_heard_the_last_effort_less_often_repeats_it() -> None:
+    """The threshold is that of gossip: three copies, the first included."""
+    agent = at_two_hops()
+    for sender in (PUBLISHER, 5):
+        hear(agent, pub(15, LAST), sender)
+    assert fire(agent, ForwardTimer(NEWS.id)) == [Pub(1, LAST, (Target(SUBSCRIBER, 15),), NEWS)]
+
+
 def test_a_subscriber_delivers_once_and_acknowledges_each_time() -> None:
     """Who sends it again has not heard the first acknowledgement; the last effort is acknowledged once."""
     agent = LeanMft(SUBSCRIBER, Role.SUBSCRIBER, PARAMETERS, Random(1))
@@ -175,7 +252,7 @@ def test_distances_are_told_while_notifications_for_few_are_on_the_air() -> None
     for now in (2 * SECOND, 4 * SECOND, 30 * SECOND):
         if now == 4 * SECOND:
             hear(agent, pub(3), now=now)
-        (beat,) = fire(agent, "tell", now)
+        (beat,) = fire(agent, "summary", now)
         assert isinstance(beat, Beat)
         rows.append(beat.levels)
     assert rows == [b"", bytes([6 << 4 | 15]), b""]

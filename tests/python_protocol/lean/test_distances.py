@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.lean.distances import (
     FARTHEST,
     LEVEL,
-    MOST_TOLD,
+    LONGEST_ROW,
     UNKNOWN,
     Distances,
     pack_levels,
@@ -20,7 +20,7 @@ from roambus.python_protocol.lean.distances import (
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 ME, NEAR, WEAK, FAR = 1, 2, 3, 9
-levels = st.dictionaries(st.integers(0, 3 * MOST_TOLD), st.integers(0, UNKNOWN - 1))
+levels = st.dictionaries(st.integers(0, 3 * LONGEST_ROW), st.integers(0, UNKNOWN - 1))
 
 
 def hearing(offset_db: float = 0.0, until: SimTime = 60 * SECOND) -> Distances:
@@ -78,10 +78,10 @@ def test_a_distance_is_that_of_the_best_neighbour_and_the_link_to_it() -> None:
     """Whatever others tell."""
     made = hearing()
     now = 60 * SECOND
-    made.take_told(NEAR, [(FAR, 3)])
-    made.take_told(WEAK, [(FAR, 3)])
+    made.learn(NEAR, [(FAR, 3)])
+    made.learn(WEAK, [(FAR, 3)])
     assert made.of(FAR, now) == pytest.approx(3 * LEVEL + 1, abs=0.05)
-    made.take_told(NEAR, [(FAR, UNKNOWN)])
+    made.learn(NEAR, [(FAR, UNKNOWN)])
     assert made.of(FAR, now) == pytest.approx(3 * LEVEL + made.of(WEAK, now))
 
 
@@ -91,7 +91,7 @@ def test_what_is_told_in_turns_is_what_was_known(known: dict[NodeId, int]) -> No
     begin, told = 0, dict[NodeId, int]()
     for _ in range(4):
         first, row = pack_levels(known, begin)
-        assert len(row) <= MOST_TOLD / 2
+        assert len(row) <= LONGEST_ROW / 2
         told.update(unpack_levels(first, row))
         begin = first + 2 * len(row)
     assert {node: level for node, level in told.items() if level < UNKNOWN} == known

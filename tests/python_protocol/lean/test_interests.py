@@ -50,10 +50,10 @@ def test_who_knows_less_has_another_sum() -> None:
 def test_what_is_told_fits_into_frames_and_is_told_once() -> None:
     """All that is new, in several frames where one has no room."""
     made = knowing([(subscriber, 1) for subscriber in range(1, 20)])
-    frames = list(made.tell())
+    frames = list(made.pending())
     assert [one.subscriber for frame in frames for one in frame.interests] == list(range(1, 20))
     assert max(frame.encoded_size() for frame in frames) <= MESSAGE_BYTES
-    assert not list(made.tell())
+    assert not list(made.pending())
 
 
 def test_who_has_heard_it_often_enough_need_not_tell_it() -> None:
@@ -61,15 +61,15 @@ def test_who_has_heard_it_often_enough_need_not_tell_it() -> None:
     made = knowing([(1, 1), (2, 1)])
     for _ in range(3):
         assert not made.learn(interest(1, 1))
-    assert [one.subscriber for frame in made.tell() for one in frame.interests] == [2]
+    assert [one.subscriber for frame in made.pending() for one in frame.interests] == [2]
 
 
 def told_to(changes: int, seed: int) -> tuple[int, ...]:
     """What a node that knows of three changes tells one that knows of so many, and not of the same."""
     made = knowing([(1, 1), (2, 1), (3, 1)])
-    list(made.tell())
+    list(made.pending())
     made.differ(2, changes, Random(seed))
-    return tuple(one.subscriber for frame in made.tell() for one in frame.interests)
+    return tuple(one.subscriber for frame in made.pending() for one in frame.interests)
 
 
 def test_who_knows_of_more_changes_tells_what_others_want() -> None:

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, FieldError, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, FieldError, LongBytes, LongTuple, Names, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.vocabulary import NodeId
 

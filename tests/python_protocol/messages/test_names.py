@@ -11,9 +11,8 @@ from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteR
 from roambus.python_protocol.brokers import broker as brokers
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
 from roambus.python_protocol.papers import first_approach, simple
 from roambus.python_protocol.papers.first_approach import Row

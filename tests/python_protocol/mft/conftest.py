@@ -16,8 +16,8 @@ def b1() -> Broker:
 
 
 @pytest.fixture
-def letter() -> Broker:
-    """The same, with the algorithms to the letter."""
+def as_published() -> Broker:
+    """The same, with the algorithms as published."""
     return make_broker(
         MftParameters(
             home_decides=False,

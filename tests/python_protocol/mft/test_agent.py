@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.python_protocol.actions import MIGRATE, ROUTE, STORE, Action, Deliver, Note, Send
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.events import (
     Crashed,
@@ -27,9 +27,9 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
+from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role
+from roambus.python_protocol.vocabulary import MIGRATE, ROUTE, SECOND, STORE, NodeId, Role
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 
@@ -145,21 +145,6 @@ def test_a_client_whose_broker_is_given_up_migrates_to_the_next() -> None:
     actions = node.hear(3)
     assert carried(actions) == [(3, Mig(ME, PARENT, 2, 0))]
     assert carried(node.acknowledge(actions)) == [(3, Pub(1, event(1, 7)))]
-
-
-def test_a_broker_tells_a_parent_that_the_tree_keeps_all_again() -> None:
-    """By quality, a parent that is heard is kept when the link gives it up: it stays a neighbour."""
-    node = Node(S | B, MftParameters(parent_by="quality"))
-    node.tell(Subscribe(topic(1)))
-    node.hear(PARENT)
-    node.tell(TimerFired(ElectionTimer("choose")))
-    actions = node.give_up(PARENT)
-    assert notes(actions, MIGRATE) == []
-    ((destination, message),) = carried(actions)[-1:]
-    assert destination == PARENT
-    assert isinstance(message, Bmig)
-    assert node.agent.broker is not None
-    assert PARENT in node.agent.broker.neighbours
 
 
 def test_a_broker_stores_what_a_neighbour_did_not_acknowledge() -> None:

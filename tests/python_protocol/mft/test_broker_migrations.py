@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import STORE
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Rep, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.vocabulary import STORE, NodeId
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, knows, make_broker, notes, sends, stored
@@ -68,12 +67,12 @@ def test_bmig_with_children_as_near_is_believed(b1: Broker, declared: int) -> No
     assert (b1.table.next_hop(S1), b1.table.timestamp(S1)) == (2, Timestamp(5, 3 + declared + 1))
 
 
-def test_bmig_with_children_farther_away_is_corrected(letter: Broker) -> None:
+def test_bmig_with_children_farther_away_is_corrected(as_published: Broker) -> None:
     """Algorithm 4.3, lines 16 to 18."""
-    knows(letter, S1, 3, Timestamp(5, 2), topic(1))
-    actions = told(letter, 2, Bmig(1, (Known(S1, 5, 3),), ()))
+    knows(as_published, S1, 3, Timestamp(5, 2), topic(1))
+    actions = told(as_published, 2, Bmig(1, (Known(S1, 5, 3),), ()))
     assert sends(actions) == [(2, Bsub(S1, Timestamp(5, 2), 0, (topic(1),)))]
-    assert letter.table.next_hop(S1) == 3
+    assert as_published.table.next_hop(S1) == 3
 
 
 def test_bmig_with_children_farther_away_goes_on_along_the_old_way(b1: Broker) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import STORE
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
+from roambus.python_protocol.vocabulary import STORE
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, STRANGER, knows, notes, sends
@@ -67,11 +67,11 @@ def test_a_greeting_takes_no_way_away(b1: Broker) -> None:
     assert b1.table.next_hop(S1) == 2
 
 
-def test_to_the_letter_nobody_is_greeted_back(letter: Broker) -> None:
+def test_as_published_nobody_is_greeted_back(as_published: Broker) -> None:
     """Only a migration makes a BMIG."""
-    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
-    asked(letter.gone, 3, moved=False)
-    assert asked(letter.neighbour_appeared, 3) == []
+    knows(as_published, S1, 2, Timestamp(5, 2), topic(1))
+    asked(as_published.gone, 3, moved=False)
+    assert asked(as_published.neighbour_appeared, 3) == []
 
 
 def test_a_neighbour_that_moved_and_is_back_tells_of_itself(b1: Broker) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import REPLAY, ROUTE, STORE
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bsub, Mig, Rep, Sub, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.vocabulary import REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, STRANGER, knows, make_broker, notes, sends
@@ -134,20 +134,20 @@ def test_a_subscriber_without_room_in_a_full_storage_holds_up_nobody() -> None:
     assert sends(asked(small.idle, 3)) == [(3, Rep(S2, 1, (event(1, 3),)))]
 
 
-def test_a_sub_brings_what_is_stored(b1: Broker, letter: Broker) -> None:
-    """`replay_always`: it shows a way as a MIG does; to the letter it does not."""
+def test_a_sub_brings_what_is_stored(b1: Broker, as_published: Broker) -> None:
+    """`replay_always`: it shows a way as a MIG does; as published it does not."""
     replayed = (2, Rep(S1, 1, (event(1, 7),)))
-    for broker, is_replayed in ((b1, True), (letter, False)):
+    for broker, is_replayed in ((b1, True), (as_published, False)):
         broker.storage.put(S1, event(1, 7))
         assert (replayed in sends(told(broker, 2, Sub(S1, 1, 1, topic(1))))) == is_replayed
 
 
-def test_a_rep_follows_a_subscriber_without_filters(b1: Broker, letter: Broker) -> None:
-    """`replay_always`: it may be about to mend them; to the letter there is no entry to follow."""
-    for broker in (b1, letter):
+def test_a_rep_follows_a_subscriber_without_filters(b1: Broker, as_published: Broker) -> None:
+    """`replay_always`: it may be about to mend them; as published there is no entry to follow."""
+    for broker in (b1, as_published):
         knows(broker, S1, 2, Timestamp(5, 2))
     assert sends(told(b1, 3, Rep(S1, 1, (event(1, 7),)))) == [(2, Rep(S1, 2, (event(1, 7),)))]
-    assert notes(told(letter, 3, Rep(S1, 1, (event(1, 7),))), STORE) == [("99.7", S1)]
+    assert notes(told(as_published, 3, Rep(S1, 1, (event(1, 7),))), STORE) == [("99.7", S1)]
 
 
 def test_over_bare_links_everything_stored_is_replayed_at_once() -> None:

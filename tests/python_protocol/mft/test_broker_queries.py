@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import STORE
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Rep, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.vocabulary import STORE
 from tests.python_protocol.brokers.actions import told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, STRANGER, knows, make_broker, notes, sends
@@ -36,12 +36,12 @@ def test_bsub_without_filters_ends_all_subscriptions(b1: Broker) -> None:
     assert (b1.table.filters(S1), b1.table.next_hop(S1), b1.table.timestamp(S1)) == ((), None, Timestamp(6, 2))
 
 
-def test_bsub_that_is_no_newer_changes_nothing(letter: Broker) -> None:
+def test_bsub_that_is_no_newer_changes_nothing(as_published: Broker) -> None:
     """Algorithm 4.4, line 1: T_j(s) > T_i(s)."""
-    knows(letter, S1, 3, Timestamp(5, 2), topic(1))
+    knows(as_published, S1, 3, Timestamp(5, 2), topic(1))
     for known in (Timestamp(5, 2), Timestamp(5, 3), Timestamp(4, 1)):
-        assert told(letter, 2, Bsub(S1, known, 0, (topic(9),))) == []
-    assert (letter.table.filters(S1), letter.table.next_hop(S1)) == ((topic(1),), 3)
+        assert told(as_published, 2, Bsub(S1, known, 0, (topic(9),))) == []
+    assert (as_published.table.filters(S1), as_published.table.next_hop(S1)) == ((topic(1),), 3)
 
 
 def test_bsub_of_the_same_timestamp_turns_the_way_and_goes_on_along_the_old_one(b1: Broker) -> None:
@@ -103,9 +103,9 @@ def test_who_is_told_the_subscriptions_is_not_the_way(b1: Broker) -> None:
     assert notes(told(b1, 3, Pub(1, event(1, 7))), STORE) == [("99.7", S1)]
 
 
-def test_to_the_letter_two_brokers_can_point_at_each_other(letter: Broker) -> None:
+def test_as_published_two_brokers_can_point_at_each_other(as_published: Broker) -> None:
     """Neither a BSUB nor O makes a broker forget its way; see `forget_ways`."""
-    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
-    told(letter, 2, Bmig(0, (), (Known(S1, 5, 3),)))
-    told(letter, 2, Bquery(S1, UNKNOWN))
-    assert letter.table.next_hop(S1) == 2
+    knows(as_published, S1, 2, Timestamp(5, 2), topic(1))
+    told(as_published, 2, Bmig(0, (), (Known(S1, 5, 3),)))
+    told(as_published, 2, Bquery(S1, UNKNOWN))
+    assert as_published.table.next_hop(S1) == 2

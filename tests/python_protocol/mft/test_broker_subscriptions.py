@@ -45,14 +45,14 @@ def test_uns_of_what_is_not_known_is_passed_on_all_the_same(b1: Broker) -> None:
 
 
 @pytest.mark.parametrize("late", [Sub(S1, 5, 1, topic(2)), Uns(S1, 5, 1, topic(1)), Mig(S1, 9, 5, 1)])
-def test_a_number_that_leaves_a_gap_asks(b1: Broker, letter: Broker, late: Sub | Uns | Mig) -> None:
+def test_a_number_that_leaves_a_gap_asks(b1: Broker, as_published: Broker, late: Sub | Uns | Mig) -> None:
     """`ask_gaps`: nothing is carried out or passed on, and T stays, so that the gap can be seen from outside."""
     knows(b1, S1, 2, Timestamp(3, 2), topic(1))
     assert sends(told(b1, 2, late)) == [(2, Bquery(S1, Timestamp(3, 2)))]
     assert (b1.table.filters(S1), b1.table.timestamp(S1)) == ((topic(1),), Timestamp(3, 2))
-    knows(letter, S1, 2, Timestamp(3, 2), topic(1))
-    told(letter, 2, late)
-    assert letter.table.timestamp(S1) == Timestamp(5, 2)
+    knows(as_published, S1, 2, Timestamp(3, 2), topic(1))
+    told(as_published, 2, late)
+    assert as_published.table.timestamp(S1) == Timestamp(5, 2)
 
 
 def test_the_next_number_and_a_subscriber_itself_leave_no_gap(b1: Broker) -> None:
@@ -64,13 +64,13 @@ def test_the_next_number_and_a_subscriber_itself_leave_no_gap(b1: Broker) -> Non
 
 
 @pytest.mark.parametrize(("t", "h"), [(5, 2), (5, 3), (4, 0)])
-def test_what_is_not_newer_is_ignored(letter: Broker, t: int, h: int) -> None:
+def test_what_is_not_newer_is_ignored(as_published: Broker, t: int, h: int) -> None:
     """Algorithm 4.1, lines 1, 7 and 13: only (t, h) > T_i(s)."""
-    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
+    knows(as_published, S1, 2, Timestamp(5, 2), topic(1))
     for message in (Sub(S1, t, h, topic(2)), Uns(S1, t, h, topic(1)), Mig(S1, 9, t, h)):
-        assert told(letter, 3, message) == []
-    assert (letter.table.next_hop(S1), letter.table.filters(S1)) == (2, (topic(1),))
-    assert letter.table.timestamp(S1) == Timestamp(5, 2)
+        assert told(as_published, 3, message) == []
+    assert (as_published.table.next_hop(S1), as_published.table.filters(S1)) == (2, (topic(1),))
+    assert as_published.table.timestamp(S1) == Timestamp(5, 2)
 
 
 @pytest.mark.parametrize("passed_on", [Sub(S1, 5, 1, topic(1)), Uns(S1, 5, 1, topic(2)), Mig(S1, 9, 5, 1)])
@@ -96,10 +96,10 @@ def test_a_way_that_is_out_of_reach_is_not_told_of_its_turn(b1: Broker) -> None:
     assert sends(told(b1, 2, Sub(S1, 5, 1, topic(1)))) == [(4, Sub(S1, 5, 2, topic(1)))]
 
 
-def test_a_sub_of_the_same_timestamp_is_passed_on_to_the_letter(letter: Broker) -> None:
+def test_a_sub_of_the_same_timestamp_is_passed_on_as_published(as_published: Broker) -> None:
     """Algorithm 4.1, lines 5 and 6: to all but its sender, whoever was thought to be the way."""
-    knows(letter, S1, 3, Timestamp(5, 4), topic(1))
-    actions = told(letter, 2, Sub(S1, 5, 1, topic(1)))
+    knows(as_published, S1, 3, Timestamp(5, 4), topic(1))
+    actions = told(as_published, 2, Sub(S1, 5, 1, topic(1)))
     assert sends(actions) == [(3, Sub(S1, 5, 2, topic(1))), (4, Sub(S1, 5, 2, topic(1)))]
 
 

@@ -11,39 +11,21 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import (
-    Ask,
-    Beat,
-    Below,
     Bmig,
-    Bqueries,
     Bquery,
     Bsub,
-    Bsubs,
     Known,
     Mig,
-    Place,
     Rep,
     Sub,
     Timestamp,
     Uns,
 )
-from roambus.python_protocol.parts.bundle import Bundle, Parcel
-from roambus.python_protocol.parts.bundle import Place as StreamPlace
-from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkData
 from tests.python_protocol.brokers.strategies import bytes_1, counters, filters, nodes, notifications, several
 
 timestamps = st.builds(Timestamp, counters, bytes_1)
 known = st.lists(st.builds(Known, nodes, counters, bytes_1), max_size=5).map(tuple)
-places = st.lists(st.builds(Place, nodes, timestamps), max_size=3).map(tuple)
-rounds = st.builds(Heartbeat, st.builds(Leadership, counters, nodes), counters, bytes_1, st.none(), st.booleans())
-below = st.lists(st.builds(Below, nodes, counters), max_size=3).map(tuple)
-sums = st.integers(0, 2**64 - 1)
-beats = st.builds(Beat, rounds, sums, below)
-held = st.lists(st.builds(Held, nodes, counters, sums), max_size=2).map(tuple)
-streams = st.lists(st.builds(StreamPlace, nodes, nodes, nodes), max_size=2).map(tuple)
-parcels = st.lists(st.builds(Parcel, streams, st.builds(Pub, bytes_1, notifications)), max_size=2).map(tuple)
 by_type: dict[type[Message], st.SearchStrategy[Message]] = {
     Sub: st.builds(Sub, nodes, counters, bytes_1, filters),
     Uns: st.builds(Uns, nodes, counters, bytes_1, filters),
@@ -54,11 +36,6 @@ by_type: dict[type[Message], st.SearchStrategy[Message]] = {
     Bmig: st.builds(Bmig, bytes_1, known, known),
     Bquery: st.builds(Bquery, nodes, timestamps),
     Bsub: st.builds(Bsub, nodes, timestamps, bytes_1, several),
-    Bqueries: st.builds(Bqueries, places),
-    Bsubs: st.builds(Bsubs, bytes_1, several, places),
-    Beat: beats,
-    Ask: st.builds(Ask, several, held),
-    Bundle: st.builds(Bundle, st.none() | beats, held, streams, parcels),
 }
 messages = st.one_of(*by_type.values())
 
@@ -120,9 +97,6 @@ def test_garbage_is_refused_or_is_a_message(garbage: bytes) -> None:
         (Bmig(0, (Known(1, 2, 3), Known(4, 5, 6)), (Known(7, 8, 9),)), 25),
         (Bquery(1, Timestamp(2, 3)), 8),
         (Bsub(1, Timestamp(2, 3), 0, (Filter(),)), 11),
-        (Bqueries((Place(1, Timestamp(2, 3)),) * 2), 16),
-        (Bsubs(0, (Filter(),), (Place(1, Timestamp(2, 3)),) * 2), 19),
-        (Beat(Heartbeat(Leadership(1, 1), 1, 1, None, True), 1, (Below(1, 2),)), 31),
     ],
 )
 def test_sizes_on_the_air(message: Message, size: int) -> None:

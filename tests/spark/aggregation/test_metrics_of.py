@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.spark.aggregation.aggregate import aggregate, compute_metrics, metrics_of
-from roambus.spark.aggregation.traces import examine, find_traces
+from roambus.bridge.runs.layout import find_traces
+from roambus.spark.aggregation.aggregate import aggregate, metrics_of
+from roambus.spark.aggregation.traces import examine
 from tests.spark.synthetic import random_trace, write_trace
 
 RUNS = [f"agent=a/nodes=4/seed={seed}" for seed in range(3)]
@@ -26,7 +27,7 @@ def results(tmp_path: Path) -> Path:
 def test_metrics_are_computed_or_taken_from_the_store(results: Path, session: SparkSession) -> None:
     """They are the same either way, and what other runs have in the store stays."""
     traces, _ = examine(find_traces(results))
-    expected = compute_metrics([trace.file for trace in traces])
+    expected, _ = metrics_of(results / "another-store", traces)
     first, problems = metrics_of(results, traces[:2])
     assert problems == {}
     pd.testing.assert_frame_equal(first[expected.columns], expected.iloc[:2], check_dtype=False)

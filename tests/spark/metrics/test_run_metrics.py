@@ -13,9 +13,10 @@ from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.limits import TRACE_LISTED
-from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.bridge.runs.layout import run_name
+from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
-from roambus.spark.aggregation.traces import run_name
+from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics import run
 from roambus.spark.metrics.extra import NOTHING
@@ -80,6 +81,16 @@ TRACES: dict[str, list[Row]] = {
     ],
     # Somebody gets, and a broker routes to, what nobody of them wanted.
     "unexpected": [publish(1.0, 0, "0.0", [1]), route(1.1, 2, "0.0", [1, 4]), deliver(1.2, 4, "0.0", 1)],
+    # Two of three deliveries that nobody expects are of what the warm-up published, one of them later.
+    "late-unexpected": [
+        *(publish(1.0, 0, "0.0", [1]), publish(3.0, 0, "0.1", [1])),
+        *(deliver(1.5, 4, "0.0", 1), deliver(3.5, 5, "0.0", 1), deliver(3.6, 6, "0.1", 1)),
+    ],
+    # Every node publishes and wants everything; node 0 hears nobody.
+    "own": [
+        *(publish(1.0, 0, "0.0", [0, 1, 2]), route(1.0, 0, "0.0", [0, 1, 2]), deliver(1.0, 0, "0.0", 0)),
+        *(publish(2.0, 1, "1.0", [0, 1, 2]), deliver(2.0, 1, "1.0", 0), deliver(2.5, 2, "1.0", 1)),
+    ],
     "roles": [
         *(role(0, "publisher subscriber"), role(1, "publisher broker"), role(2, ""), role(3, "subscriber")),
         *(send(1.0, 0, "A"), send(1.0, 1, "A"), send(1.1, 1, "a"), send(1.0, 2, "A"), send(1.0, 2, "A")),
@@ -97,15 +108,6 @@ TRACES: dict[str, list[Row]] = {
         *(publish(1.0, 0, "0.0", [1, 2, 4]), route(1.1, 3, "0.0", [1])),
         *(deliver(1.2, 1, "0.0", 1), deliver(1.3, 2, "0.0", 2), deliver(1.4, 4, "0.0", 3)),
     ],
-    # The same migration, once with heartbeats that say the same and once with some that list who is below their sender.
-    "beats": [
-        *(migrate(0.0, 1, 0), send(0.5, 1, "HEARTBEAT", 70), migrate(1.0, 1, 2), send(1.1, 1, "MIG", 10)),
-        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15)),
-    ],
-    "beats-migrate": [
-        *(migrate(0.0, 1, 0), migrate(1.0, 1, 2), send(1.1, 1, "SUB", 10)),
-        *(send(2.0, 1, "HEARTBEAT", 15), send(2.0, 2, "HEARTBEAT", 15), send(3.0, 2, "HEARTBEAT", 21)),
-    ],
     "quiet-migration": [migrate(0.0, 1, 0), send(0.5, 1, "SUB"), migrate(1.0, 1, 2)],
     "no-migration": [migrate(0.0, 1, 0), migrate(0.0, 2, 0), send(0.5, 1, "SUB")],
     "nobody-wants-it": [publish(1.0, 0, "0.0", [])],
@@ -115,7 +117,15 @@ TRACES: dict[str, list[Row]] = {
 }
 
 
-WARM_UPS = {"plain": 1.15, "migrations": 1.0, "replay": 2.0, "unexpected": 5.0, "random-1": 17.3, "random-2": 75.0}
+WARM_UPS = {
+    "plain": 1.15,
+    "migrations": 1.0,
+    "replay": 2.0,
+    "unexpected": 5.0,
+    "late-unexpected": 2.0,
+    "random-1": 17.3,
+    "random-2": 75.0,
+}
 """Traces that are there a second time, as `NAME-warm`: nothing before these times (s) is to count."""
 
 
@@ -145,7 +155,9 @@ def test_spark_computes_the_same(
     rows: dict[str, dict[str, Any]], traces: dict[str, Path], session: SparkSession
 ) -> None:
     """Every trace has its row, also the empty one, under its folders' names whatever the folder above is called."""
-    table = compute_metrics(list(traces.values()))
+    listed, problems = list_traces(list(traces.values()))
+    table, _ = metrics_of(traces["plain"].parents[3], listed)
+    assert not problems
     assert sorted(table.index) == sorted(run_name(file) for file in traces.values())
     for name, file in traces.items():
         found: dict[str, Any] = {str(key): value for key, value in table.loc[run_name(file)].items()}
@@ -228,6 +240,19 @@ def test_what_nobody_wanted_is_no_delivery(metrics: Metrics) -> None:
     assert wrong[c.DELAY_MEAN_S] is None
 
 
+def test_unexpected_counts_nothing_of_the_warm_up(metrics: Metrics) -> None:
+    """Neither what is delivered then, nor what is published then and delivered later."""
+    assert metrics("late-unexpected")[c.UNEXPECTED] == 3
+    assert metrics("late-unexpected-warm")[c.UNEXPECTED] == 1
+
+
+def test_a_publishers_own_notification_is_no_delivery(metrics: Metrics) -> None:
+    """Of two notifications to two others each, one of four pairs is delivered, after 0.5 s and one hop."""
+    found = metrics("own")
+    assert [found[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [4, 2, 1, 0]
+    assert [found[name] for name in (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN)] == [0.25, 0.5, 1.0]
+
+
 def test_a_node_of_several_roles_counts_once(metrics: Metrics) -> None:
     """Broker comes before subscriber, subscriber before publisher; a node without role counts among all nodes only."""
     mixed = metrics("roles")
@@ -259,12 +284,13 @@ def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
     assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
 
 
-def test_where_heartbeats_carry_more_than_themselves_the_cost_of_migrations_is_unknown(metrics: Metrics) -> None:
-    """They are upkeep if all are equally long from the first migration on; else nobody can tell the parts apart."""
-    assert [metrics("beats")[name] for name in MIGRATION_MESSAGES] == [1.0, 10.0, 10.0, 10]
-    found = metrics("beats-migrate")
-    assert found[c.MIGRATIONS] == 1
-    assert all(found[name] is None for name in MIGRATION_MESSAGES)
+def test_an_agent_without_messages_of_migrations_has_no_cost_of_them(tmp_path: Path) -> None:
+    """The migrations are counted; what they cost cannot be known from the trace."""
+    file = write_trace(tmp_path, "agent=any/seed=0", TRACES["migrations"], migrating=())
+    (found,) = metrics_in_sql([file]).values()
+    for row in (measure(file, 1.0, NOTHING), found):
+        assert row[c.MIGRATIONS] == 2
+        assert all(row[name] is None for name in MIGRATION_MESSAGES)
 
 
 def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials.simulated_runs import Stage, run_alone, run_at_once, set_stage
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
+from tests.support.simulated_runs import Stage, run_alone, run_at_once, set_stage
 
 SECONDS = 30
 """How long the runs are, in simulated time."""

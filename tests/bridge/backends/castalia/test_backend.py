@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 import zmq
 
+from roambus.bridge.backend import Failure, Step, Totals, Transmission
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.interface import Failure, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError, ProtocolError
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Failed as WireFailed

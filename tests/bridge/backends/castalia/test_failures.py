@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials.bridge import FINISHED, KINDS, WENT_ON, Kind, conduct
 from benchmarks.trials.harness import PROMISED, Outcome, Tally
 from benchmarks.trials.processes import adopt_orphans, all_linked, install_stand_in
-from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, undisturbed_s
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.errors import BackendError
 from roambus.bridge.runs.layout import FAILED_FILE, SIMULATOR_FOLDER, TRACE_FILE
@@ -18,6 +16,8 @@ from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
+from tests.bridge.backends.castalia.blows import FINISHED, KINDS, WENT_ON, Kind, conduct
+from tests.support.simulated_runs import Stage, set_stage, sweep, undisturbed_s
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 

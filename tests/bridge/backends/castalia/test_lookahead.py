@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from roambus.bridge.backend import Step, Transmission
 from roambus.bridge.backends.castalia.backend import Lookahead
-from roambus.bridge.backends.interface import Step, Transmission
 from roambus.bridge.errors import ProtocolError
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Quiet, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Step as WireStep

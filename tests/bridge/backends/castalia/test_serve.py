@@ -1,4 +1,4 @@
-"""`roambus serve` waits for a simulator that somebody starts; the stand-in is that simulator here."""
+"""`roambus run --endpoint local` waits for a simulator that somebody starts; the stand-in is that simulator here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINKS = f"nodes 6\ntime_limit {5 * SECOND}\nlink 0 2\nlink 0 4\nlink 2 4\n"
 def serving(results: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A host that waits, and its run's folder."""
     settings = ("--set", "time_limit=5", "--set", "publish_until=4", "--agent", "beacon", "--deadline", "10")
-    command = (*ROAMBUS, "serve", "thesis", *settings, "--out", str(results), *options)
+    command = (*ROAMBUS, "run", "thesis", "--endpoint", "local", *settings, "--out", str(results), *options)
     host = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert host.stderr is not None
@@ -90,7 +90,7 @@ def test_an_address_in_use_is_a_users_mistake(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        command = (*ROAMBUS, "serve", "thesis", "--endpoint", address, "--out", str(tmp_path / "out"))
+        command = (*ROAMBUS, "run", "thesis", "--endpoint", address, "--out", str(tmp_path / "out"))
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert f"{address}: cannot listen there" in done.stderr

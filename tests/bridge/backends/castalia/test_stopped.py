@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while simulators run: `roambus serve` and `roambus sweep`, as real processes with the stand-in.
+"""Ctrl-C and SIGTERM while simulators run: `roambus run --endpoint` and `roambus sweep`, as real processes.
 
 Those of `roambus run` are among the blows of test_failures.py.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.trials.processes import ROAMBUS, STAND_IN, describe, marked, wait_for
-from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, sweep_command
 from roambus.bridge.backends.castalia.simulators import SESSION
 from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
 from roambus.experiments.sweeps.attempts import PREFIX as WORKSPACE
 from tests.support.files import files_below
+from tests.support.simulated_runs import Stage, set_stage, sweep, sweep_command
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("stand_in")]
 
@@ -60,7 +60,7 @@ def start(stage: Stage, *command: str) -> subprocess.Popen[str]:
 def serve(stage: Stage) -> tuple[subprocess.Popen[str], Path]:
     """A host that waits, and its run's folder."""
     options = ["--agent", "beacon", "--deadline", f"{DEADLINE_S:g}", "--out", str(stage.results)]
-    host = start(stage, *ROAMBUS, "serve", "thesis", *options)
+    host = start(stage, *ROAMBUS, "run", "thesis", "--endpoint", "local", *options)
     found: list[Path] = []
 
     def waits() -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.reference_scenarios import CC2420, MAC
-from roambus.bridge.backends.interface import Step, Totals, Transmission
+from roambus.bridge.backend import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.bridge.backends.interface import DEATHS
+from roambus.bridge.backend import DEATHS
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import at_places, run, send

@@ -25,7 +25,7 @@ def test_the_cache_is_named_after_the_sources() -> None:
     def loop(until: int) -> int:
         return until
 
-    assert entry_point(loop).__qualname__.endswith(fingerprint()[:FINGERPRINT_LENGTH])
+    assert entry_point(loop, "mac").__qualname__.endswith(fingerprint()[:FINGERPRINT_LENGTH])
 
 
 def test_where_nothing_can_be_kept_each_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,4 +35,4 @@ def test_where_nothing_can_be_kept_each_process_compiles(monkeypatch: pytest.Mon
     def plus_one(number: int) -> int:
         return number + 1
 
-    assert entry_point(plus_one)(1) == 2
+    assert entry_point(plus_one, "mac")(1) == 2

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.interface import DEATHS
+from roambus.bridge.backend import DEATHS
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send, total, with_mac

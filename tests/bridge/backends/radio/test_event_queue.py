@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import engine
-from roambus.bridge.backends.radio.state import RUN
+from roambus.bridge.backends.radio.state import run_of
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
 
@@ -36,7 +36,7 @@ TIMES = st.lists(st.integers(min_value=0, max_value=20), max_size=60)
 def popped(times: list[int], held: int) -> list[int]:
     """The order in which events of those times come out."""
     events = np.zeros((len(times) + 1, 2), np.int64)
-    order: list[int] = drain(np.array(times, np.int64), events, np.zeros(1, RUN), held).tolist()
+    order: list[int] = drain(np.array(times, np.int64), events, run_of(), held).tolist()
     return order
 
 

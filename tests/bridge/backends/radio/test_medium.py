@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference_scenarios import CC2420, MAC
-from roambus.bridge.backends.interface import Totals
+from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mac import PoissonSources

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.bridge.backends.interface import Transmission
+from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.temporal_model import Layer, TemporalModel

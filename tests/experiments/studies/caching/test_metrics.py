@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from roambus.experiments.studies.caching import metrics as c
-from roambus.python_protocol.actions import ANSWER, ATTACH, CACHE, DELIVER, DETACH, FORGET, MOVE, PUBLISH
+from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
+from roambus.python_protocol.vocabulary import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
 from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import Row, measured, write_trace
 

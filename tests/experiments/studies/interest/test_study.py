@@ -128,7 +128,7 @@ def test_the_sweep_has_every_cell_with_every_agent() -> None:
     (sweep,) = STUDY.sweeps
     points = {(point.agent.label, point.axes): point.variables for point in expand(sweep.asked)}
     agents = {agent for agent, _ in points}
-    assert {"flooding", "gossip", "gossip-repair", "mft-lean", "mft-tuned", "aodv-tuned"} == agents
+    assert {"flooding", "gossip", "gossip-repair", "mft-lean", "mft", "aodv-derived"} == agents
     assert len(points) == len(agents) * 4 * 2 * 3
     assert {variables["frame_limit"] for variables in points.values()} == {127}
     rates = {float(str(v["publishers"])) / float(str(v["publish_interval"])) for v in points.values()}
@@ -145,9 +145,9 @@ def everywhere(change: Change) -> Measurements:
     rows = []
     for agent, place, seed in itertools.product(sweep.asked.agents, itertools.product(*values), range(3)):
         at = dict(zip((axis.name for axis in sweep.asked.axes), place, strict=True))
-        late = (agent.label == "flooding" and at["rate"] == "10") or agent.label == "aodv-tuned"
+        late = (agent.label == "flooding" and at["rate"] == "10") or agent.label == "aodv-derived"
         rate = change(agent.label, at) or (0.5 if late else 0.999)
-        bytes_sent = {"mft-tuned": 9000.0, "mft-lean": 1000.0}.get(agent.label, 3000.0)
+        bytes_sent = {"mft": 9000.0, "mft-lean": 1000.0}.get(agent.label, 3000.0)
         rows.append(
             {
                 "agent": agent.label,
@@ -186,12 +186,12 @@ def test_the_table_says_the_same_as_the_maps() -> None:
 def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> None:
     """With few nodes, so that it is quick: both maps are drawn, and the report has their words and who is told."""
     few: Settings = {"publishers": 2, "subscribers": 4, "brokers": 2, "side": 30, "speed": 2, "rate": 10}
-    agents = ["gossip", "flooding", "aodv-tuned"]
+    agents = ["gossip", "flooding", "aodv-derived"]
     roambus.sweep("interest", agents, settings={**few, "interest": [0.25, 1]}, seeds=2, out=tmp_path, workers=1)
     aggregate(tmp_path)
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert "Who delivers at least 0.99 within a second for the least: bytes on the air" in page
-    assert "AODV, tuned (told the subscribers)" in page
+    assert "AODV, derived constants (told the subscribers)" in page
     for cost in ("air-bytes-per-node", "energy-per-node-mj"):
         drawn = (tmp_path / "figures" / f"interest-map-{cost}.svg").read_text(encoding="utf-8")
         assert all(f">{text}<" in drawn for text in ("1/4", "all", "10 publications a second"))

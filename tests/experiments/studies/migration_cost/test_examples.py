@@ -6,25 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.runs.layout import find_traces
 from roambus.bridge.scenario.definition import Subscription, Workload
 from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.papers.first_approach import FirstApproach, Rep
+from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.papers.resubscribing import Resubscribing
-from roambus.python_protocol.parts.election import Heartbeat
-from roambus.python_protocol.parts.link import LinkAck
 from roambus.python_protocol.vocabulary import SECOND, Role
-from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.aggregation.aggregate import metrics_of
+from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import catalogue as c
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row
 from tests.support.trees import run_on_tree
 
-UPKEEP = ["PUB", "REP", "HEARTBEAT", "ACK"]
 FIGURE_3_1 = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
 """b1 is node 0, and so on; b3 (node 2) goes from b1 to b2 (node 1)."""
 
@@ -40,17 +37,14 @@ def simple_migration(agent: type[Agent]) -> list[Row]:
 def test_the_simple_migration(tmp_path: Path) -> None:
     """Thirteen messages by the first approach (section 3.4), two by MFT-PubSub (4.4), or three SUBs over four links."""
     agents: dict[str, type[Agent]] = {"first": FirstApproach, "mft": MftPubSub, "resubscribing": Resubscribing}
-    files = [write_trace(tmp_path, f"agent={name}/seed=0", simple_migration(each)) for name, each in agents.items()]
-    metrics = compute_metrics(files)
+    for name, agent in agents.items():
+        migrating = [message.message_type for message in agent.migration_messages]
+        write_trace(tmp_path, f"agent={name}/seed=0", simple_migration(agent), migrating=migrating)
+    metrics, _ = metrics_of(tmp_path, list_traces(find_traces(tmp_path))[0])
+    metrics = metrics.set_axis([run.split("/")[0].removeprefix("agent=") for run in metrics.index]).loc[list(agents)]
     assert metrics[c.MIGRATIONS].to_list() == [1, 1, 1]
     assert dict(zip(agents, metrics[c.MESSAGES_PER_MIGRATION], strict=True)) == {
         "first": 13,
         "mft": 2,
         "resubscribing": 12,
     }
-
-
-def test_upkeep_has_the_names_of_its_messages() -> None:
-    """Renaming a message would change what counts as the cost of a migration."""
-    messages: tuple[type[Message], ...] = (Pub, Rep, Heartbeat, LinkAck)
-    assert [message.message_type for message in messages] == UPKEEP

@@ -53,7 +53,7 @@ def test_each_metric_over_size_and_over_subscriptions() -> None:
     names = {metric.replace("_", "-") for metric in METRICS}
     assert set(figures) == {f"{n}-of-{m}-by-{x}" for n in names for m in ("brokers", "clients") for x in AXES}
     for figure in figures.values():
-        assert [series.label for series in figure.series] == ["first approach", "MFT-PubSub"]
+        assert [series.label for series in figure.series] == ["first-approach", "mft"]
         assert figure.logarithmic
 
 

@@ -13,6 +13,7 @@ from roambus.bridge.scenario.plans import FaultKind
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.replicated.scenario import interested_sites
 from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.papers.replicated.sites import Sites, parse_sites
 from roambus.python_protocol.vocabulary import SECOND, Role
 
 
@@ -21,13 +22,16 @@ def scenario_of(seed: int = 0, **variables: int | float | str | bool) -> Scenari
     return parse_scenario(render(find_template("replicated"), {**variables, **run}), Path("run.ini"), TEMPLATES)
 
 
+def sites_of(scenario: Scenario) -> Sites:
+    return parse_sites(scenario.agent_parameters["sites"])
+
+
 def test_each_site_has_three_brokers_a_publisher_and_a_subscriber() -> None:
     """In a tree that is the seed's own."""
     scenario = scenario_of(sites=5)
-    assert scenario.sites is not None
-    assert [len(site.brokers) + len(site.clients) for site in scenario.sites] == [5] * 5
+    assert [len(site.brokers) + len(site.clients) for site in sites_of(scenario)] == [5] * 5
     assert len(scenario.workload.subscriptions) == len(scenario.workload.publications) == 5
-    assert len({scenario_of(seed, sites=9).sites for seed in range(8)}) == 8
+    assert len({sites_of(scenario_of(seed, sites=9)) for seed in range(8)}) == 8
 
 
 def test_more_interest_is_more_sites_not_others() -> None:
@@ -63,7 +67,8 @@ def test_the_sequencer_is_the_leader_of_the_root() -> None:
 
 def test_the_time_out_is_a_parameter_of_the_agent() -> None:
     """Beside those of the sweep."""
-    assert scenario_of(time_out="50ms").agent_parameters == {"order": "total", "time_out": "50ms"}
+    parameters = scenario_of(time_out="50ms").agent_parameters
+    assert {name: parameters[name] for name in ("order", "time_out")} == {"order": "total", "time_out": "50ms"}
 
 
 def test_one_publisher_is_one_publisher() -> None:

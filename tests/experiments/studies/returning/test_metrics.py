@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
-from roambus.python_protocol.actions import ATTACH, DETACH, DROP, REPLAY, STORE
+from roambus.python_protocol.vocabulary import ATTACH, DETACH, DROP, REPLAY, STORE
 from tests.spark.synthetic import Row, deliver, measured, publish
 
 

@@ -13,6 +13,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.returning.scenario import SHORTEST_S, START_S, Returning, returning
 from roambus.experiments.templates.render import Values, find_template, render
 from roambus.python_protocol.events import Attach, Detach
+from roambus.python_protocol.papers.replicated.sites import parse_sites
 from roambus.python_protocol.vocabulary import MILLISECOND
 
 UNTIL = 120.0
@@ -101,11 +102,12 @@ def test_absences_in_place_name_no_broker() -> None:
 def test_sites_stand_for_brokers() -> None:
     """Three of them each, in the same tree, with the clients that are there at first."""
     plan = drawn()
-    sites = dict(re.findall(r"s(\d+)(?: < s\d+)?: \d+\.\.\d+ ?\|? ?([\d ]*)", plan.sites()))
-    assert {int(client): int(site) for site, clients in sites.items() for client in clients.split()} == dict(
+    sites = parse_sites(plan.sites())
+    assert {client: number for number, site in enumerate(sites) for client in site.clients} == dict(
         enumerate(plan.homes)
     )
-    assert f"s1 < s{plan.parents[1]}: 15..17" in plan.sites()
+    assert {child: site.parent for child, site in enumerate(sites) if site.parent is not None} == plan.parents
+    assert sites[1].brokers == (15, 16, 17)
 
 
 def test_attach_follows_detach() -> None:

@@ -48,7 +48,7 @@ def test_each_metric_over_the_length_of_absences() -> None:
     assert set(figures) == {f"{name}-{way}" for name in names for way in ("announced", "unannounced")} | missed
     messages = figures["messages-unannounced"]
     assert messages.title == "Messages: who leaves does not say so, stays of 10 s"
-    assert [series.label for series in messages.series] == ["caching, large caches", "MFT-PubSub"]
+    assert [series.label for series in messages.series] == ["caching-large", "mft"]
     assert (messages.x_values, messages.series[0].mean) == (("2", "8"), (2.5, 8.5))
 
 
@@ -56,8 +56,8 @@ def test_the_table_has_a_row_an_agent_for_each_way_to_leave() -> None:
     """At absences of 8 s; empty where nothing was measured."""
     lines = [line for line in returning_tables(measured())[TABLE_FILE].splitlines() if line]
     assert lines[0] == "## Who leaves does not say so: absences of 8 s, stays of 10 s"
-    assert lines[3].startswith("| caching, large caches | 8.50 ± 6.35 |")
+    assert lines[3].startswith("| caching-large | 8.50 ± 6.35 |")
     assert lines[3].endswith("|  |  |")
     assert lines[5] == "## Who leaves says so: absences of 8 s, stays of 10 s"
-    assert lines[9].startswith("| MFT-PubSub | 8.50 ± 6.35 |")
+    assert lines[9].startswith("| mft | 8.50 ± 6.35 |")
     assert lines[9].endswith("| 1.000 ± 0.000 | 0.500 ± 0.000 |")

@@ -9,8 +9,9 @@ import pytest
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import measurements
+from roambus.python_protocol.papers.skip_ring.messages import OVERLAY
 from roambus.python_protocol.vocabulary import SECOND
-from tests.python_protocol.skip_ring.network import run
+from tests.python_protocol.papers.skip_ring.network import run
 from tests.spark.synthetic import Row, measured
 
 
@@ -65,7 +66,7 @@ def test_all_have_everything_when_the_last_has_it() -> None:
 
 def edge(time_s: float, node: int, state: str) -> Row:
     """A row of its label and edges: number, label, left, right, ring."""
-    return row(time_s, node, schema.OVERLAY, f"{state} - 1")
+    return row(time_s, node, OVERLAY, f"{state} - 1")
 
 
 DOUBLED = [
@@ -74,7 +75,7 @@ DOUBLED = [
     *(*subscribed(3, at=10.0), *subscribed(4, at=20.0)),
     # The first and the second join concern both. A shortcut, or the same neighbours again, concern nobody.
     *(edge(11.0, 1, "2 0 - 3 2"), edge(12.0, 2, "2 1 3 - 1")),
-    row(12.5, 2, schema.OVERLAY, "3 1 3 - 1 0:1 1"),
+    row(12.5, 2, OVERLAY, "3 1 3 - 1 0:1 1"),
     *(edge(20.5, 1, "3 0 - 3 4"), edge(20.5, 2, "4 1 3 4 -")),
     edge(20.5, 3, "1 01 1 2 -"),
 ]
@@ -129,7 +130,7 @@ def crashed() -> list[dict[str, Any]]:
 
 def test_those_left_make_the_skip_ring_of_as_many(crashed: list[dict[str, Any]]) -> None:
     """A row of one that has crashed counts for nothing, a false edge of one that has not does."""
-    last = max(one["time_s"] for one in crashed if one["event"] == schema.OVERLAY and one["node"] not in {2, 5})
+    last = max(one["time_s"] for one in crashed if one["event"] == OVERLAY and one["node"] not in {2, 5})
     found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 2, "99 0 4 4 -")])
     assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (1, pytest.approx(last - 20))
     found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 1, "99 0 4 4 -")])

@@ -10,8 +10,9 @@ from roambus.bridge.scenario.definition import Command
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.papers.skip_ring.messages import OVERLAY, SERVE
 from roambus.python_protocol.vocabulary import SECOND
-from tests.python_protocol.skip_ring.network import ANY_TOPIC, published, run
+from tests.python_protocol.papers.skip_ring.network import ANY_TOPIC, published, run
 from tests.spark.synthetic import measured
 from tests.support.runs import Row
 
@@ -41,7 +42,7 @@ def converging(rows: list[Row]) -> list[float | None]:
 
 def test_a_run_converges_if_its_last_state_is_the_definition_for_ten_rounds(rows: list[Row]) -> None:
     """Then the last change counts; one false edge, or a change at the end, is no convergence."""
-    last = max(place for place, row in enumerate(rows) if row["event"] == schema.OVERLAY)
+    last = max(place for place, row in enumerate(rows) if row["event"] == OVERLAY)
     assert converging(rows) == [1, rows[last]["time_s"]]
     number, label, left, *others = rows[last]["detail"].split(" ")
     right = str(1 + int(others[0] == "1"))
@@ -59,7 +60,7 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
     found: Found, rows: list[Row]
 ) -> None:
     """A round a second."""
-    changed = max(row["time_s"] for row in rows if row["event"] == schema.OVERLAY and row["time_s"] < 20)
+    changed = max(row["time_s"] for row in rows if row["event"] == OVERLAY and row["time_s"] < 20)
     window = [row for row in rows if row["event"] == schema.SEND and changed < row["time_s"] < 20]
     requests = sum(row["message_type"] == "GetConfiguration" for row in window)
     sent = sum(row["message_type"] != "SetData" for row in window)
@@ -70,7 +71,7 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
 
 def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(found: Found, rows: list[Row]) -> None:
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
-    served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == schema.SERVE}
+    served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == SERVE}
     sent = [row["time_s"] for row in since(rows) if row["event"] == schema.SEND and row["node"] == 0]
     leaving = sum((time, "Unsubscribe") in served for time in sent)
     usual = found[m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.claims import Part, Side, Verdict, format_claims, judge, make_part
+from roambus.experiments.claims import Bound, Part, Side, Verdict, format_claims, judge, make_part
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import SweepResults
 from roambus.spark.aggregation.aggregate import mean_points
@@ -162,7 +162,7 @@ def test_verdict(parts: list[Part], verdict: Verdict) -> None:
 
 def test_many_contrary_parts_need_more_evidence() -> None:
     """A contrary p of 0.03 refutes a claim of one part, not one of four: Holm's correction."""
-    contrary = Part("x", Side.ABOVE, 0.0, -1.0, 0.9, 5, 0.03)
-    supporting = Part("x", Side.ABOVE, 0.0, 1.0, 0.1, 5, 0.001)
+    contrary = Part("x", Bound(Side.ABOVE), -1.0, 0.9, 5, 0.03)
+    supporting = Part("x", Bound(Side.ABOVE), 1.0, 0.1, 5, 0.001)
     assert judge([contrary]) is Verdict.DOES_NOT_HOLD
     assert judge([contrary, supporting, supporting, supporting]) is Verdict.NOT_SIGNIFICANT

@@ -1,0 +1,300 @@
+"""The code that a name stands for: its import, its files, and a hash of what it does.
+
+`code_hash` identifies everything that a run, an agent or a metric executes. It starts at some files and follows their
+imports by name, without running anything, to each module of roambus and of the user's own project; installed libraries
+such as NumPy are left out. It hashes syntax trees less the parts that only people read: comments, formatting,
+docstrings, and the meanings of parameters and keys. So a finished sweep is not repeated for a corrected docstring, and
+is for a changed helper.
+
+Modules of the user's are also looked for in the working folder, as with `python -m`, but after everything that is
+installed: a user's `random.py` must not replace the one that libraries import.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from hashlib import sha256
+from itertools import dropwhile, takewhile
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from roambus.bridge.entry_points import DISTRIBUTION as PACKAGE
+from roambus.bridge.entry_points import find_module
+from roambus.bridge.errors import UserError
+from roambus.bridge.process import is_raised
+
+_CODE = Path(__file__).resolve().parents[1]
+"""The folder whose subfolders are the parts of the package, in a checkout and in a wheel."""
+PARTS = {f"{PACKAGE}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
+"""The parts of roambus whose modules are followed, with their folders."""
+PACKAGE_FOLDER = Path(str(sys.modules[PACKAGE].__file__)).parent
+"""The folder of the package; in a checkout it holds links to the parts."""
+_FACE = PACKAGE_FOLDER / "__init__.py"
+MEANINGS = {"doc", "source", "help", "meaning"}
+"""The arguments of a declaration that say what it means."""
+DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
+"""The functions that declare something, and how many of their arguments without a name come before a meaning."""
+
+
+# Imports
+
+
+def import_module(what: str, name: str) -> ModuleType:
+    """Import the module of that name, also from the working folder; `what` begins the message of a UserError."""
+    _look_in_working_folder()
+    return import_installed(what, name)
+
+
+def import_installed(what: str, name: str) -> ModuleType:
+    """Import the module of that name from Python's own search path; `what` begins the message of a UserError."""
+    with _errors_of_import(what):
+        return importlib.import_module(name)
+
+
+def import_file(what: str, path: Path) -> ModuleType:
+    """Import the module in this file; `what` begins the message of a UserError."""
+    if not path.is_file():
+        raise UserError(f"{what}: there is no file {path}")
+    stem = path.stem.replace(".", "_")  # with a dot it would count as a module of a package
+    name = f"file_{stem}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise UserError(f"{what}: {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up while it is being imported
+    _look_in_working_folder()
+    try:
+        with _errors_of_import(what):
+            spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _look_in_working_folder() -> None:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+@contextmanager
+def _errors_of_import(what: str) -> Iterator[None]:
+    """Make a UserError, with the user's own line, of every error but Ctrl-C."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+            raise
+        problem = f"{_place(error)}{type(error).__name__}: {error}"
+        if isinstance(error, SyntaxError):
+            problem = f"{error.filename}:{error.lineno}: {error.msg}"
+        raise UserError(f"{what} cannot be imported: {problem}") from error
+
+
+def _place(error: BaseException) -> str:
+    """The user's last line in the traceback before it enters roambus."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    blamed = list(takewhile(_is_users, dropwhile(lambda frame: not _is_users(frame), frames))) or frames
+    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
+
+
+def _is_users(frame: traceback.FrameSummary) -> bool:
+    return not is_own_file(Path(frame.filename))
+
+
+def is_own_file(file: Path) -> bool:
+    """Whether a file is one of roambus."""
+    return any(map(file.resolve().is_relative_to, (PACKAGE_FOLDER.resolve(), *PARTS.values())))
+
+
+# Files
+
+
+def module_files(module: str, file: Path) -> list[Path]:
+    """The files that a class in `file` is written in: that file, or the whole of a package that is not roambus'."""
+    if "." in module and not module.startswith(f"{PACKAGE}."):
+        return sorted(file.parent.rglob("*.py"))
+    return [file]
+
+
+def find_files(module: str) -> Sequence[Path]:
+    """The files of a package, or those of a module by `module_files`, without running any; none if there is none."""
+    file = find_source(module)
+    if file is None:
+        return ()
+    return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else module_files(module, file)
+
+
+def find_source(module: str) -> Path | None:
+    """The source file of a module, found without running any; None if there is none."""
+    spec = find_module(module)
+    if spec is None or not spec.origin or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
+        return None
+    return Path(spec.origin).resolve()
+
+
+def project_files(starts: Iterable[Path]) -> set[Path]:
+    """These files, and those that they import of roambus and of their own project."""
+    found: set[Path] = set()
+    waiting = [start.resolve() for start in starts]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imported_files(file)
+    return found
+
+
+def is_installed(file: Path) -> bool:
+    """Whether a file is roambus', or lies where packages are installed."""
+    places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
+    return any(file.is_relative_to(place) for place in (*PARTS.values(), *places))
+
+
+def _imported_files(file: Path) -> Iterable[Path]:
+    """The files of the same project, or of roambus, to which the imports of a file lead."""
+    if any(map(file.is_relative_to, PARTS.values())):
+        return _imported_of_ours(file)
+    return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]
+
+
+@cache
+def _imported_of_ours(file: Path) -> frozenset[Path]:
+    """Roambus' own files are read once: a process runs the code that it has imported."""
+    return frozenset(one for name in _our_code(file).imports if (one := _file_of(name, file)) is not None)
+
+
+def _file_of(module: str, importer: Path) -> Path | None:
+    """The file of a module that belongs to roambus or to the importer's project; leading dots are relative to it."""
+    if module.startswith("."):
+        name = module.lstrip(".")
+        folder = importer.parents[len(module) - len(name) - 1]
+        return _in_folder(folder, name.split(".") if name else [])
+    if module.partition(".")[0] == PACKAGE:
+        return _file_of_ours(module)
+    if is_installed(importer) and not any(folder.name == module.partition(".")[0] for folder in importer.parents):
+        return None
+    file = find_source(module)
+    return file if file is not None and (not is_installed(file) or is_installed(importer)) else None
+
+
+@cache
+def _file_of_ours(module: str) -> Path | None:
+    for part, folder in PARTS.items():
+        if f"{module}.".startswith(f"{part}."):
+            return _in_folder(folder, module.removeprefix(part).split(".")[1:])
+    return None
+
+
+def _in_folder(folder: Path, names: Sequence[str]) -> Path | None:
+    path = folder.joinpath(*names)
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+# Hash
+
+
+class Code(NamedTuple):
+    """The hash of what a file does, and the modules that it may import; relative ones begin with dots."""
+
+    hash: bytes
+    imports: frozenset[str]
+
+
+def code_hash(starts: Iterable[Path]) -> bytes:
+    """A hash of these files and of all that they import of roambus and of their own project; raises OSError.
+
+    It depends neither on where the files lie nor on their names.
+    """
+    files = project_files(starts)
+    ours = {file for file in files if any(map(file.is_relative_to, PARTS.values()))}
+    hashes = [_our_code(file).hash for file in ours] + [_code(file.read_bytes()).hash for file in files - ours]
+    return sha256(b"".join(sorted(hashes))).digest()
+
+
+@cache
+def _our_code(file: Path) -> Code:
+    return _code(file.read_bytes())
+
+
+@lru_cache(maxsize=256)
+def _code(source: bytes) -> Code:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):  # whoever imports it gets the message
+        return Code(sha256(source).digest(), frozenset())
+    words: list[str] = []
+    imports: list[ast.AST] = []
+    _describe(tree, words.append, imports.append)
+    names = frozenset(name for node in imports for name in _modules_of(node))
+    return Code(sha256("\0".join(words).encode(errors="surrogatepass")).digest(), names)
+
+
+def _modules_of(node: ast.AST) -> Iterator[str]:
+    """The modules to which an import can lead; from `roambus` itself, those in which its names are defined."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name
+            yield from (origin for _, origin in _names_of_the_face() if alias.name == PACKAGE)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        yield module
+        for alias in node.names:
+            yield f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
+            if module == PACKAGE:
+                yield from (origin for name, origin in _names_of_the_face() if alias.name in (name, "*"))
+
+
+@cache
+def _names_of_the_face() -> tuple[tuple[str, str], ...]:
+    """The names that `roambus` itself offers, each with the module that defines it."""
+    imports = (node for node in ast.walk(ast.parse(_FACE.read_bytes())) if isinstance(node, ast.ImportFrom))
+    return tuple((alias.asname or alias.name, node.module or "") for node in imports for alias in node.names)
+
+
+def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:
+    """Add words for the node and all below it, the same in every version of Python, and its imports.
+
+    New versions add fields to syntax trees; absent and empty ones are left out, so that the hash stays.
+    """
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        add_import(node)
+    add(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == []:
+            continue
+        add(name)
+        for one in _executed(node, name, value) if isinstance(value, list) else (value,):
+            if isinstance(one, ast.AST):
+                _describe(one, add, add_import)
+            else:
+                add(repr(one))
+    add(")")
+
+
+def _executed(node: ast.AST, name: str, values: list[object]) -> list[object]:
+    """The members of a list, less those that are there for people only."""
+    if not isinstance(node, ast.Call):
+        return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of an ast.Attribute, or an ast.Name
+    if (first := DECLARATIONS.get(called)) is None:
+        return values
+    if name == "keywords":
+        return [one for one in values if not (isinstance(one, ast.keyword) and one.arg in MEANINGS)]
+    return values[:first] + [one for one in values[first:] if not _is_text(one)]
+
+
+def _is_text(node: object) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

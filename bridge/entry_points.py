@@ -1,0 +1,61 @@
+"""Entry points: agents, back-ends, metrics, commands and studies, found by name without importing any of them.
+
+The groups are `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
+`roambus.stores`.
+Extensions of roambus register in the same way as other packages. A copy of roambus without the folder of an extension
+still declares its entry points; these are left out, so that the extension is absent and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+DISTRIBUTION = "roambus"
+AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
+COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
+
+
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group; read again where a folder of the search path has changed."""
+    places = (Path(place) for place in sys.path)
+    return _read(group, tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
+
+
+def named(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by their names; of two with one name, the first on the search path."""
+    return {point.name: point for point in reversed(installed(group))}
+
+
+def is_own(point: EntryPoint) -> bool:
+    """Whether the entry point names a module of roambus."""
+    return point.value.startswith(f"{DISTRIBUTION}.")
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(point for point in entry_points(group=group) if not is_own(point) or _exists(point.module))
+
+
+def _exists(module: str) -> bool:
+    """Whether this copy of roambus has the module."""
+    paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
+    return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
+
+
+def find_module(name: str) -> ModuleSpec | None:
+    """Find a module package by package, in the working folder last, without running any of them."""
+    names = name.split(".")
+    try:
+        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
+    except (ImportError, ValueError):
+        return None
+    for depth in range(2, len(names) + 1):
+        if spec is None:
+            return None
+        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
+    return spec

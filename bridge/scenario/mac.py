@@ -1,0 +1,119 @@
+"""The MACs beside TunableMAC, and their keys: IEEE 802.15.4 with the standard's names, units and defaults, and ALOHA.
+
+A settings class names its MAC in `PROTOCOL`, by which the ini chooses it (`MACProtocolName`). All of them have the
+first four fields of ALOHA, for the parts that MACs share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from roambus.bridge.keys import TEXT, WHOLE, key, keys_of
+from roambus.bridge.scenario.radio import (
+    COMMUNICATION,
+    MAC,
+    MAC_KEYS,
+    MOST_BYTES,
+    MOST_FRAMES,
+    ROUTING,
+    MacSettings,
+)
+from roambus.python_protocol.settings import Range, Setting
+
+_BYTES = Range(at_least=0, at_most=MOST_BYTES)
+_EXPONENT = Range(at_least=0, at_most=8)
+
+
+@dataclass(frozen=True, slots=True)
+class Ieee802154Settings:
+    """Unslotted CSMA-CA of IEEE 802.15.4-2006, sections 7.5.1.4 and 7.5.6, with acknowledged unicasts."""
+
+    PROTOCOL: ClassVar[str] = "802.15.4"
+
+    buffer_size: int = key(
+        MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
+    )
+    packet_overhead_bytes: int = key(
+        MAC + "macPacketOverhead", WHOLE, "11", "header and FCS, with short addresses in one PAN", "bytes", _BYTES
+    )
+    max_packet_bytes: int = key(
+        MAC + "macMaxPacketSize", WHOLE, "127", "aMaxPHYPacketSize: longest frame without the PHY's header", "bytes",
+        Range(1, MOST_BYTES),
+    )  # fmt: skip
+    network_overhead_bytes: int = key(
+        ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
+    )
+    min_be: int = key(MAC + "macMinBE", WHOLE, "3", "smallest back-off exponent", within=_EXPONENT)
+    max_be: int = key(MAC + "macMaxBE", WHOLE, "5", "largest back-off exponent", within=_EXPONENT)
+    max_csma_backoffs: int = key(
+        MAC + "macMaxCSMABackoffs", WHOLE, "4", "busy results before a channel access failure, less one",
+        within=Range(0, 5),
+    )  # fmt: skip
+    max_frame_retries: int = key(
+        MAC + "macMaxFrameRetries",
+        WHOLE,
+        "3",
+        "retransmissions of a frame that is not acknowledged",
+        within=Range(0, 7),
+    )
+    ack_wait_symbols: int = key(
+        MAC + "macAckWaitDuration",
+        WHOLE,
+        "54",
+        "how long an acknowledgement is waited for",
+        "symbols",
+        Range(1, 10_000),
+    )
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for exponents in the wrong order."""
+        if self.min_be > self.max_be:
+            raise ValueError(f"macMinBE = {self.min_be} is above macMaxBE = {self.max_be}")
+
+    @property
+    def may_sleep(self) -> bool:
+        """Whether the radio sleeps at all."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AlohaSettings:
+    """Pure ALOHA: a frame is sent when it comes."""
+
+    PROTOCOL: ClassVar[str] = "ALOHA"
+
+    buffer_size: int = key(
+        MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
+    )
+    packet_overhead_bytes: int = key(
+        MAC + "macPacketOverhead", WHOLE, "9", "bytes that the MAC adds to a packet", "bytes", _BYTES
+    )
+    max_packet_bytes: int = key(
+        MAC + "macMaxPacketSize", WHOLE, "0", "longest packet with the MAC's header; 0 means no limit", "bytes", _BYTES
+    )
+    network_overhead_bytes: int = key(
+        ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
+    )
+
+    @property
+    def may_sleep(self) -> bool:
+        """Whether the radio sleeps at all."""
+        return False
+
+
+AnyMac = MacSettings | Ieee802154Settings | AlohaSettings
+
+SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings] | type[AlohaSettings]] = {
+    one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings, AlohaSettings)
+}
+"""The settings of each MAC, by the name that an ini chooses it with."""
+
+PROTOCOL = Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=tuple(SETTINGS))
+
+KEYS: dict[str, tuple[Setting, ...]] = {MacSettings.PROTOCOL: MAC_KEYS} | {
+    name: tuple(key for key in keys_of(one) if key.name.startswith(MAC))
+    for name, one in SETTINGS.items()
+    if one is not MacSettings
+}
+"""The keys of each MAC."""

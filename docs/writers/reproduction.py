@@ -1,0 +1,347 @@
+"""Writes docs/results/reproduction.md and its pictures: the thesis' evaluation, further measurements, and explanations.
+
+python -m docs.writers.reproduction results/thesis results/flooding results/explain-mft --out docs/results
+
+Each folder holds the aggregated results of a sweep that comes with roambus. Results that name no sweep are of the one
+that their folder is called like. Only those of `thesis` must be there; the document says what was not run, and names
+the command that makes each folder again.
+
+Numbers and verdicts come from the results. Explanations come from `reproduction_notes.txt`; each is printed only while
+the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
+more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures; their
+numbers stand in a CSV file beside it.
+
+1. The text around the numbers is a template, `reproduction.md.j2`, which asks a `Gallery` for each picture where it is
+   to stand. So the order of the document is in the template, and what is drawn is here.
+2. A verdict is never written by hand. A note names the verdicts that it explains, and one that came out otherwise
+   takes the note away with it; the claim then stands without an explanation, which is seen.
+3. Sweeps are compared only if their settings are the same. An agent that several of them have counts once.
+4. Costs are ratios of what all nodes of a run sent or used to what was delivered in it, so that they are made run by
+   run and then averaged. A run that delivers nothing has no cost, and is left out.
+5. Each folder has the command that makes it, with all that differs from the sweep of that name: whoever repeats a
+   document that was made with other seeds or speeds gets that one, and not ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import jinja2
+import pandas as pd
+
+from docs.writers.explanations import check_suppositions
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES
+from roambus.experiments.claims import Claim, check
+from roambus.experiments.figures.drawing import draw_panels
+from roambus.experiments.figures.figure import Plan, agent_lines, cut, look_up
+from roambus.experiments.measurements import (
+    Measurements,
+    format_mean,
+    read_measurements,
+    rows_at,
+    sent_table,
+    table_of,
+)
+from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.studies.thesis.claims import (
+    CONFIG,
+    SPEED,
+    THESIS_CLAIMS,
+    THESIS_CONFIG,
+    THESIS_SPEED,
+    check_all,
+    check_further_claims,
+)
+from roambus.experiments.studies.thesis.study import thesis_plans
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import mean_points, replace_file
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Metric, Scale
+
+
+def rerun_command(name: str, measured: Measurements) -> str:
+    """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
+    asked = describe(read_sweep(name))
+    differing = (f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep}))
+    seeds = [f"--seeds {measured.seeds}"] * (measured.seeds != len(asked["seeds"]))
+    return " ".join([f"roambus sweep {name}", *differing, *seeds])
+
+
+def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
+    """What `--set` has to say so that the sweep becomes the one that was run: agents, axes, then fixed values."""
+    if list(done["agents"]) != list(asked["agents"]):
+        yield f"agent={','.join(done['agents'])}"
+    for axis, values in done["axes"].items():
+        there, usual = (",".join(map(str, one)) for one in (values, asked["axes"][axis]))
+        if there != usual:
+            yield f"{axis}={there}"
+    for variable, value in done["set"].items():
+        if value != asked["set"].get(variable):
+            yield f"{variable}={value}"
+
+
+NODES, INTERVAL = "nodes", "interval"
+MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
+COSTS = (
+    Metric(
+        MESSAGES_PER_DELIVERY,
+        "messages per delivery",
+        "Packets that all nodes handed to the network stack, over the pairs delivered.",
+        scale=Scale.LOGARITHMIC,
+    ),
+    Metric(
+        ENERGY_PER_DELIVERY_MJ,
+        "energy per delivery",
+        "Energy that all nodes used in the whole run, over the pairs delivered.",
+        unit="mJ",
+        scale=Scale.LOGARITHMIC,
+    ),
+)
+"""What a delivery costs, computed from the metrics of every run."""
+
+
+def joined(sweeps: Sequence[Measurements]) -> Measurements:
+    """Sweeps over the same axes as one, with the cost of a delivery; an agent counts in the first one that has it.
+
+    Raises UserError if they have different settings: runs of different lengths, say, cannot be compared.
+    """
+    first = sweeps[0].sweep.get("set")
+    for other in sweeps[1:]:
+        if other.sweep.get("set") != first:
+            raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
+    # Sweeps to compare repeat agents: counted twice, the same seeds would make intervals too narrow.
+    agents: dict[str, None] = {}
+    new = []
+    for one in sweeps:
+        new.append(one.runs[~one.runs[AGENT].isin(agents)])
+        agents |= dict.fromkeys(one.agents)
+    runs = pd.concat(new, ignore_index=True)
+    # What all nodes of a run send and use, over what is delivered; nothing where nothing is delivered.
+    delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
+    energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
+    runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
+    oracle = list(dict.fromkeys(agent for one in sweeps for agent in one.oracle_agents))
+    titles = {label: title for one in sweeps for label, title in one.sweep.get(TITLES, {}).items()}
+    sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: oracle, TITLES: titles}
+    known = (*sweeps[0].metrics, *COSTS)
+    return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
+
+
+def plan_by_size(measured: Measurements, metric: str) -> Plan:
+    """The metric over the thesis' sizes at the speed of its figures, with a line for each agent."""
+    speed = cut(measured, SPEED, THESIS_SPEED)
+    return _plan(metric, f" at {speed} m/s", CONFIG, measured, {SPEED: speed})
+
+
+def plan_by_speed(measured: Measurements, metric: str) -> Plan:
+    """The metric over the thesis' speeds at the size of figure 4.5b, with a line for each agent."""
+    config = cut(measured, CONFIG, THESIS_CONFIG)
+    return _plan(metric, f" at {config}", SPEED, measured, {CONFIG: config})
+
+
+def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
+    """A panel of one metric with a line for each agent; `where` says in its title at what place it is cut."""
+    return Plan(metric, measured.heading(metric) + where, metric, x, agent_lines(measured, place))
+
+
+THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
+COMPARED = (THESIS, "aodv-rfc", "flooding")
+"""Sweeps over the thesis' sizes and speeds, with agents of different names."""
+_EXPLAIN = "explain-"
+"""What the names of the sweeps begin with that test why numbers are as they are."""
+_EXPLAINED = (c.DELIVERY_RATE_THESIS, c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.MESSAGES_PER_NODE)
+
+
+class Gallery:
+    """Draws pictures into a folder as the document asks for them, and returns each as Markdown.
+
+    Names of pictures are the document's, and a picture that is drawn again replaces the file of its name.
+    """
+
+    def __init__(self, sweeps: Mapping[str, Measurements], folder: Path) -> None:
+        self._sweeps = sweeps
+        self._folder = folder
+        self._compared = joined([sweeps[name] for name in COMPARED if name in sweeps])
+
+    @property
+    def explaining(self) -> list[str]:
+        """The names of the sweeps that explain, as far as they were run."""
+        return [name for name in self._sweeps if name.startswith(_EXPLAIN)]
+
+    def has(self, sweep: str) -> bool:
+        """Whether a sweep was run."""
+        return sweep in self._sweeps
+
+    def thesis(self, picture: str, *names: str, sweep: str = THESIS) -> str:
+        """Figures of the thesis by their names, such as figure-4.4a."""
+        measured = self._sweeps[sweep]
+        planned = {plan.name: plan for plan in thesis_plans(measured)}
+        return self._show(picture, measured, [planned[name] for name in names if name in planned])
+
+    def compared(self, picture: str, *metrics: str) -> str:
+        """Every protocol over the sizes, with a panel for each metric."""
+        measured = self._compared
+        return self._show(picture, measured, [plan_by_size(measured, metric) for metric in metrics])
+
+    def compared_rates(self, picture: str) -> str:
+        """The delivery rate of all that was wanted, over sizes and over speeds."""
+        measured, metric = self._compared, c.DELIVERY_RATE_ALL
+        return self._show(picture, measured, [plan_by_size(measured, metric), plan_by_speed(measured, metric)])
+
+    def unicast(self, picture: str, *metrics: str) -> str:
+        """Unicast over the number of nodes: a row of panels for each metric, a column for each load.
+
+        The load is the interval in seconds at which each node sends.
+        """
+        measured = joined([self._sweeps[UNICAST]])
+        loads = [(metric, interval) for metric in metrics for interval in measured.values(INTERVAL)]
+        plans = [_plan(m, f", a message every {each} s", NODES, measured, {INTERVAL: each}) for m, each in loads]
+        return self._show(picture, measured, plans)
+
+    def sent(self) -> str:
+        """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
+        measured = self._sweeps[THESIS]
+        place = {SPEED: cut(measured, SPEED, THESIS_SPEED)}
+        runs, points = (rows_at(rows, place) for rows in (measured.runs, measured.points))
+        table = sent_table(Measurements(runs, points, measured.sweep))
+        return self._keep("packets-by-type", "Packets by type", table.headings, table.rows)
+
+    def explained(self, sweep: str) -> str:
+        """The means of a small sweep's points, of the metrics that explanations are about."""
+        table = table_of(self._sweeps[sweep], _EXPLAINED)
+        return self._keep(sweep, sweep, table.headings, table.rows)
+
+    def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
+        """The picture in Markdown, with a link to its numbers."""
+        drawn = [figure for plan in plans if (figure := look_up(measured, plan)).series]
+        draw_panels(drawn, self._folder / f"{picture}.png")
+        rows = [
+            (figure.title, series.label, f"{figure.x_title} {x}", format_mean(mean, low, high))
+            for figure in drawn
+            for series in figure.series
+            for x, mean, low, high in zip(series.x, series.mean, series.low, series.high, strict=True)
+        ]
+        numbers = self._keep(picture, "Numbers", ("figure", "line", "x", "mean"), rows)
+        alternative = "; ".join(figure.title for figure in drawn)
+        return f"![{alternative}]({self._folder.name}/{picture}.png)\n\n{numbers}"
+
+    def _keep(self, name: str, label: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+        """Write a table beside the pictures; return a link to it in Markdown."""
+        with (self._folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([head, *rows])
+        return f"[{label}]({self._folder.name}/{name}.csv)"
+
+
+DOCUMENT, PICTURES = "reproduction.md", "reproduction"
+_TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.txt"))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text written by hand, below the first of the claims whose verdicts it explains."""
+
+    verdicts: Mapping[str, str]
+    text: str
+
+    def stands(self, verdicts: Mapping[str, str]) -> bool:
+        """Whether all of these verdicts are still the ones that were explained."""
+        return self.verdicts.items() <= verdicts.items()
+
+
+def write_reproduction(results: Sequence[Path], out: Path) -> Path:
+    """Writes OUT/reproduction.md and its pictures; returns it. Raises UserError, OSError."""
+    sweeps = _read_sweeps(results)
+    folder = out / PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    text = template.render(_content(sweeps, Gallery(sweeps, folder)))
+    replace_file(out / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
+    return out / DOCUMENT
+
+
+def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
+    """What was measured by the names of the sweeps; raises UserError for any other sweep, and without the thesis'."""
+    known = shipped_files(SWEEP_SUFFIX)
+    sweeps = {}
+    for folder in results:
+        measured = read_measurements(folder)
+        name = measured.sweep.get(SWEEP, folder.name)
+        if name not in known:
+            raise UserError(f"{folder}: {unknown('sweep', name, known)}")
+        sweeps[name] = measured
+    if THESIS not in sweeps:
+        raise UserError("results/thesis is missing: run `roambus reproduce thesis`, and give its folder, too")
+    return sweeps
+
+
+def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
+    """What the template is rendered from. Notes can explain claims and suppositions together, so all are labelled."""
+    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
+    further = _labelled("", check_further_claims(sweeps[THESIS]))
+    suppositions = _labelled("S", check_suppositions(sweeps))
+    return {
+        "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
+        "claims": claims,
+        "further": further,
+        "suppositions": suppositions,
+        "bare": _labelled("", check_all(sweeps[BARE])) if BARE in sweeps else {},
+        "notes": _standing_notes({**claims, **further, **suppositions}),
+        "gallery": gallery,
+    }
+
+
+def read_notes(text: str) -> list[Note]:
+    """The notes below headings such as `## 9: does not hold; S1: holds`, which say what each explains."""
+    sections = (section.partition("\n") for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
+    return [
+        Note(dict(tuple(entry.split(": ")) for entry in heading.split("; ")), body.strip())
+        for heading, _, body in sections
+    ]
+
+
+def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:
+    """The claims by the labels that notes have for them, such as 9, or S1 for a supposition."""
+    return {f"{prefix}{claim.number}": claim for claim in claims}
+
+
+def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
+    """The notes that explain the verdicts that there are, by the label of the claim below which they stand."""
+    verdicts = {label: claim.verdict.value for label, claim in claims.items()}
+    standing: dict[str, list[str]] = {label: [] for label in claims}
+    for note in read_notes(NOTES.read_text(encoding="utf-8")):
+        if note.stands(verdicts):
+            standing[next(iter(note.verdicts))].append(note.text)
+    return standing
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the document; returns the exit code."""
+    parser = argparse.ArgumentParser("python -m docs.writers.reproduction", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps that come with roambus")
+    parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where the document goes [docs/results]")
+    options = parser.parse_args(arguments)
+    try:
+        click.echo(write_reproduction(options.results, options.out))
+    except RoambusError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except OSError as error:
+        click.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        return UserError.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""The agents, metrics, axes and values of results, by their names.
+
+A name that the results lack is an error that lists the names there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, LACKING, MEASURE
+from roambus.experiments.measurements import Measurements
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import METRIC
+from roambus.spark.metrics.catalogue import MAIN_METRICS, METRICS
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
+
+Where = Mapping[str, Sequence[str]]
+"""The values that axes are narrowed to, as texts."""
+
+
+def titles(measured: Measurements) -> dict[str, str]:
+    """The titles of what can be compared, by name; message types that a terminal could not show are left out."""
+    return {metric.column: metric.axis_title for metric in measured.comparable() if metric.column.isprintable()}
+
+
+def check_metric(measured: Measurements, metric: str) -> None:
+    """Raises UserError unless these runs have that metric."""
+    known = titles(measured)
+    if metric not in known:
+        own = [file for file in measured.sweep.get(MEASURE, ()) if not measured.metrics[len(METRICS) :]]
+        hint = f"; the sweep's own metrics need {' '.join(f'--measure {file}' for file in own)}" if own else ""
+        raise UserError(unknown("metric", metric, known, "roambus list metrics") + hint)
+    if metric not in set(measured.points[METRIC]):
+        raise UserError(f"none of these runs has {metric} ({known[metric]})")
+
+
+def main_metrics(measured: Measurements) -> list[str]:
+    """The main metrics that these runs have; raises UserError if there is none."""
+    present = set(measured.points[METRIC])
+    chosen = [metric for metric in MAIN_METRICS if metric in present]
+    if not chosen:
+        raise UserError(f"these runs have none of {', '.join(MAIN_METRICS)}: choose a metric")
+    return chosen
+
+
+def find_axis(measured: Measurements, axis: str | None) -> str:
+    """The axis of that name, or the first with more than one value, or else the agents. Raises UserError."""
+    axes = measured.axes
+    if axis is None:
+        return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
+    if axis not in (*axes, AGENT):
+        raise UserError(unknown("axis", axis, dict.fromkeys([*axes, AGENT])))
+    return axis
+
+
+def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measurements:
+    """The runs of these agents, in this order, at these values; raises UserError if there is none.
+
+    Without any name all agents are meant.
+    """
+    for agent in agents:
+        _choose("agent", agent, measured.agents)
+    places = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
+    places[AGENT] = list(dict.fromkeys(agents)) or measured.agents
+    runs, points = (_at(table, places) for table in (measured.runs, measured.points))
+    if runs.empty:
+        wanted = ", ".join(f"{axis} {' or '.join(values)}" for axis, values in places.items())
+        raise UserError(f"there is no run of {wanted}")
+    return replace(measured, runs=runs, points=points, sweep={**measured.sweep, "agents": dict.fromkeys(places[AGENT])})
+
+
+def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
+    """The values of an axis as the results have them; raises UserError for an axis or a value that they lack."""
+    if axis not in measured.axes:
+        raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
+    known = measured.values(axis)
+    lacking = [LACKING] if LACKING in known else []  # an agent without the parameter is the same at each value
+    return list(dict.fromkeys([*(_choose(f"value of {axis}", value, known) for value in wanted), *lacking]))
+
+
+def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
+    """The name itself, or a name that is the same number: 2.0 finds 2."""
+    if wanted in known:
+        return wanted
+    number = as_number(wanted)
+    chosen = next((name for name in known if number is not None and as_number(name) == number), None)
+    if chosen is None:
+        raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
+    return chosen
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is; None for any other text."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows whose agents and axes have one of the values; what is not named may have any."""
+    for column, values in places.items():
+        table = table[table[column].isin(values)]
+    return table

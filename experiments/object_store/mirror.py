@@ -1,0 +1,254 @@
+"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and how both are synchronised.
+
+An object store can neither rename nor append: an object is put there whole, or not at all. So runs are made, and
+results are read, in a mirror, which is a folder on this machine. The rules:
+
+- What is at the address is fetched when a command begins. What is new or changed in the mirror is published as soon as
+  it is whole: a run when it ends, everything else when the command ends.
+- The trace of a run is published last, for it is what makes a run complete; a run that is made again loses its old
+  trace at the address first. So whoever looks at the address at any moment, and after a kill at any moment, finds
+  complete runs alone.
+- A published file has the same size and time on both sides, by which a change is known: to compare contents one would
+  have to fetch them.
+- Nothing at the address is removed but what an earlier attempt at a run has left. Two sweeps at one time may share an
+  address if they make different runs of one description, as the tasks of a job array do.
+- Names at an address are somebody else's: one that would lead out of the mirror, or is hidden, is left alone.
+
+Arrow's file systems are used, which come with it: S3 and whatever speaks it, Google Cloud Storage, Azure and HDFS.
+Credentials are found where the store's own programs look for them, such as in AWS_ACCESS_KEY_ID or ~/.aws; they are
+never a part of an address.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyarrow import ArrowException
+from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
+
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.files import UnfinishedFile
+from roambus.bridge.runs.layout import TRACE_FILE
+
+SCHEMES = ("s3", "gs", "abfs", "hdfs")
+MIRRORS = "mirrors"
+MOST_OBJECTS = 1_000_000
+"""More files than any sweep leaves."""
+_CONNECTIONS = 8
+"""How many files are on their way at once: what takes the time is waiting for the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A folder on a store; `url` has no slash at its end."""
+
+    url: str
+    files: FileSystem
+    path: str
+
+    @classmethod
+    def read(cls, text: str) -> Address:
+        """The address that a text is; raises UserError for one that is none, or of a store that nobody here knows."""
+        url = text.rstrip("/")
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise UserError(f"{url}: {error}") from None
+        if parts.scheme not in SCHEMES:
+            raise UserError(f"{text}: results can lie in a folder or on a store: {'://, '.join(SCHEMES)}://")
+        if parts.password or parts.username:
+            raise UserError(f"{parts.scheme}://...: leave credentials out: they come from the environment")
+        if not parts.netloc or not parts.path.strip("/"):
+            raise UserError(f"{text}: name a bucket and a folder in it, such as {parts.scheme}://bucket/thesis")
+        try:
+            files, path = FileSystem.from_uri(url)
+        except (ArrowException, OSError, ValueError) as error:
+            raise UserError(f"{text}: {_first_line(error)}") from None
+        return cls(url, files, path.rstrip("/"))
+
+    @property
+    def mirror(self) -> Path:
+        """The folder in the user's cache in which the mirror lies."""
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        # Two servers can have buckets of one name, and only the environment says which server it is.
+        known = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {self.url}"
+        name = f"{self.path.rpartition('/')[2]}-{sha256(known.encode()).hexdigest()[:16]}"
+        return caches / "roambus" / MIRRORS / name
+
+
+class StorageError(RoambusError):
+    """The store cannot be reached, or refuses a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file at an address, below which it has this name; `modified_ns` is the time by the store's clock."""
+
+    name: PurePosixPath
+    size: int
+    modified_ns: int
+
+
+def listed(address: Address) -> dict[PurePosixPath, Stored]:
+    """The files at an address; none if there is nothing there. Raises StorageError, UserError."""
+    selector = FileSelector(address.path, allow_not_found=True, recursive=True)
+    with _told(address):
+        found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
+    if len(found) > MOST_OBJECTS:
+        raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: these are not results")
+    return {stored.name: stored for one in found if (stored := _stored(address, one)) is not None}
+
+
+def _stored(address: Address, info: FileInfo) -> Stored | None:
+    """The file, unless its name would lead out of the mirror or is hidden: somebody else may have chosen it."""
+    parts = info.path[len(address.path) :].strip("/").split("/")
+    if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or len(part) > 255 for part in parts):
+        return None
+    return Stored(PurePosixPath(*parts), int(info.size), int(info.mtime_ns))
+
+
+def get(address: Address, stored: Stored, file: Path) -> None:
+    """Fetches a file, which is whole or absent after a kill at any moment; raises StorageError, OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with UnfinishedFile(file) as unfinished:
+        with _told(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
+            shutil.copyfileobj(stream, unfinished.file)
+        unfinished.finish()
+
+
+def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
+    """Publishes a file in one step: the store has it whole or not at all. Raises StorageError, OSError."""
+    path = f"{address.path}/{name}"
+    content = file.read_bytes()
+    with _told(address), _whole(address, path):
+        with address.files.open_output_stream(path) as stream:
+            stream.write(content)
+        (info,) = address.files.get_file_info([path])
+    if info.size != len(content):
+        raise StorageError(f"{address.url}/{name}: the store has {info.size} of {len(content)} bytes")
+    return Stored(name, int(info.size), int(info.mtime_ns))
+
+
+@contextmanager
+def _whole(address: Address, path: str) -> Iterator[None]:
+    """Removes what an upload that fails may have left: to close its stream could make half an object of it."""
+    try:
+        yield
+    except BaseException:
+        with suppress(ArrowException, OSError):
+            address.files.delete_file(path)
+        raise
+
+
+def remove(address: Address, name: PurePosixPath) -> None:
+    """Removes a file; raises StorageError."""
+    with _told(address):
+        address.files.delete_file(f"{address.path}/{name}")
+
+
+@contextmanager
+def _told(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except (ArrowException, OSError) as error:
+        raise StorageError(f"{address.url}: {' '.join(_first_line(error).split())}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _at_once(do: Callable[[Any], None], these: Iterable[Any]) -> None:
+    """Does it with each of them, some at a time; raises what any of them raises."""
+    with ThreadPoolExecutor(_CONNECTIONS) as connections:
+        list(connections.map(do, these))
+
+
+class Mirror:
+    """The folder of this machine that stands for an address; `fetch` comes first."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.folder = address.mirror
+        self._stored: dict[PurePosixPath, Stored] = {}
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return self.address.url
+
+    def fetch(self) -> int:
+        """Fetches what is new or has changed at the address; returns how many files. Raises StorageError, OSError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._stored = listed(self.address)
+        wanted = [one for one in self._stored.values() if self._is_older(one)]
+        _at_once(self._fetch, wanted)
+        return len(wanted)
+
+    def publish(self, below: Path | None = None) -> int:
+        """Publishes what is new or has changed in the mirror, or in a run's folder; returns how many files.
+
+        What an earlier attempt at that run has left at the address, such as that it failed, is removed there. Raises
+        StorageError, OSError.
+        """
+        names = list(self._names(self.folder if below is None else below))
+        if below is not None:
+            place = PurePosixPath(below.relative_to(self.folder))
+            self._withdraw([one for one in self._stored if one.is_relative_to(place) and one not in names])
+        stats = {name: (self.folder / name).stat() for name in names}
+        known = {name: (stored.size, stored.modified_ns) for name, stored in self._stored.items()}
+        changed = [name for name, own in stats.items() if known.get(name) != (own.st_size, own.st_mtime_ns)]
+        traces = [name for name in changed if name.name == TRACE_FILE]
+        self._withdraw([name for name in traces if name in self._stored])
+        _at_once(self._publish, [name for name in changed if name.name != TRACE_FILE])
+        _at_once(self._publish, traces)
+        return len(changed)
+
+    def _withdraw(self, names: Iterable[PurePosixPath]) -> None:
+        for name in names:
+            remove(self.address, name)
+            del self._stored[name]
+
+    def _names(self, folder: Path) -> Iterator[PurePosixPath]:
+        """The files in a folder of the mirror, without those that are not finished."""
+        for path, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            place = Path(path).relative_to(self.folder)
+            yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
+
+    def _is_older(self, stored: Stored) -> bool:
+        """Whether the mirror lacks the file, or has an older one."""
+        try:
+            own = (self.folder / stored.name).stat()
+        except FileNotFoundError:
+            return True
+        # A file of the mirror that is newer was made here, and is published later: it is not overwritten.
+        newer_ns = own.st_mtime_ns - stored.modified_ns
+        return newer_ns < 0 or (newer_ns == 0 and own.st_size != stored.size)
+
+    def _fetch(self, stored: Stored) -> None:
+        get(self.address, stored, self.folder / stored.name)
+        self._date(stored)
+
+    def _publish(self, name: PurePosixPath) -> None:
+        stored = put(self.address, name, self.folder / name)
+        self._stored[name] = stored
+        self._date(stored)
+
+    def _date(self, stored: Stored) -> None:
+        """Gives the mirror's file the time of the address, so that both are known to be the same."""
+        os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))
+
+
+def open_mirror(text: str) -> Mirror:
+    """Return the mirror of an address; raises UserError."""
+    return Mirror(Address.read(text))

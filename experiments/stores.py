@@ -1,0 +1,47 @@
+"""Results that lie elsewhere: stores by the scheme of their address, such as `s3` in `s3://bucket/thesis`.
+
+A package brings a store by an entry point of the group `roambus.stores`, named after the scheme. The entry point names
+a function that takes the address and returns a `Store`. Runs are made, and results are read, in the store's folder.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Protocol
+
+from roambus.bridge.entry_points import STORES, named
+from roambus.bridge.errors import UserError
+
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")
+
+
+class Store(Protocol):
+    """The folder of this machine that stands for an address; `fetch` comes first."""
+
+    @property
+    def url(self) -> str:
+        """The address."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder on this machine."""
+
+    def fetch(self) -> int:
+        """Fetch new and changed files from the address; return how many. Raises RoambusError, OSError."""
+
+    def publish(self, below: Path | None = None) -> int:
+        """Publish new and changed files, or those of a run's folder; return how many. Raises RoambusError, OSError."""
+
+
+def open_store(text: str) -> Store | None:
+    """Return the store at an address, or None for a text that is none, such as a folder; raises UserError."""
+    scheme = _ADDRESS.match(text)
+    if scheme is None:
+        return None
+    stores = named(STORES)
+    if scheme[1] not in stores:
+        known = f" or on a store: {', '.join(f'{name}://' for name in stores)}" if stores else ""
+        raise UserError(f"{text}: results can lie in a folder{known}")
+    store: Store = stores[scheme[1]].load()(text)
+    return store

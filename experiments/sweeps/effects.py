@@ -1,0 +1,88 @@
+"""Whatever a sweep names has an effect on its runs, or the sweep is refused before its first run.
+
+Two points whose rendered inis and files are equal are an error that names the axis in which they differ: a template
+without `seed-set` would make the same run for every seed, and intervals of ± 0. A variable that is set for all points
+and changes no ini is an error, too, as is a parameter that the template does not pass on to the agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.scenario.definition import Scenario
+from roambus.experiments.sweeps.sweep import Point, Sweep
+from roambus.experiments.templates.render import template_variables
+
+SEED_LINE = "write seed-set = {{ seed }}"
+PARAMETERS_LINE = "write SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}"
+
+Render = Callable[[Point], str]
+
+
+def check_different(sweep: Sweep, planned: Sequence[tuple[Point, RunPlan]]) -> None:
+    """Raise UserError for two points that are the same run, and name the axis in which they differ."""
+    known: dict[object, Point] = {}
+    for point, plan in planned:
+        first = known.setdefault((plan.ini, plan.radio_file, plan.files), point)
+        if first is not point:
+            raise UserError(f"{sweep.template}: {_difference(sweep, first, point)}")
+
+
+def _difference(sweep: Sweep, first: Point, second: Point) -> str:
+    """The axis and the values that make no difference, and what to write in the template."""
+    if first.seed != second.seed:
+        return f"seeds {first.seed} and {second.seed} make the same run: {SEED_LINE}"
+    for (name, one), (_, other) in zip(first.axes, second.axes, strict=True):
+        if one != other:
+            is_parameter = any(axis.owner for axis in sweep.axes if axis.name == name)
+            hint = PARAMETERS_LINE if is_parameter else "remove one of them, or use the variable in the template"
+            return f"axis {name}: {one} and {other} make the same run: {hint}"
+    labels = f"agents {first.agent.label} and {second.agent.label} make the same run"
+    is_parameter = first.agent.parameters != second.agent.parameters
+    return f"{labels}: {PARAMETERS_LINE if is_parameter else 'remove one of them'}"
+
+
+def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
+    """Raise UserError for a parameter that is given and does not reach the agents."""
+    read = [scenario.agent_parameters, *scenario.other_parameters.values()]
+    for name, value in point.agent.parameters:
+        if not any(parameters.get(name) == value for parameters in read):
+            raise UserError(f"{template}: the parameter {name}={value} does not reach the agents: {PARAMETERS_LINE}")
+
+
+def check_used(sweep: Sweep, points: Sequence[Point], render: Render) -> None:
+    """Raise UserError for a variable that is set for all points and changes the ini of none of them."""
+    for name, value in _common(sweep):
+        if all(render(point) == render(_without(point, name)) for point in points):
+            raise UserError(
+                f"{sweep.source}: {name}={value} changes nothing in {sweep.template.name}: the template does not use "
+                f"it with these settings"
+            )
+
+
+def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
+    """The variables with one value for all points; without those that have to be set, or have their default."""
+    declared = template_variables(sweep.template)
+    single = (
+        next(iter(axis.values.values()))
+        for axis in sweep.axes
+        if len(axis.values) == 1 and not (axis.zipped or axis.owner)
+    )
+    given: Mapping[str, object] = {
+        **sweep.fixed,
+        **{name: value for settings in single for name, value in settings.items()},
+    }
+    for name, value in given.items():
+        setting = declared.get(name)
+        if setting is None or setting.default is None:
+            continue
+        if setting.read_given(setting.default) != setting.read_given(value):
+            yield name, value
+
+
+def _without(point: Point, name: str) -> Point:
+    return replace(point, variables={key: value for key, value in point.variables.items() if key != name})

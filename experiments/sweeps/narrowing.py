@@ -1,0 +1,139 @@
+"""Sweeps as the command line changes them: `--set`, `--param` and `--agents` each make another sweep.
+
+`--set NAME=VALUE` replaces the values of an axis, or chooses among named ones. `--agents "mft,./mine.py rate=2"`
+replaces the agents: each is a name, module:Class or file.py[:Class], with its parameters after blanks. A label of the
+sweep means the sweep's own agent with the parameters that it has there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from roambus.bridge.agents import load_agent
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.sweeps.named_settings import find_named
+from roambus.experiments.sweeps.sweep import (
+    EVERY_AGENT,
+    AgentChoice,
+    Sweep,
+    choose,
+    narrow,
+    plain_axis,
+    read_axis,
+    seed_range,
+    validate,
+)
+from roambus.experiments.templates.render import find_variable
+
+_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
+_OPTION = "--agents"
+_PARAMETER_OPTION = "--param"
+
+
+def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
+    """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
+    everybody = sweep.agents
+    for name, text in settings.items():
+        sweep = _override(sweep, name, text)
+    # The agents that are left may all lack the parameter of an axis, which others of the sweep have.
+    validate(dataclasses.replace(sweep, agents=everybody))
+    return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
+
+
+def _override(sweep: Sweep, name: str, text: str) -> Sweep:
+    """One `--set`: of the agents, of an axis, or of a variable, which is looked up in this order."""
+    # Errors do not begin with the place in the file whose value is replaced.
+    option = f"{sweep.source}: --set"
+    if name == AGENT:
+        agents = {choice.label: choice for choice in sweep.agents}
+        chosen = tuple(choose(f"{option} agent", label, agents) for label in text.split(","))
+        return dataclasses.replace(sweep, agents=chosen)
+    if old := next((axis for axis in sweep.axes if axis.name == name), None):
+        if old.zipped:
+            new = narrow(old, text, option)
+        else:
+            variable = find_variable(sweep.template, name, option)
+            new = read_axis(sweep.template, name, variable, text.split(","), option)
+        return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
+    if (named := find_named(sweep.template, name)) is not None:
+        (setting,) = narrow(named, text, option).values.values()
+    else:
+        try:
+            variable = find_variable(sweep.template, name, option)
+        except UserError as error:
+            axes = ", ".join(axis.name for axis in sweep.axes) or "none"
+            raise UserError(f"{error}; its axes are {axes}") from None
+        (setting,) = read_axis(sweep.template, name, variable, [text], option).values.values()
+    return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
+
+
+def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
+    """The sweep with an axis for each `--param`: of all agents that have the parameter, or of one, by its label."""
+    for name, text in settings.items():
+        owner, _, parameter = name.rpartition(".")
+        axis = dataclasses.replace(
+            plain_axis(parameter, text.split(","), f"{_PARAMETER_OPTION} {name}"), owner=owner or EVERY_AGENT
+        )
+        others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
+        sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
+    if settings:
+        validate(sweep)
+    return sweep
+
+
+def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
+    """The sweep with these agents in place of its own: a text as `--agents` takes it, or the words of each agent.
+
+    Raises UserError.
+    """
+    if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
+        raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
+    words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
+    chosen = [_choice(sweep, *one) for one in words]
+    labels = [choice.label for choice in chosen]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(f"{_OPTION}: {label} is there twice")
+    changed = dataclasses.replace(sweep, agents=tuple(chosen))
+    validate(changed)
+    return changed
+
+
+def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
+    """Say which of the chosen agents are the sweep's own with parameters, and not the agents of these names."""
+    for one in chosen.agents:
+        if one in sweep.agents and one.parameters:
+            settings = " ".join(map("=".join, one.parameters))
+            module = load_agent(one.agent)
+            yield (
+                f"{_OPTION} {one.label}: the sweep's own {one.label}, which is {one.agent} with {settings}; "
+                f"{module.__module__}:{module.__qualname__} is the agent with its defaults"
+            )
+
+
+def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
+    # Results call an agent by its name, or by that of its file or class.
+    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
+    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
+    if not settings:
+        return own
+    given = dict(_parameters(name, settings))
+    label = "+".join([own.label, *(label_part(key, value) for key, value in given.items())])
+    return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
+
+
+def label_part(key: str, value: str) -> str:
+    """What a parameter that `--agents` sets adds to the agent's label."""
+    return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
+
+
+def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not (key and equals):
+            raise UserError(f"{_OPTION}: {name} {setting}: write parameters as NAME=VALUE, with blanks between")
+        yield key, value

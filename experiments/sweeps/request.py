@@ -1,0 +1,218 @@
+"""The request of a results folder, `sweep.json`: the study and sweep, template, values, axes, agents and seeds.
+
+Whoever reads the results finds the figures and claims by it. A second sweep into the folder must fit: same template,
+fixed values and names of axes. Then its agents, values and seeds are added.
+
+A sweep locks its folder, reads what is there and checks that it fits, writes the new `sweep.json` whole beside the old
+one, puts it in its place, and unlocks. So two sweeps that start at once see each other, and readers know of every run
+to come. If the first sweep ends without a run, its request is removed again.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.agents import load_agent
+from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile, remove_unfinished
+from roambus.bridge.runs.layout import (
+    AGENTS,
+    AXES,
+    MEASURE,
+    MORE_SEEDS,
+    ORACLE,
+    PARAMETERS,
+    PRECISION,
+    SEEDS,
+    SET,
+    STUDY,
+    SWEEP,
+    SWEEP_FILE,
+    TEMPLATE,
+    TITLES,
+    TRACES,
+    find_traces,
+    read_asked,
+)
+from roambus.bridge.runs.run import errors_named
+from roambus.bridge.trace.parquet import TraceLevel, read_about
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
+from roambus.experiments.sweeps.attempts import locked
+from roambus.experiments.sweeps.measure_files import remember
+from roambus.experiments.sweeps.narrowing import label_part
+from roambus.experiments.sweeps.sweep import Sweep
+from roambus.python_protocol.settings import plain
+
+_NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
+_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES}
+
+
+def describe(sweep: Sweep) -> dict[str, Any]:
+    """The sweep as it is written to `sweep.json`: what few sweeps have is left out where it is not so."""
+    return {
+        STUDY: sweep.study,
+        SWEEP: sweep.name,
+        TEMPLATE: sweep.template.name,
+        SET: dict(sweep.fixed),
+        AXES: {axis.name: list(axis.values) for axis in sweep.axes},
+        AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
+        SEEDS: list(sweep.seeds),
+        **({PARAMETERS: owners} if (owners := _owners(sweep)) else {}),
+        **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
+        **({PRECISION: sweep.precision} if sweep.precision else {}),
+        **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
+        **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
+        **({TITLES: titles} if (titles := {one.label: one.title for one in sweep.agents if one.title}) else {}),
+    }
+
+
+def _oracle(sweep: Sweep) -> list[str]:
+    """The agents that use the scenario's oracle of subscribers."""
+    return [choice.label for choice in sweep.agents if load_agent(choice.agent).oracle_subscribers]
+
+
+def _owners(sweep: Sweep) -> dict[str, list[str]]:
+    """The agents that have the parameter of each axis which is about one."""
+    return {
+        axis.name: [choice.label for choice in sweep.agents if axis.concerns(choice)]
+        for axis in sweep.axes
+        if axis.owner
+    }
+
+
+def command_again(results: Path) -> str:
+    """The command that makes all runs requested in a folder, and no others; complete runs stay.
+
+    A sweep in a file of the user's own is called NAME.toml: where the file lies is not in the results.
+    """
+    asked = read_asked(results)
+    if not asked.keys() >= _NEEDED:
+        return "the same sweep"
+    name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
+    axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
+    options = dict.fromkeys(asked.get(PARAMETERS, {}), "--param")
+    settings = ((options.get(key, "--set"), f"{key}={plain(value)}") for key, value in {**axes, **asked[SET]}.items())
+    words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
+    agents = ",".join(_agent_text(label, *agent) for label, agent in asked[AGENTS].items())
+    seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
+    precision = str(asked.get(PRECISION, "")).split()
+    how = [*precision, *_made_as(results), "--out", str(results)]
+    return shlex.join([*words, "--agents", agents, "--seeds", str(seeds), *how])
+
+
+def _source_again(sweep: str, template: str) -> str:
+    """What `sweep` takes for the sweep of this name; runs that were made one by one are of a template alone."""
+    stem = template.removesuffix(TEMPLATE_SUFFIX)
+    if (sweep or stem) in {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}:
+        return sweep or stem
+    file = f"{sweep}{SWEEP_SUFFIX}"
+    return template if sweep in {"", stem} and not Path(file).is_file() and Path(template).is_file() else file
+
+
+def _made_as(results: Path) -> Iterator[str]:
+    """The options with which a run was made: with others, the runs that are there would be made again."""
+    for trace in find_traces(results):
+        with suppress(UserError):
+            if about := read_about(trace):
+                yield from ("--backend", about.backend)
+                yield from ("--level", about.level) if about.level != TraceLevel.APP.value else ()
+                return
+
+
+def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
+    """The agent as `--agents` takes it: by its label if the sweep has it, else by agent and parameters."""
+    own, *given = label.split("+")
+    chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
+    return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
+
+
+@contextmanager
+def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
+    """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
+
+    It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
+    If everything fails, nothing of it is left.
+    """
+    file = results / SWEEP_FILE
+    created, is_first = not results.exists(), not file.exists()
+    results.mkdir(parents=True, exist_ok=True)
+    with locked(results):
+        remove_unfinished(file)  # of a command that was killed: nobody else writes it now
+        description = describe(sweep)
+        if file.is_file():
+            old = read_asked(results)
+            if old.keys() - _OPTIONAL != _NEEDED:
+                raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
+            _check_fit(old, description, results)
+            description = _merge(old, description)
+        with (
+            _removed_if_empty(results, is_first, created),
+            errors_named(file),
+            UnfinishedFile(file) as unfinished,
+        ):
+            unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
+            unfinished.finish()
+        remember(results, sweep.measure)
+    with _removed_if_empty(results, is_first, created):
+        yield
+
+
+@contextmanager
+def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
+    """Takes away again what is written for the first sweep in the folder; others may rely on what was there before."""
+    try:
+        yield
+    except BaseException:
+        if is_first and not (results / TRACES).exists():
+            with suppress(OSError):
+                (results / SWEEP_FILE).unlink(missing_ok=True)
+                if created:
+                    results.rmdir()
+        raise
+
+
+def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
+    """Raises UserError for another template, other fixed values or other axes: its runs would share places."""
+    names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
+    for kind, there, asked in (
+        (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
+        (SET, _settings(old[SET]), _settings(new[SET])),
+        (AXES, names, wanted),
+    ):
+        if there != asked:
+            raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
+
+
+def _settings(fixed: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={plain(value)}" for name, value in fixed.items()) or "none"
+
+
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What both ask for. The first sweep gives the folder its name and study, and new values come after old ones."""
+    # Earlier requests stay: their runs are there, and would otherwise count as foreign.
+    before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
+    more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
+    precision = new.get(PRECISION, old.get(PRECISION))
+    earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
+    owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
+    titles = {**old.get(TITLES, {}), **new.get(TITLES, {})}
+    measure, oracle = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
+    return {
+        **new,
+        STUDY: old[STUDY],
+        SWEEP: old[SWEEP],
+        AXES: {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()},
+        AGENTS: {**old[AGENTS], **new[AGENTS]},
+        SEEDS: sorted({*old[SEEDS], *new[SEEDS]}),
+        **({PARAMETERS: owners} if owners else {}),
+        **({MORE_SEEDS: more_seeds} if more_seeds else {}),
+        **({PRECISION: precision} if precision else {}),
+        **({MEASURE: measure} if measure else {}),
+        **({ORACLE: oracle} if oracle else {}),
+        **({TITLES: titles} if titles else {}),
+    }

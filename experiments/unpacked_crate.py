@@ -1,0 +1,82 @@
+"""Reads an unpacked RO-Crate, as `roambus crate` packs it.
+
+The crate can be a stranger's: names that lead out of it are refused, files are held against their checksums, and none
+of its code is run here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import file_digest
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from roambus.bridge.errors import UserError
+
+METADATA_FILE = "ro-crate-metadata.json"
+"""The name by which a folder is a crate; the specification gives it."""
+CODE_FOLDER = "code"
+"""The folder of the code in a crate."""
+
+MOST_BYTES = 256 * 2**20
+"""No crate has larger metadata: they are read as a whole, and the file may be a stranger's."""
+
+
+def is_crate(folder: Path) -> bool:
+    """Whether a crate was unpacked in this folder."""
+    return (folder / METADATA_FILE).is_file()
+
+
+def wrong_files(folder: Path) -> Iterator[str]:
+    """A line for each file that is missing, or whose checksum is not what the crate says; raises UserError.
+
+    Files that the crate does not name are none of its business: what it says of the others still holds.
+    """
+    for path, entity in _files(folder):
+        file = folder / path
+        if not file.is_file():
+            yield f"{file}: missing: unpack the crate again"
+            continue
+        with file.open("rb") as opened:
+            digest = file_digest(opened, "sha256").hexdigest()
+        if digest != entity["sha256"]:
+            yield f"{file}: its checksum is not what {METADATA_FILE} says: it was changed since the crate was made"
+
+
+def agent_files(folder: Path) -> dict[str, str]:
+    """The files in the crate by the references that runs have for their agents; raises UserError.
+
+    A reference can name a class behind its file, as in `mine.py:Agent`, and then so does what takes its place.
+    """
+    found = {}
+    for path, entity in _files(folder):
+        if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
+            reference = str(entity.get("name"))
+            found[reference] = f"{folder / path}{''.join(reference.rpartition('.py')[2].partition(':')[1:])}"
+    return found
+
+
+def read_metadata(folder: Path) -> list[dict[str, Any]]:
+    """The entities of a crate; raises UserError for metadata that are none."""
+    file = folder / METADATA_FILE
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB")
+        graph = json.loads(file.read_text(encoding="utf-8"))["@graph"]
+        if isinstance(graph, list) and all(isinstance(entity, dict) for entity in graph):
+            return graph
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
+        raise UserError(f"{file}: this is not an RO-Crate: {error}") from None
+    raise UserError(f"{file}: this is not an RO-Crate: @graph is not a list of entities")
+
+
+def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
+    """The files that have a checksum, with what the crate says of them; raises UserError for a path out of it."""
+    for entity in read_metadata(folder):
+        if isinstance(entity.get("sha256"), str):
+            path = PurePosixPath(unquote(str(entity.get("@id"))))
+            if path.is_absolute() or ".." in path.parts or not path.parts:
+                raise UserError(f"{folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
+            yield path, entity

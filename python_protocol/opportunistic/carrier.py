@@ -1,0 +1,180 @@
+"""A node that carries notifications and delivers those that its filters match.
+
+Nodes find each other by hellos. Two nodes that miss some hellos in a row have parted; the next hello between them
+begins a new encounter. Every node whose filters match is a receiver. Nothing is acknowledged: a notification whose
+frame is lost is requested or offered again after a later hello.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+from typing import NamedTuple
+
+from roambus.python_protocol.agent import Agent, Recent, Subscriptions, on, on_timer
+from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.settings import Parameters, parameter
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
+
+MAX_HOPS = 255
+_HELLO = "hello"
+_REMEMBERED = 4
+"""Identifiers that a node remembers, as a multiple of its buffer."""
+
+
+class CarrierParameters(Parameters):
+    """Parameters that all carriers share."""
+
+    hello_interval: SimTime = parameter(
+        SECOND, unit="s", source="RFC 3561, section 10, HELLO_INTERVAL", above=0, doc="time from one hello to the next"
+    )
+    allowed_hello_loss: int = parameter(
+        2, source="RFC 3561, section 10", at_least=0, doc="hellos in a row that may be missed before a contact ends"
+    )
+    buffer: int = parameter(
+        2000,
+        source="Vahdat and Becker (2000), section 4: from here on a buffer costs no delivery",
+        at_least=1,
+        doc="notifications that a node carries; a full buffer drops the oldest",
+    )
+    told: int = parameter(
+        12,
+        source="IEEE 802.15.4: the number that fits into a frame of 127 bytes after its headers",
+        at_least=1,
+        at_most=255,
+        doc="entries of a list in a hello, a request or an offer; the others take turns",
+    )
+    batch: int = parameter(
+        8,
+        source="reasoned: a quarter of the 32 frames of the MAC's queue",
+        at_least=1,
+        doc="notifications that are sent for one request",
+    )
+
+
+class Named(NamedTuple):
+    """A notification in six bytes."""
+
+    publisher: NodeId
+    high: U16
+    low: U16
+
+    @classmethod
+    def of(cls, identifier: NotificationId) -> Named:
+        """Return the name of a notification."""
+        return cls(identifier.publisher, *divmod(identifier.sequence, 1 << 16))
+
+    @property
+    def id(self) -> NotificationId:
+        """The notification that is named."""
+        return NotificationId(self.publisher, (self.high << 16) + self.low)
+
+
+class Carried(Message, tag=0x06, notation="{notification} copies={copies} for {receivers} hops={hops}"):
+    """A notification that one node hands to another."""
+
+    copies: U8
+    hops: U8
+    receivers: tuple[NodeId, ...]
+    """The subscribers, if the scenario names them."""
+    notification: Notification
+
+
+class Carrier(Agent):
+    """Finds neighbours, carries notifications, and delivers those that its filters match."""
+
+    parameters: CarrierParameters
+
+    def __init__(self, node: NodeId, roles: Role, parameters: CarrierParameters, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.subscriptions = Subscriptions()
+        self._lose_memory()
+
+    def _lose_memory(self) -> None:
+        """Empty the buffer; the filters are in stable storage, because the application subscribes only once."""
+        self._buffer: dict[NotificationId, Carried] = {}
+        self._had = Recent(_REMEMBERED * self.parameters.buffer)
+        self._heard: dict[NodeId, SimTime] = {}
+        self._turn = 0
+
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, __: SimTime) -> None:
+        """Send the first hello at a random time."""
+        self.set_timer(_HELLO, self.random.randrange(self.parameters.hello_interval))
+
+    @on(Crashed)
+    def crash(self, _: Crashed, __: SimTime) -> None:
+        """Lose the buffer."""
+        self._lose_memory()
+
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
+        """Deliver matching notifications from now on."""
+        self.subscriptions.change(event)
+
+    @on(Publish)
+    def publish(self, event: Publish, _: SimTime) -> None:
+        """Carry a notification of the application."""
+        self.note(ROUTE, notification_id=str(event.notification.id), detail=node_list(event.subscribers))
+        self._take(self._first(event), hops=0)
+
+    def _first(self, event: Publish) -> Carried:
+        """Return a notification as its publisher carries it."""
+        return Carried(1, 0, (), event.notification)
+
+    @on_timer(_HELLO)
+    def say_hello(self, _: str, now: SimTime) -> None:
+        """Forget neighbours that have parted, and send a hello."""
+        patience = (self.parameters.allowed_hello_loss + 1) * self.parameters.hello_interval
+        for neighbour in [one for one, heard in self._heard.items() if now - heard > patience]:
+            del self._heard[neighbour]
+            self._part_from(neighbour)
+        self.send(BROADCAST, self._hello(now))
+        jitter = self.random.randrange(self.parameters.hello_interval // 4)
+        self.set_timer(_HELLO, self.parameters.hello_interval - jitter)
+
+    def _hello(self, now: SimTime) -> Message:
+        raise NotImplementedError
+
+    def _part_from(self, neighbour: NodeId) -> None:
+        """Forget everything about an encounter that has ended."""
+
+    def _meet(self, neighbour: NodeId, now: SimTime) -> bool:
+        """Take note of a hello; returns whether it begins an encounter."""
+        is_first = neighbour not in self._heard
+        self._heard[neighbour] = now
+        return is_first
+
+    def _missing(self, names: Iterable[Named]) -> tuple[Named, ...]:
+        """Return the notifications that have never been here."""
+        return tuple(one for one in names if one.id not in self._had)
+
+    def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
+        """Send up to a batch of notifications."""
+        for _, one in zip(range(self.parameters.batch), carried, strict=False):
+            self.send(neighbour, one.replaced(hops=min(one.hops + 1, MAX_HOPS)))
+
+    @on(Carried)
+    def receive(self, carried: Carried, _: NodeId, __: SimTime) -> None:
+        """Take a notification from a neighbour."""
+        self._take(carried, carried.hops)
+
+    def _take(self, carried: Carried, hops: int) -> None:
+        """Deliver and carry a notification that has never been here."""
+        notification = carried.notification
+        if not self._had.add(notification.id):
+            return
+        if self.subscriptions.match(notification):
+            self.deliver(notification, hops)
+        self._carry(carried)
+
+    def _carry(self, carried: Carried) -> None:
+        """Put a notification into the buffer; a full one drops its oldest."""
+        self._buffer[carried.notification.id] = carried
+        if len(self._buffer) > self.parameters.buffer:
+            oldest = next(iter(self._buffer))
+            del self._buffer[oldest]
+            self.note(DROP, notification_id=str(oldest), detail="buffer full")

@@ -1,0 +1,151 @@
+"""Tables of the reference, made from declarations: `roambus show` and `roambus list` print the same facts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from roambus.experiments.inventory import Row, Thing, everything
+from roambus.experiments.listing import first_sentence, summaries
+from roambus.experiments.measurements import markdown_table
+from roambus.spark.metrics.catalogue import METRICS
+
+PACKAGE = Path(__file__).parents[1]
+PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "reference", "testing")
+"""Folders of the package, in the order in which the list of modules has them."""
+
+
+def agents() -> str:
+    """Return the agents with a sentence for each."""
+    return markdown_table(("Agent", "Summary"), [(f"`{name}`", text) for name, text in summaries("agents").items()])
+
+
+def parameters() -> str:
+    """Return the parameters of each agent."""
+    columns = ("name", "default", "takes", "meaning", "source")
+    return _sections("agents", "parameters", ("Parameter", "Default", "Takes", "Meaning", "Source"), columns)
+
+
+def messages() -> str:
+    """Return the messages of each agent with their tags and fields."""
+    return _sections("agents", "messages", ("Message", "Tag", "Fields"), ("name", "tag", "fields"))
+
+
+def _sections(kind: str, table: str, head: Sequence[str], columns: Sequence[str]) -> str:
+    things = [one for one in everything(kind) if one.tables.get(table)]
+    return "\n".join(f"## {one.name}\n\n{one.summary}\n\n{_table(head, columns, one.tables[table])}" for one in things)
+
+
+def templates() -> str:
+    """Return the variables and named settings of each template; variables that all declare alike come last."""
+    found = everything("templates")
+    everywhere = [row for row in _variables(found[0]) if all(row in _variables(one) for one in found)]
+    sections = [part for one in found for part in _template(one, everywhere)]
+    return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
+
+
+def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+    study = template.facts.get("study")
+    yield f"## {template.name}"
+    yield template.summary + (f" The study `{study}` uses it." if study else "")
+    yield _variable_table(row for row in _variables(template) if row not in everywhere)
+    if named := template.tables["named settings"]:
+        yield _table(("Named setting", "Sets"), ("name", "sets"), named)
+
+
+def _variables(template: Thing) -> Sequence[Row]:
+    return template.tables["variables"]
+
+
+def _variable_table(rows: Iterable[Row]) -> str:
+    return _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), rows)
+
+
+def metrics() -> str:
+    """Return the metrics of every run."""
+    rows = [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
+    return markdown_table(("Metric", "Unit", "Meaning"), rows)
+
+
+def study_metrics() -> str:
+    """Return the metrics that studies add."""
+    own = sorted((one for one in everything("metrics") if "study" in one.facts), key=lambda one: one.facts["study"])
+    rows = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in own]
+    return markdown_table(("Study", "Metric", "Unit", "Meaning"), rows)
+
+
+def commands() -> str:
+    """Return the help of each command, as `roambus COMMAND --help` has it."""
+    group = import_module("roambus.command_line").commands  # which imports this module for `roambus docs`
+    with click.Context(group, info_name="roambus", terminal_width=100) as context:
+        return "\n\n".join(_helps(group, context))
+
+
+def _helps(group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
+        with click.Context(command, info_name=name, parent=context, terminal_width=100) as inner:
+            yield f"## {inner.command_path}\n\n```none\n{command.get_help(inner)}\n```"
+            if isinstance(command, click.Group):
+                yield from _helps(command, inner)
+
+
+def signatures() -> str:
+    """Return each public name of the package with its signature and first sentence."""
+    public = import_module("roambus")
+    found = ((name, getattr(public, name)) for name in public.__all__)
+    return "\n\n".join(_signature(name, one) for name, one in found if inspect.isclass(one) or inspect.isfunction(one))
+
+
+def _signature(name: str, one: Any) -> str:
+    kind = "class" if inspect.isclass(one) else "def"
+    methods = [
+        f"    def {member}{_arguments(method)}"
+        for member, method in vars(one).items()
+        if kind == "class" and inspect.isfunction(method) and member[0] != "_"
+    ]
+    code = "\n".join([f"{kind} {name}{_arguments(one)}", *methods])
+    return f"### {name}\n\n{first_sentence(inspect.getdoc(one) or '')}\n\n```python\n{code}\n```"
+
+
+def _arguments(one: Any) -> str:
+    try:
+        return re.sub(r"\broambus\.[\w.]+\.", "", str(inspect.signature(one))).replace("'", "")
+    except ValueError:  # a class that C has made
+        return "(...)"
+
+
+def modules() -> str:
+    """Return each module with the first sentence of its docstring, a section for each folder."""
+    sections = (f"## {part}\n\n{_modules_of(part)}" for part in PARTS)
+    return "\n".join(sections)
+
+
+def _modules_of(part: str) -> str:
+    files = [file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2")]
+    heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
+    rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
+    return markdown_table(("Module", "Subject"), rows)
+
+
+def _table(head: Sequence[str], columns: Sequence[str], rows: Iterable[Row]) -> str:
+    return markdown_table(head, [[_cell(row.get(column, ""), column) for column in columns] for row in rows])
+
+
+def _cell(text: str, column: str) -> str:
+    shown = _escaped(text)
+    return f"`{shown}`" if shown and column in ("name", "default", "sets", "fields") else shown
+
+
+def _escaped(text: str) -> str:
+    """Keep a bar from ending a cell."""
+    return text.replace("|", r"\|")

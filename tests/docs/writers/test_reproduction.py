@@ -1,0 +1,142 @@
+"""The document of the reproduction says what the results say, and shows what it names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from docs.writers.explanations import SUPPOSITIONS
+from docs.writers.reproduction import NOTES, Note, main, read_notes, rerun_command
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.thesis.claims import FIRST
+from tests.docs.writers.test_explanations import measured as explained
+from tests.experiments.measured import measurements, write_measurements
+
+
+def written(folder: Path, name: str, sweep: Measurements) -> str:
+    """Results of the sweep of this name, in a folder that is not called like it."""
+    results = folder / f"results-of-{name}"
+    results.mkdir()
+    write_measurements(replace(sweep, sweep={**sweep.sweep, "sweep": name}), results)
+    return str(results)
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made from made-up results: the thesis' sweep without C8 and C32, and flooding."""
+    tmp_path = tmp_path_factory.mktemp("results")
+    sweeps = {
+        "thesis": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3),
+        "flooding": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3, agents=("flooding",)),
+    }
+    folders = [written(tmp_path, name, sweep) for name, sweep in sweeps.items()]
+    assert main([*folders, "--out", str(tmp_path / "docs")]) == 0
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def document(docs: Path) -> str:
+    return (docs / "reproduction.md").read_text(encoding="utf-8")
+
+
+def test_every_picture_and_table_is_there(document: str, docs: Path) -> None:
+    """Each one that the document links was made, and no other."""
+    named = re.findall(r"\[[^\]]+\]\((reproduction/[^)]+)\)", document)
+    assert "reproduction/figure-4.4.png" in named
+    drawn = {f"reproduction/{path.name}" for path in (docs / "reproduction").iterdir()}
+    assert set(named) == drawn
+
+
+def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
+    """The ten, what else the text says, and the suppositions, of which nothing was run here."""
+    labels = re.findall(r"^- \*\*(S?\d+)\. ", document, re.MULTILINE)
+    assert labels[:16] == [str(number) for number in range(1, 17)]
+    assert labels[16] == "S1"
+    assert (
+        "| 3 | At C32 and 8 m/s AODV delivers more messages, MFT-PubSub the higher rate. | not measured |" in document
+    )
+    assert re.search(r"messages per node, aodv minus mft: -?[\d.]+ ± [\d.]+ \(claimed < 0; 3 seeds", document)
+    assert "  - roambus sweep explain-load was not run" in document
+
+
+def test_tables_hold_what_pictures_show(docs: Path) -> None:
+    """A row for each point of each line, with its interval: flooding stands beside the thesis' two protocols."""
+    table = (docs / "reproduction" / "protocols-cost.csv").read_text(encoding="utf-8")
+    assert table.startswith("figure,line,x,mean\n")
+    assert re.search(
+        r'^Messages per node at 8 m/s,flooding,configuration C16,"?[\d,.]+ \([\d,.]+ to [\d,.]+\)"?$',
+        table,
+        re.MULTILINE,
+    )
+
+
+def test_it_says_what_was_run_and_what_not(document: str) -> None:
+    """By the commands that run just this again."""
+    assert "roambus sweep thesis --set config=C2,C4,C16 --set speed=2,8" in document
+    assert "| thesis | 36, complete | 0 to 2 |" in document
+    assert "Not run: `roambus sweep unicast`" in document
+
+
+def test_commands_are_not_for_the_documents_test(document: str) -> None:
+    """They take hours: no block is marked as one whose commands are run."""
+    assert "```sh" not in document
+
+
+def test_the_thesis_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it there is nothing to reproduce."""
+    folder = written(tmp_path, "flooding", measurements(agents=("flooding",), seeds=2))
+    assert main([folder, "--out", str(tmp_path)]) == 2
+    assert "results/thesis is missing: run `roambus reproduce thesis`" in capsys.readouterr().err
+
+
+def test_results_are_of_a_sweep_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Results that name no sweep, which an earlier version made, are of the one that their folder is called like."""
+    assert main([written(tmp_path, "mine", measurements(seeds=2)), "--out", str(tmp_path)]) == 2
+    assert "unknown sweep 'mine'" in capsys.readouterr().err
+    made = measurements(seeds=2)
+    unnamed = {key: value for key, value in made.sweep.items() if key not in ("study", "sweep")}
+    folder = tmp_path / "thesys"
+    folder.mkdir()
+    write_measurements(replace(made, sweep=unnamed), folder)
+    assert main([str(folder), "--out", str(tmp_path)]) == 2
+    assert "unknown sweep 'thesys': did you mean 'thesis'" in capsys.readouterr().err
+
+
+def test_a_note_stands_only_with_its_verdicts() -> None:
+    """What was written about other numbers is not printed."""
+    note = Note({"9": "does not hold", "S1": "holds"}, "because")
+    assert note.stands({"9": "does not hold", "S1": "holds", "1": "holds"})
+    assert not note.stands({"9": "does not hold", "S1": "not significant"})
+    assert not note.stands({"9": "does not hold"})
+
+
+def test_notes_are_read_by_their_headings() -> None:
+    """Each heading says which verdicts the text below it explains."""
+    assert read_notes("# Notes\n\n## 9: does not hold; S1: holds\n\nOne.\n\nTwo.\n\n## 1: holds\nThree.\n") == [
+        Note({"9": "does not hold", "S1": "holds"}, "One.\n\nTwo."),
+        Note({"1": "holds"}, "Three."),
+    ]
+
+
+def test_the_command_of_a_whole_sweep_is_its_name() -> None:
+    """Whatever was run otherwise is set."""
+    sweep = explained("explain-payload")
+    whole = {"agents": dict.fromkeys(("mft", "aodv")), "axes": {"config": ["C4", "C16"], "payload": [0, 20, 60]}}
+    fixed = {"time_limit": 200, "publish_until": 143, "speed": 8}
+    done = Measurements(sweep.runs, sweep.points, {**whole, "set": fixed})
+    assert rerun_command("explain-payload", done) == "roambus sweep explain-payload"
+    less = Measurements(sweep.runs[sweep.runs["seed"] < 2], sweep.points, {**whole, "set": {**fixed, "speed": 2}})
+    assert rerun_command("explain-payload", less) == "roambus sweep explain-payload --set speed=2 --seeds 2"
+
+
+def test_every_note_is_about_what_is_checked() -> None:
+    """A label that no claim has, or a verdict that there is not, would never be printed."""
+    labels = {*map(str, range(1, FIRST + 6)), *(f"S{number}" for number in range(1, len(SUPPOSITIONS) + 1))}
+    for note in read_notes(NOTES.read_text(encoding="utf-8")):
+        assert set(note.verdicts) <= labels
+        assert set(note.verdicts.values()) <= {verdict.value for verdict in Verdict}
+        assert note.text

@@ -1,0 +1,97 @@
+"""Whatever a sweep names has an effect on its runs, or the sweep is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.listing import names
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis
+from roambus.experiments.sweeps.sweep_file import read_sweep
+
+LINES = {
+    "seed": "seed-set = {{ seed }}",
+    "parameters": "SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}",
+    "side": "SN.field_x = {{ side }}\nSN.field_y = {{ side }}",
+}
+HEAD = """{#- variables
+side = { default = 10, meaning = "Side." }
+pause = { default = 0, meaning = "Not used below." }
+-#}
+[General]
+network = SN
+sim-time-limit = 5s
+{% include "_castalia.ini.j2" %}
+SN.numNodes = 4
+SN.deployment = "uniform"
+SN.node[*].Communication.Radio.RadioParametersFile = "CC2420.txt"
+SN.node[*].Communication.MACProtocolName = "TunableMAC"
+SN.node[*].ApplicationName = "BridgeApplication"
+SN.node[*].Application.agent = {{ agent | quoted }}
+SN.node[*].Application.roles = "publisher subscriber broker"
+SN.node[*].Application.publishInterval = 1s
+"""
+BEACON = AgentChoice("beacon", "beacon")
+
+
+def planned(folder: Path, lacking: str = "", **about: object) -> int:
+    template = folder / "mine.ini.j2"
+    lines = {**LINES, lacking: "SN.field_x = 10\nSN.field_y = 10" if lacking == "side" else ""}
+    template.write_text(HEAD + "\n".join(filter(None, lines.values())) + "\n")
+    sweep = replace(Sweep("mine.toml", template, (BEACON,)), **about)  # type: ignore[arg-type]  # as a test has them
+    return len(plan_runs(sweep, folder / "results"))
+
+
+def test_points_that_differ_are_planned(tmp_path: Path) -> None:
+    """Seeds, values of a variable, and values of a parameter."""
+    axes = (plain_axis("side", [10, 20]), replace(plain_axis("rate", ["1", "2"]), owner="agent"))
+    assert planned(tmp_path, axes=axes, seeds=(0, 1)) == 8
+
+
+@pytest.mark.parametrize(
+    ("lacking", "about", "message"),
+    [
+        ("seed", {"seeds": (0, 1)}, r"mine.ini.j2: seeds 0 and 1 make the same run: write seed-set = "),
+        (
+            "parameters",
+            {"axes": (replace(plain_axis("rate", ["1", "2"]), owner="agent"),)},
+            "mine.ini.j2: the parameter rate=1 does not reach the agents: write .*agentParameters = ",
+        ),
+        ("side", {"axes": (plain_axis("side", [10, 20]),)}, "axis side: 10 and 20 make the same run"),
+        (
+            "",
+            {"axes": (Axis("side", {"30": {"side": 30}, "30.": {"side": 30}}),)},
+            "side: 30 and 30. make the same",
+        ),
+        ("", {"agents": (BEACON, replace(BEACON, label="b"))}, "agents beacon and b make the same run: remove one"),
+        (
+            "",
+            {"fixed": {"pause": 3}},
+            "mine.toml: pause=3 changes nothing in mine.ini.j2: the template",
+        ),
+        ("", {"axes": (plain_axis("pause", [3]),)}, "pause=3 changes nothing in mine.ini.j2"),
+    ],
+)
+def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: dict[str, object], message: str) -> None:
+    """By the axis, and by what to write where the template leaves something out."""
+    with pytest.raises(UserError, match=message):
+        planned(tmp_path, lacking, **about)
+
+
+def test_a_value_that_is_the_default_may_be_set(tmp_path: Path) -> None:
+    """It is in use, and changes nothing because it is what it would be."""
+    assert planned(tmp_path, fixed={"pause": 0, "side": 10}) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names("sweeps"))
+def test_sweeps_of_roambus_use_all_that_they_name(name: str, tmp_path: Path) -> None:
+    """Two seeds, and the first and the last value of each axis, make different runs."""
+    sweep = read_sweep(name)
+    ends = [{list(axis.values)[at]: list(axis.values.values())[at] for at in (0, -1)} for axis in sweep.axes]
+    axes = tuple(replace(axis, values=values) for axis, values in zip(sweep.axes, ends, strict=True))
+    assert plan_runs(replace(sweep, seeds=sweep.seeds[:2], axes=axes), tmp_path)

@@ -1,0 +1,51 @@
+"""A mistake in a template is one line that names the template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.templates.render import render, template_variables
+
+RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}
+DEEP = "(" * 400 + ")" * 400
+
+MISTAKES = {
+    "{{ range(10**12) | list }}": "Range too big",
+    "{% include 'mine.ini.j2' %}": "go too deep",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "go too deep",
+    f"{{{{ {DEEP} }}}}": "go too deep|mine.ini.j2:1",
+    "{{ 1 | no_such_filter }}": "mine.ini.j2:1: No filter named 'no_such_filter'",
+    "{{ 1 is no_such_test }}": "mine.ini.j2:1: No test named 'no_such_test'",
+    "{{ population('a', 2) }}": "mine.ini.j2:1: ",
+    "{{ {}.x.y }}": "mine.ini.j2:1: ",
+    "{{ ''.__class__.__mro__ }}": "mine.ini.j2:1: ",
+    "{{ 1 / 0 }}": "mine.ini.j2:1: division by zero",
+    "{% for a in [1] %}" * 40 + "{% endfor %}" * 40: "mine.ini.j2",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES, ids=range(len(MISTAKES)))
+def test_a_mistake_in_a_template_is_one_line(tmp_path: Path, text: str) -> None:
+    """It names the template, and the line where Jinja knows it."""
+    template = tmp_path / "mine.ini.j2"
+    template.write_text(text)
+    with pytest.raises(UserError, match=MISTAKES[text]):
+        render(template, RUN)
+
+
+def test_templates_that_include_each_other_have_the_variables_of_both(tmp_path: Path) -> None:
+    """Listing them ends."""
+    (tmp_path / "one.ini.j2").write_text("{{ a }}{% include 'two.ini.j2' %}")
+    (tmp_path / "two.ini.j2").write_text("{{ b }}{% include 'one.ini.j2' %}")
+    assert template_variables(tmp_path / "one.ini.j2") == {"a": None, "b": None}
+
+
+@pytest.mark.parametrize("use", [lambda path: render(path, RUN), template_variables])
+def test_a_template_that_is_no_text_is_refused(tmp_path: Path, use: object) -> None:
+    """With the byte at which that shows."""
+    (tmp_path / "mine.ini.j2").write_bytes(b"network = \xff")
+    with pytest.raises(UserError, match=r"mine\.ini\.j2"):
+        use(tmp_path / "mine.ini.j2")  # type: ignore[operator]  # either function

@@ -1,0 +1,90 @@
+"""What a broker does with what the other two of its site say, and when their leader is gone."""
+
+from __future__ import annotations
+
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.events import Event, SendFailed, TimerFired
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated import messages as m
+from roambus.python_protocol.papers.replicated.messages import (
+    AreYouAlive,
+    AssumedDead,
+    HandOver,
+    Inform,
+    Informed,
+    Leader,
+    Point,
+    ReplicatedParameters,
+    TakeOver,
+)
+from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
+from tests.python_protocol.papers.replicated.test_agent import EVENT, agent, received, tell
+
+TAKE_OVER = TakeOver(1, Point(0, 0))
+"""What broker 1 says when broker 0, the first leader, is assumed dead."""
+
+LATER = m.Event(3, 3, hops=1, notification=EVENT.notification)
+TIMES = 4
+"""Time-outs that a broker waits for its leader, if it has not measured a longer delay."""
+
+
+def handled(one: Replicated, event: Event) -> list[Action]:
+    """All that the broker does, timers too."""
+    return list(one.handle(event, 0))
+
+
+def watching() -> Replicated:
+    """Broker 1, which waits for its leader to take in what a client has said."""
+    broker = agent(1)
+    assert any(isinstance(action, SetTimer) for action in handled(broker, received(3, EVENT)))
+    return broker
+
+
+def test_a_leader_takes_in_what_another_broker_has_kept() -> None:
+    """A client's message that has not come to the leader itself is handed over to it (section 6.6)."""
+    point = Point(0, 1)
+    informs = [Send(1, Inform(point, 3, EVENT)), Send(2, Inform(point, 3, EVENT))]
+    assert tell(agent(0), received(1, HandOver(3, EVENT))) == informs
+
+
+def test_the_next_in_order_takes_over_when_another_broker_assumes_the_leader_dead() -> None:
+    """Section 6.5: a report of the site's own broker is enough, and one about who does not lead says nothing."""
+    assert tell(agent(1), received(2, AssumedDead(0))) == [Send(0, TAKE_OVER), Send(2, TAKE_OVER)]
+    assert tell(agent(1), received(2, AssumedDead(2))) == []
+
+
+def test_who_takes_over_from_a_leader_without_connection_waits_for_it_no_longer() -> None:
+    """Its timer for the old leader is cancelled at once (sections 6.2 and 6.5)."""
+    done = handled(watching(), SendFailed(0, EVENT, "no link"))
+    assert [action for action in done if isinstance(action, Send)] == [Send(0, TAKE_OVER), Send(2, TAKE_OVER)]
+    assert CancelTimer(WatchTimer(0, 1)) in done
+
+
+def test_who_takes_over_from_a_leader_that_does_not_answer_waits_for_it_no_longer() -> None:
+    """No timer for it is left after the second time-out (sections 6.4 and 6.5), only the one for the answers."""
+    broker = watching()
+    assert Send(0, AreYouAlive()) in handled(broker, TimerFired(WatchTimer(0, 1)))
+    done = handled(broker, TimerFired(WatchTimer(0, 2)))
+    assert [action for action in done if isinstance(action, Send)] == [Send(0, TAKE_OVER), Send(2, TAKE_OVER)]
+    left = [action.key for action in done if isinstance(action, SetTimer) and isinstance(action.key, WatchTimer)]
+    assert [action.key for action in done if isinstance(action, CancelTimer)] == left
+
+
+def test_a_leader_that_hears_of_a_later_one_leads_no_longer() -> None:
+    """Section 6.9: what a client says then waits for the other, and nobody is informed of it."""
+    old_leader = agent(0)
+    assert tell(old_leader, received(2, Leader(1, 1))) == []
+    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.Accepted(3, 1))]
+
+
+def test_a_leader_measures_how_soon_others_take_the_first_of_several_steps() -> None:
+    """Steps that follow before the answer do not begin the measurement anew; a later leader is waited for as long."""
+    wait = ReplicatedParameters().time_out
+    broker = agent(0)
+    for number, now in ((1, 0), (2, wait)):
+        list(broker.handle(received(3, m.Event(3, number, 1, EVENT.notification)), now))
+    list(broker.handle(received(1, Informed(Point(0, 1))), 2 * wait))
+    tell(broker, received(2, Leader(1, 1)))
+    (timer,) = (action for action in handled(broker, received(3, LATER)) if isinstance(action, SetTimer))
+    assert timer.key == WatchTimer(1, 1)
+    assert timer.after > TIMES * wait

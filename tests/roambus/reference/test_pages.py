@@ -1,0 +1,102 @@
+"""Pages of the reference name everything that the code declares, on the site and by `roambus docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import click
+import pytest
+
+import roambus as public
+from roambus.bridge.ini.lookup import KEYS
+from roambus.command_line import commands
+from roambus.experiments.inventory import everything
+from roambus.reference.pages import MARK, TABLES, filled, pages
+from roambus.spark.metrics.catalogue import METRICS
+from tests.roambus.conftest import Roambus
+
+
+@cache
+def text(name: str) -> str:
+    return filled(pages()[name].read_text(encoding="utf-8"))
+
+
+def options(group: click.Group = commands) -> Iterator[tuple[str, str]]:
+    """Each command with each option that its help shows."""
+    for name, command in group.commands.items() if group is not commands else loaded():
+        if isinstance(command, click.Group):
+            yield from options(command)
+        yield from ((name, option) for one in command.params if one.param_type_name == "option" for option in one.opts)
+
+
+def loaded() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(commands)
+    for name in commands.list_commands(context):
+        command = commands.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+def test_every_table_is_on_a_page() -> None:
+    """Each in one place, and no page asks for a table that there is not."""
+    marks = [name for page in pages().values() for name in MARK.findall(page.read_text(encoding="utf-8"))]
+    assert sorted(marks) == sorted(TABLES)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_no_mark_is_left(page: str) -> None:
+    """A filled page has no mark that a misspelling hides."""
+    assert "<!-- insert" not in text(page)
+
+
+def test_every_key_of_the_ini() -> None:
+    """With its path."""
+    page = text("ini-keys")
+    assert [key.name for key in KEYS if f"`{key.name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "table"),
+    [
+        ("templates", "templates", "variables"),
+        ("templates", "templates", "named settings"),
+        ("parameters", "agents", "parameters"),
+        ("messages", "agents", "messages"),
+    ],
+)
+def test_every_row(page: str, kind: str, table: str) -> None:
+    """In the section of the thing that declares it, or in the one that all share."""
+    sections = dict(one.partition("\n")[::2] for one in text(page).split("\n## ")[1:])
+    for thing in everything(kind):
+        shown = sections.get(thing.name, "") + sections.get("In every template", "")
+        missing = [row["name"] for row in thing.tables[table] if f"| `{row['name']}` |" not in shown]
+        assert missing == [], thing.name
+
+
+def test_every_metric() -> None:
+    """Those of every run, and those of studies."""
+    page = text("metrics")
+    names = {one.column for one in METRICS} | {one.name for one in everything("metrics")}
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
+
+
+def test_every_command_and_option() -> None:
+    """As the help of the command has them."""
+    page = text("commands")
+    sections = dict(one.partition("\n")[::2] for one in page.split("\n## roambus ")[1:])
+    found = {name.split()[-1]: shown for name, shown in sections.items()}
+    missing = [(name, option) for name, option in options() if option not in found[name]]
+    assert missing == []
+
+
+def test_every_public_class_and_function() -> None:
+    """With its signature."""
+    page = text("agents")
+    names = [name for name in public.__all__ if f"### {name}\n" not in page]
+    assert {type(getattr(public, name)) for name in names} & {type, type(text)} == set()
+
+
+def test_docs_prints_the_tables(roambus: Roambus) -> None:
+    """So that the page on the terminal has what the site has."""
+    assert "`counter_threshold`" in roambus("docs", "parameters").out
