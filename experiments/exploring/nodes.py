@@ -278,13 +278,13 @@ class Nodes:
         except (ClockError, ChanceError) as error:
             if probe is not None:
                 return Failure("", tuple(script))
-            self._refuse(str(error), place_of(error, agent, None, ()))
+            self._refuse(str(error), place_of(error, agent, _handled(event, timers), ()))
         except (UserError, SideEffectError):
             raise
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
-            told = TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
+            told = _handled(event, timers)
             text = str(describe_failure(agent, 0 if self.relative else now, told, error))
             outcome = Failure(text, tuple(script))
         changed = self._surroundings.change()
@@ -310,6 +310,11 @@ class Nodes:
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:
         raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
+
+
+def _handled(event: Any, timers: Timers) -> Any:
+    """Return the event that an agent handles; a timer by its key."""
+    return TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
 
 
 @contextmanager

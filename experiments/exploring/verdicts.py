@@ -154,12 +154,25 @@ def _undecided(one: Property, checker: Checker) -> str:
     if cuts:
         told = f"{UNDECIDED}: the search was cut at {', and at '.join(cuts)}: {_remedy(cuts[0])}"
         return "; ".join((told, *growing(checker)))
-    if one.waits_for_quiet and not figures.quiet and not one.lives:
+    if one.waits_for_quiet and (unquiet := _unquiet(checker)) and not (one.lives and _is_whole(checker)):
         add = ": add the line 'relative time'" if nodes.is_timed and not nodes.relative else ""
-        return f"{UNDECIDED}: no quiet state was reached{add}"
+        return f"{UNDECIDED}: {unquiet}{add}"
     if one.name not in checker.properties.seen and one.name != EVENTUALLY_QUIET and one.blind:
         return f"{UNDECIDED}: {one.blind}"
     return ""
+
+
+def _unquiet(checker: Checker) -> str:
+    """Return what to say if no step has led to a quiet state; nothing may happen to a network of a single state."""
+    quiet, begins = checker.figures.quiet, checker.properties.is_quiet(checker.initial)
+    if not quiet:
+        return "no quiet state was reached"
+    return "no quiet state was reached but the first" if quiet == begins and len(checker) > 1 else ""
+
+
+def _is_whole(checker: Checker) -> bool:
+    """Whether no run was cut in its course, so that those which never end were found as cycles."""
+    return checker.is_over and not any("the line 'for" in one for one in checker.model.nodes.narrowed)
 
 
 def _remedy(cut: str) -> str:
@@ -187,7 +200,8 @@ def growing(checker: Checker) -> Iterator[str]:
         for number, now in states:
             for name, value in _attributes(model.nodes.agent(number, now)):
                 values.setdefault(name, set()).add(model.nodes.copier.encode(value, now))
-        grown = [name for name, its in values.items() if len(its) == len(numbers)]
+        least = max(_LEAST_GROWTH, len(numbers) // 2)
+        grown = [name for name, its in values.items() if len(its) >= least]
         inner = [one for one in grown if not any(other.startswith((f"{one}.", f"{one}[")) for other in grown)]
         if inner:
             name = inner[0].removeprefix(".")

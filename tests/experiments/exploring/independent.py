@@ -34,7 +34,7 @@ class Net:
 
     agents: list[Any]
     links: dict[tuple[int, int], list[Any]]
-    timers: list[dict[str, int]]
+    timers: list[dict[Any, int]]
     now: int
     left: list[int]
     """How often each command may be given."""

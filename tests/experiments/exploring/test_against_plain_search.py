@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from roambus.bridge.transcript.commands import PublishEvent
 from roambus.experiments.exploring.checker import Bounds
 from tests.experiments.exploring import independent, random_agents
 from tests.experiments.exploring.exploring import explored
@@ -30,7 +31,8 @@ def compare_with_independent(seed: int, *, fast: bool) -> int:
     model = found.initial.model
     world = model.world(found.checker.initial)
     carries = {(a, b) for a in range(model.size) for b in world.neighbours(a)}
-    publishers = [command.node for may in model.rules.may for command in may.options(world)]
+    commands = [command for may in model.rules.may for command in may.options(world)]
+    publishers = [one.node for one in commands if isinstance(one, PublishEvent)]
     (subscriber,) = (node for node in range(model.size) if world.wanted[node])
     states, steps, wrong = independent.explore(
         found.initial.plan.agent_class, model.size, carries, publishers, subscriber, model.rules.begin,

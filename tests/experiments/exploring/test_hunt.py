@@ -211,7 +211,7 @@ def test_ctrl_c_ends_a_hunt_and_says_where_it_stood(tmp_path: Path) -> None:
     time.sleep(4)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=30)
-    assert (running.returncode, "the hunt was cut at Ctrl-C" in said) == (130, True)
+    assert (running.returncode, "the hunt was ended by the signal SIGINT" in said) == (130, True)
     histories, first, last = map(int, re.findall(r"hunt: (\d+) histories in \d+ s, seeds (\d+)\.\.(\d+)", said)[0])
     assert (first, last) == (7, 7 + histories - 1)
 
