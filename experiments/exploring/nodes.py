@@ -275,15 +275,13 @@ class Nodes:
         try:
             with shared_generators_unused(self._agent_class.__name__), _limited():
                 outcome: Outcome | Failure = self._outcome(agent, hands, event, now, tuple(script))
-        except (ClockError, ChanceError) as error:
-            if probe is not None:
-                return Failure("", tuple(script))
-            self._refuse(str(error), place_of(error, agent, _handled(event, timers), ()))
         except (UserError, SideEffectError):
             raise
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
+            if (refused := _refused(error)) is not None and probe is None:
+                self._refuse(str(refused), place_of(error, agent, _handled(event, timers), ()))
             told = _handled(event, timers)
             text = str(describe_failure(agent, 0 if self.relative else now, told, error))
             outcome = Failure(text, tuple(script))
@@ -310,6 +308,13 @@ class Nodes:
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:
         raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
+
+
+def _refused(error: BaseException | None) -> BaseException | None:
+    """Return the error by which an agent was refused, of which others may have come."""
+    while error is not None and not isinstance(error, ClockError | ChanceError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _handled(event: Any, timers: Timers) -> Any:
