@@ -129,7 +129,7 @@ def _watched() -> Iterator[list[Usage]]:
 
 
 def usage_of_family(pid: int) -> Usage:
-    """What a process and its descendants use together, as far as they are still there."""
+    """The resources that a process and its living descendants use together."""
     try:
         children = [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in _words(file)]
         pages = int(_words(Path(f"/proc/{pid}/statm"))[1])

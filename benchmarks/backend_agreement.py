@@ -6,7 +6,7 @@ roambus aggregate results/radio
 roambus aggregate results/castalia
 python -m benchmarks.backend_agreement results/radio results/castalia
 
-What else is compared is named: `--names ideal,live` for ideal links and live runs of the same seeds.
+`--names` names other pairs: `--names ideal,live` for ideal links and live runs of the same seeds.
 
 The radio and Castalia draw places, ways and shadowing from generators of their own, so that only distributions can
 agree: for each metric the means over the seeds with their 95 % intervals, and the 95 % interval of the difference

@@ -1,4 +1,4 @@
-"""Whether anything can tell what saves exchanges between host and simulator: whole traces of all our agents.
+"""Checks that batching and lookahead change nothing: compares whole traces of all our agents.
 
 python -m benchmarks.bridge_equality
 python -m benchmarks.bridge_equality --simulator stand-in --agent caching --agent phoenix

@@ -1,4 +1,4 @@
-"""What the bridge to Castalia costs.
+"""Measures the cost of the bridge to Castalia.
 
 python -m benchmarks.bridge_overhead
 python -m benchmarks.bridge_overhead --delay 0s --repeats 5

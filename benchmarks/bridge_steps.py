@@ -105,7 +105,7 @@ class Fed:
         self._peer, self._batch, self._transport = peer, batch, transport
         self._resources = ExitStack()
         self.seconds = 0.0
-        """What the peer measured, once it has ended."""
+        """The peer's measurements, once it has ended."""
 
     def connect(self) -> Channel:
         """See `roambus.bridge.backends.castalia.simulators`."""

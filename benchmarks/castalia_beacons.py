@@ -43,7 +43,7 @@ def write_ini(folder: Path, settings: Mapping[str, Scalar], lines: Sequence[str]
 
 
 def run_beacons(settings: Mapping[str, Scalar], lines: Sequence[str], rate_per_s: float, payload: int) -> Outputs:
-    """What Castalia's modules printed at the end of a run.
+    """The output of Castalia's modules at the end of a run.
 
     Raises UserError if Castalia is not there, and BackendError if it fails.
     """

@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """Runs that hold some keys to Castalia."""
 
     lines: tuple[str, ...]
-    """What is added to the ini."""
+    """Lines added to the ini."""
     rate_per_s: float = OFTEN_PER_S
     """Beacons of each node."""
 
@@ -114,7 +114,7 @@ METRICS: dict[str, Metric] = {
 
 
 def settings_of(seed: int) -> dict[str, Scalar]:
-    """What all groups share, in the words of the template."""
+    """Settings that all groups share, in the words of the template."""
     return {"nodes": NODES, "side": SIDE_M, "time_limit": SECONDS, "seed": seed}
 
 
@@ -136,7 +136,7 @@ def castalias(group: Group, seed: int) -> Row:
 
 
 def read_outputs(outputs: Outputs) -> Row:
-    """What the means are made of."""
+    """The samples of the means."""
     return {
         "offered": outputs["Beacons", "sent"],
         "transmitted": outputs["TXed pkts", "TX pkts"],

@@ -1,4 +1,4 @@
-"""What each MAC, radio and model of collisions of Castalia's costs and brings, under MFT-PubSub and AODV.
+"""Compares Castalia's MACs, radios and collision models under MFT-PubSub and AODV.
 
 python -m benchmarks.castalia_stacks --seeds 2
 python -m benchmarks.castalia_stacks --seeds 2 --stack TMAC
@@ -55,7 +55,7 @@ AGENTS = (AgentChoice("mft", "mft"), AgentChoice("aodv", "aodv", (("profile", "t
 
 
 class Stack(NamedTuple):
-    """What is changed of the template, by variables and by keys that it does not have."""
+    """Changes to the template: variables, and keys that it does not have."""
 
     name: str
     variables: dict[str, Scalar]

@@ -1,11 +1,11 @@
-"""What live nodes take: CPU and memory of each, datagrams a second, and how late timers are, over the number of nodes.
+"""Measures live nodes: CPU and memory of each, datagrams a second, and how late timers are, over the number of nodes.
 
 python -m benchmarks.live_load 4 8 16 32 64
 
 Each number of nodes makes one live run: nodes of the template `field` that stand still, so close that all hear each
 other, and send a beacon a second. So n nodes receive n (n - 1) datagrams a second, and a processor that is full shows
-in timers that are late. What a node takes in all is divided by what it received; the time to start is part of it. The
-machine's load before each run is printed, for others' processes are in the way of ours: compare runs of one machine.
+in timers that are late. A node's CPU time, its start included, is divided by the datagrams that it received. The
+machine's load before each run is printed, because other processes disturb the measurement: compare runs of one machine.
 """
 
 from __future__ import annotations

@@ -362,7 +362,7 @@ class Asserted(NamedTuple):
 
 
 def asserted(population: Population, away: float, trials: int, seed: int = SEED) -> Asserted:
-    """What a test finds that asserts a mean of at least the true one, less `away`."""
+    """The verdicts of a test that asserts a mean of at least the true one, less `away`."""
     random, schedule, rows = np.random.default_rng(seed), looks(FIRST, MOST_ASSERTED), []
     bound = Bound(Side.ABOVE, population.mean - away, population.within)
     for _ in range(trials):

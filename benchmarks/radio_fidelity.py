@@ -1,7 +1,7 @@
 """Holds the embedded radio to Castalia: runs every row group of the reference files, and compares.
 
-What is judged of a group is its share of deliveries and, where the file tells them, the shares of signals that were
-lost, each by why it was. All that is judged of a file is corrected for together.
+A group is judged by its share of deliveries and, where the file has them, by the shares of lost signals for each cause.
+The tests of one file are corrected together.
 
 python -m benchmarks.radio_fidelity DIR
 python -m benchmarks.radio_fidelity DIR --backend castalia --runs-per-row 2
@@ -38,7 +38,7 @@ CONFIDENCE = 0.95
 RELATIVE_MARGIN = 0.03
 PRR_MARGIN = 0.02
 PERMUTATIONS = 9_999
-"""They tell a chance of one in a thousand well, which is what is left of 5 % after correction for some ten groups."""
+"""They resolve a probability of one in a thousand, which 5 % becomes by correction for some ten groups."""
 
 Group = tuple[float, ...]
 Row = Mapping[str, float]
@@ -97,7 +97,7 @@ def compare(castalia: Rows, ours: Rows, metric: Metric, groups: int) -> Comparis
 
 
 def compare_pairs(castalia: Rows, ours: Rows, metric: Metric, groups: int) -> Comparison:
-    """Means over single pairs, which a permutation test may tell apart, corrected for `groups`, or 3 % of Castalia's.
+    """Means over single pairs, which a permutation test may distinguish, corrected for `groups`, or 3 % of Castalia's.
 
     A pair hears nearly everything or nearly nothing. Far away the mean hangs on the few that hear anything, and is not
     normal at all, as an interval after Student would have it. That pairs of both could be exchanged is all that this
@@ -287,7 +287,7 @@ def read_row(path: Path, line: int, row: Mapping[str, str], names: Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What is held to the reference, and how many runs for each of its rows; 0: as many as the file says."""
+    """The back-end under test, and the number of runs for each reference row; 0 takes the file's number."""
 
     backend: Scenarios
     per_row: int = 0

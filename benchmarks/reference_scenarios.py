@@ -46,7 +46,7 @@ FLAT = ChannelSettings(sigma_db=0, bidirectional_sigma_db=0)
 
 
 class Conditions(NamedTuple):
-    """What a run has besides its group's values."""
+    """The settings of a run besides its group's values."""
 
     seconds: int
     channel: ChannelSettings

@@ -1,9 +1,9 @@
-"""What one run of the thesis' experiment costs, and where its time goes.
+"""Measures the cost of one run of the thesis' experiment, and where its time goes.
 
 python -m benchmarks.run_cost --agent aodv --config C32 --speed 8 --seconds 700 --profile
 
-The run has a process of its own, so that its peak memory is its own. What is measured is what a sweep does for a run:
-the simulation, and its trace written to disk. Publishing ends after five sevenths of the time, as in the thesis.
+The run has a process of its own, so that its peak memory is its own. It does the work of a run in a sweep: the
+simulation, and writing the trace to disk. Publishing ends after five sevenths of the time, as in the thesis.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class CountingBackend(RadioBackend):
 
 
 class Counts(NamedTuple):
-    """What happened in a run; `deliveries` are messages given to agents, `rows` the trace's."""
+    """The counts of a run; `deliveries` are messages given to agents, `rows` the trace's."""
 
     simulated: SimTime
     steps: int
@@ -146,7 +146,7 @@ def _run(plan: RunPlan) -> Counts:
 
 
 def summarise(stats: pstats.Stats) -> tuple[Shares, Shares]:
-    """The time by component and by function: what belongs to a library is charged to whoever of ours called it."""
+    """The time by component and by function; a library's time is charged to the caller in roambus."""
     components: defaultdict[str, float] = defaultdict(float)
     functions: defaultdict[str, float] = defaultdict(float)
     entries: dict[Function, Any] = stats.stats  # type: ignore[attr-defined]  # it is there since 1994, and documented nowhere

@@ -1,9 +1,9 @@
-"""What a sweep cost: time, memory and traces, by agent and by the values of one axis.
+"""Prints the cost of a sweep: time, memory and traces, by agent and by the values of one axis.
 
 python -m benchmarks.sweep_cost results/thesis --by config
 
-Each run's log tells its time, its CPU time and the most memory that its worker had used by then. To write the trace
-comes after that, and is not in the times.
+Each run's log has its time, its CPU time, and its worker's peak memory until then. Writing the trace comes after that,
+and is not in the times.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COLUMNS = {
 def read_costs(results: Path) -> pd.DataFrame:
     """One row a complete run: the levels of its folder, wall and CPU time (s), memory (MiB), rows, size (MiB).
 
-    Raises ValueError naming a run whose log does not tell its cost.
+    Raises ValueError naming a run whose log has no cost.
     """
     return pd.DataFrame([_cost(trace) for trace in find_traces(results)])
 

@@ -1,8 +1,8 @@
 """Synthetic traces of any size: the schema and the mix of events of real ones, the same for a seed.
 
 The mixes are those of the thesis' runs at C32 and 8 m/s, and one that is rich in deliveries: they are half of all rows,
-and the others are what a run of the caching agent writes. What depends on something else in a trace does so here, too:
-a notification is routed after it is published, and delivered after that, to subscribers that it is routed for.
+and the others are what a run of the caching agent writes. Rows depend on each other as in a real trace: a
+notification is routed after it is published, and then delivered to subscribers that it is routed for.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ _OF_NOTIFICATIONS = (schema.STORE, schema.REPLAY, CACHE, FORGET)
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Who is what in a network of `count` nodes (>= 3): publishers first, then subscribers, then brokers."""
+    """The roles in a network of `count` nodes (>= 3): publishers first, then subscribers, then brokers."""
 
     count: int
 
@@ -236,7 +236,7 @@ def _numbers(random: np.random.Generator, count: int) -> pa.Array:
 
 
 def _lives(random: np.random.Generator, network: Nodes, published: _Published) -> Sequence[pa.Table]:
-    """What becomes of the notifications: each is published for all, routed for the first few, delivered to some."""
+    """The rows of the notifications: each is published for all, routed for the first few, delivered to some."""
     count, subscribers = len(published.times), np.array(network.subscribers)
     lists = pa.array([schema.LIST_SEPARATOR.join(map(str, subscribers[:few])) for few in range(len(subscribers) + 1)])
     routed = random.integers((len(subscribers) + 1) // 2, len(subscribers) + 1, count)

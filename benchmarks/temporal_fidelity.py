@@ -43,7 +43,7 @@ class Group(NamedTuple):
     mobility: str = "static"
 
     def frames(self, seed: int) -> list[Sent]:
-        """What is sent, in the order of time; both back-ends get the same."""
+        """The transmissions in the order of time; both back-ends get the same."""
         random = np.random.default_rng(seed)
         sent = []
         for node in range(self.nodes):

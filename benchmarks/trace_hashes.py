@@ -49,7 +49,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What identifies the run in the file of hashes."""
+        """The name of the run in the file of hashes."""
         return " ".join((self.template, self.agent, self.backend, *self.parameters, *self.settings))
 
     def arguments(self, out: Path) -> list[str]:

@@ -21,12 +21,14 @@ declaration. They know no key and no file: who calls them does, and puts both be
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from roambus.python_protocol import settings
-from roambus.python_protocol.filters import Filter, Operator, Value, parse_filter
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator, Value, parse_filter
+from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.settings import (
     ANY,
     NUMBER,
@@ -178,7 +180,10 @@ def roles(text: str) -> Role:
 
 def filters(text: str) -> tuple[Filter, ...]:
     """Reads "topic = 'news' and price < 10; topic = 'weather'"."""
-    return tuple(map(parse_filter, re.split(_FILTER_SEPARATOR, string(text))))
+    found = tuple(map(parse_filter, re.split(_FILTER_SEPARATOR, string(text))))
+    for one in found:
+        _check_travels(one)
+    return found
 
 
 def attributes(text: str) -> tuple[tuple[str, Value], ...]:
@@ -187,7 +192,17 @@ def attributes(text: str) -> tuple[tuple[str, Value], ...]:
     values = {constraint.attribute: constraint.operand for constraint in constraints}
     if len(values) < len(constraints) or any(constraint.operator is not Operator.EQUAL for constraint in constraints):
         raise ValueError(f"{text} is not a list of attributes, each once, such as \"topic = 'news' and price = 3\"")
-    return tuple(sorted(values.items()))
+    found = tuple(sorted(values.items()))
+    _check_travels(Notification(NotificationId(0, 0), found))
+    return found
+
+
+def _check_travels(value: Filter | Notification) -> None:
+    """Raise ValueError for a name or value that no message can carry."""
+    try:
+        bytes_of(value)
+    except (struct.error, ArithmeticError):
+        raise ValueError("no message can carry it: a text has at most 255 bytes, and a number 64 bits") from None
 
 
 def assignments(text: str) -> tuple[tuple[str, str], ...]:

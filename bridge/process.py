@@ -217,3 +217,8 @@ def import_elsewhere(name: str) -> ModuleType:
         if before is not None:
             os.fchdir(before)
             os.close(before)
+
+
+def cores() -> int:
+    """Return how many cores this process may use; on systems that do not tell, how many the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

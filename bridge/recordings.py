@@ -39,7 +39,7 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_bounded, unpacked
+from roambus.bridge.files import read_text
 from roambus.python_protocol.vocabulary import SECOND
 
 EVERY_CHANNEL = -1
@@ -113,10 +113,7 @@ ROWS_BEGIN = 3
 
 def read_k7(path: Path) -> Recording:
     """What the file says; raises UserError, which names file and line, and OSError."""
-    with unpacked(path) as file:
-        content = read_bounded(file, MOST_BYTES)
-    if len(content) > MOST_BYTES:
-        raise UserError(f"{path}: it is larger than {MOST_BYTES >> 20} MiB: cut it to what is used")
+    content = read_text(path, MOST_BYTES).encode()
     if content.count(b"\n") > MOST_ROWS + ROWS_BEGIN:
         raise UserError(f"{path}: it has more than {MOST_ROWS:,} rows: cut it to what is used")
     first, _, rest = content.partition(b"\n")

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import mistakes_at
-from roambus.bridge.files import read_text
+from roambus.bridge.files import read_lines
 from roambus.python_protocol.settings import read_number
 from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
@@ -82,11 +82,9 @@ _LAYER = re.compile(r"\s*([A-Za-z])\s*=(.*)", re.DOTALL)
 def read_temporal_model(path: Path) -> TemporalModel:
     """What the file says; raises UserError, which names file and line, and OSError."""
     reader = _Reader()
-    for position, line in enumerate(read_text(path).splitlines(), 1):
-        text = line.strip()
-        if text and not text.startswith("%"):
-            with mistakes_at(f"{path}:{position}"):
-                reader.take(text)
+    for position, text in read_lines(path, "%"):
+        with mistakes_at(f"{path}:{position}"):
+            reader.take(text)
     with mistakes_at(path):
         return reader.model()
 

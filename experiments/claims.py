@@ -96,7 +96,7 @@ def _p_value(sample: pd.Series[float], threshold: float) -> float:
 
 
 def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
-    """The verdict on a claim with these parts, by the rule of this module, or with another level in place of 5 %."""
+    """The verdict on a claim with these parts, at 5 % or another level."""
     if not parts or any(part.seeds == 0 for part in parts):
         return Verdict.NOT_MEASURED
     if all(part.supports and part.p < significance for part in parts):
@@ -201,10 +201,7 @@ def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Co
 def at_each(
     axes: Sequence[str] | Mapping[str, Sequence[str]], *bounds: Comparison, names: Mapping[str, str] = NO_NAMES
 ) -> Parts:
-    """Tests the bounds at every place of the axes, or once if there are none.
-
-    An axis has the values that are given with it, or those that were measured. `names` says how labels call values.
-    """
+    """Compare at every place of the axes, or once without axes. Axes have the given or the measured values."""
     chosen = axes if isinstance(axes, Mapping) else dict.fromkeys(axes, ())
 
     def parts(measured: Measurements) -> Iterator[Part]:

@@ -72,17 +72,13 @@ class Thing:
 
 
 def _line(row: Row) -> str:
-    """The first column, then the default if there is one, then the rest in its order: what it takes names the unit."""
     name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
     head = f"{name} = {default}" if (default := row.get("default")) else name
     return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
-    """Everything of that name, of one kind or of all, or what the file of that path holds, or its class.
-
-    A Python file is run for it. Raises UserError with near names.
-    """
+    """Find everything of that name, or of that file or class; runs a Python file. Raises UserError with near names."""
     if is_python(name):
         return [_study(name) if Path(name).is_file() and own_study(Path(name)) else _agent(name)]
     if Path(name).is_file():
@@ -111,7 +107,6 @@ def everything(kind: str) -> list[Thing]:
 
 
 def _agent(name: str) -> Thing:
-    """An agent by the name of its entry point, with each of its parameters."""
     try:
         agent = load_agent(name)
     except UserError as error:
@@ -138,7 +133,6 @@ def _type_of(message: type[Message]) -> str:
 
 
 def _fields(message: type[Message]) -> str:
-    """The fields of a message with their types, in the order in which they travel."""
     return ", ".join(f"{one.name}: {getattr(one.type, '__name__', one.type)}" for one in fields(message))
 
 
@@ -146,7 +140,6 @@ def _fields(message: type[Message]) -> str:
 
 
 def _template(name: str) -> Thing:
-    """A template by its name or path, with its variables and the settings that its sweeps have names for."""
     file = find_template(name)
     variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
@@ -168,7 +161,7 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
-    """A sweep by its name or path, with what it varies and what it fixes; raises UserError if it cannot be read."""
+    """A sweep, with its axes and fixed values; raises UserError."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -189,7 +182,6 @@ def _sweep(name: str) -> Thing:
 
 
 def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
-    """A row for each plain axis with its values, and one for each name of a zipped axis with what it sets."""
     for axis in axes:
         if not axis.zipped:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
@@ -218,7 +210,6 @@ def _study(name: str) -> Thing:
 
 
 def _metric(name: str) -> Thing:
-    """A metric by its column, and the study that measures it if it is none of every run's."""
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}

@@ -39,7 +39,7 @@ def first_sentence(text: str) -> str:
 
 
 def heading(file: Path) -> str:
-    """The first sentence of the comment with which a template or a sweep begins; a command in it is not part of it."""
+    """The first sentence of the comment at the head of a template or sweep, without commands."""
     lines = file.read_text(encoding="utf-8").splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
     comment = []

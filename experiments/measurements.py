@@ -33,10 +33,7 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """The tables of a sweep: `runs` has a row for each run, `points` one for each metric of each point.
-
-    `sweep` is the request, as in the results.
-    """
+    """The tables of a sweep: `runs` a row a run, `points` one for each metric of each point; `sweep` is the request."""
 
     runs: pd.DataFrame
     points: pd.DataFrame
@@ -83,10 +80,7 @@ class Measurements:
         return int(self.runs[SEED].nunique())
 
     def values(self, axis: str) -> list[str]:
-        """The values of an axis that were measured, in the sweep's order, or else in natural order.
-
-        An axis that the sweep does not have has none.
-        """
+        """The measured values of an axis, in the sweep's order or natural order."""
         if axis == AGENT:
             return self.agents
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
@@ -131,10 +125,7 @@ def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
 
 
 def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
-    """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged.
-
-    `extra` is what the study of these results measures beside the metrics of every sweep.
-    """
+    """Read the tables of `roambus aggregate` with `extra`'s; raises UserError."""
     (runs, further), (points, _) = (_read_table(results, name) for name in (RUNS, POINTS))
     tables = {table.name: _read_table(results, table.name)[0] for table in extra.tables}
     known = {metric.column: metric for metric in (*further, *METRICS, *extra.metrics)}
@@ -151,7 +142,6 @@ def metrics_in_tables(results: Path) -> tuple[Metric, ...]:
 
 
 def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, ...]]:
-    """The table, and the metrics in it that not every run has."""
     file = results / METRICS_FOLDER / f"{name}.parquet"
     if not file.is_file():
         raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
@@ -188,7 +178,6 @@ def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _are_widths(widths: pd.Series[float]) -> bool:
-    """Whether these can be half widths, of which one of a single seed is missing."""
     return bool((widths.isna() | ((widths >= 0) & np.isfinite(widths))).all())
 
 
@@ -279,7 +268,6 @@ def sent_table(measured: Measurements) -> Table:
 
 
 def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measurements:
-    """Without the zeros of types that an agent never sends anywhere: it was not measured how many it sends."""
     points = measured.points
     totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
     return replace(measured, points=points.drop(index=totals.index[totals == 0]))
@@ -299,10 +287,7 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
 
 
 def format_mean(mean: float, low: float, high: float) -> str:
-    """Mean and interval, with as many decimals as the mean deserves.
-
-    "0.912 ± 0.034", or where the ends are at different distances "0.912 (0.864 to 0.938)".
-    """
+    """Mean and interval with sensible decimals: "0.912 ± 0.034" or "0.912 (0.864 to 0.938)"."""
     decimals = max(0, 3 - math.ceil(math.log10(abs(mean)))) if mean and abs(mean) < 1000 else 0
     shown, below, above, *those = (
         f"{number:,.{min(decimals, 4)}f}" for number in (mean, mean - low, high - mean, low, high)

@@ -15,6 +15,6 @@ def source_hash(text: str) -> str:
 
 
 def page_template(file: Path) -> jinja2.Template:
-    """The template of a page: whatever is put in is escaped, and a name that it does not get is an error."""
+    """The template of a page: values are escaped, and a missing name is an error."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     return environment.from_string(file.read_text(encoding="utf-8"))

@@ -96,10 +96,9 @@ def half_width_at(part: Part, significance: float) -> float:
 def settled_at(
     parts_at: Callable[[int], Sequence[Part] | None], schedule: Sequence[int], width: Width
 ) -> tuple[int, bool]:
-    """The look at which a claim is settled, and true; or the first look whose runs are not there, and false.
+    """The look at which a claim is settled, and true; or the first look with missing runs, and false.
 
-    `parts_at` gives a claim's parts of the first so many seeds, and None if runs of them are missing. The last look
-    settles everything.
+    `parts_at` gives a claim's parts of the first seeds, None if runs are missing. The last look settles everything.
     """
     for look, seeds in enumerate(schedule):
         parts = parts_at(seeds)
@@ -111,11 +110,7 @@ def settled_at(
 
 
 def seeds_needed(first: Sequence[float], width: Width, within: Support = Support.ANY) -> float:
-    """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
-
-    Stein's t s / sqrt(n0) is half of the interval of the first seeds; that of a skewed metric is made on its scale.
-    With a width that is relative to a mean of 0 it is infinite, too, unless all values are the same.
-    """
+    """The number of seeds that the mean needs in all (Stein), from the values of the first; infinite below two."""
     if len(first) < 2:
         return math.inf
     found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
@@ -153,10 +148,9 @@ def judged(values: Sequence[float], bound: Bound, error: float, look: int, count
 
 
 def seeds_to_show(mean: float, bound: Bound, error: float) -> float:
-    """With how many seeds a mean of a share is on its side even if runs that none has shown are as bad as can be.
+    """The seeds with which a share's mean keeps its side even if all unseen runs are as bad as can be.
 
-    n seeds miss a share 1 - error^(1/n) of all runs as often as the test may err. An interval cannot know of these:
-    where one run in twenty delivers nothing and the others 0.97, a test by it passes in 70 of 100 cases at the bound.
+    n seeds miss a share 1 - error^(1/n) of all runs as often as the test may err.
     """
     kept, needed = (mean, bound.number) if bound.side is Side.ABOVE else (1 - mean, 1 - bound.number)
     if bound.within is not Support.SHARE or needed <= 0:
@@ -209,7 +203,7 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
 def _parts_at(
     sweep: Sweep, measured: Measurements, claim: ClaimTest, points: Sequence[str], seeds: int
 ) -> Sequence[Part] | None:
-    """The parts of a claim that the first so many seeds of its points give; None if one of their runs is missing."""
+    """The parts of a claim from the first seeds of its points; None if a run is missing."""
     part = _with_runs(measured, measured.runs[SEED] < seeds)
     there = _runs_by_point(sweep, part)
     if any(len(there.get(point, ())) < seeds for point in points):
@@ -218,7 +212,6 @@ def _parts_at(
 
 
 def _points_of_claim(sweep: Sweep, measured: Measurements, claim: ClaimTest, first: int) -> list[str]:
-    """The points whose runs make a difference to the claim: without one of them its numbers change."""
     early = _with_runs(measured, measured.runs[SEED] < first)
     whole = str(_parts(claim, early))
 
@@ -237,14 +230,12 @@ def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
 
 
 def _with_runs(measured: Measurements, chosen: pd.Series[bool]) -> Measurements:
-    """What was measured of these runs alone."""
     runs, place = measured.runs[chosen], [AGENT, *measured.axes, SEED]
     tables = {name: table.merge(runs[place], on=place) for name, table in measured.tables.items()}
     return replace(measured, runs=runs, tables=tables)
 
 
 def _runs_by_point(sweep: Sweep, measured: Measurements) -> dict[str, pd.DataFrame]:
-    """The runs of each point that has any."""
     axes = [axis.name for axis in sweep.axes]
     found = {}
     for (agent, *values), runs in measured.runs.groupby([AGENT, *measured.axes], sort=False):

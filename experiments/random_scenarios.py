@@ -61,7 +61,6 @@ def _at_rest(random: Random, side: float, pause: float) -> Start:
 
 
 def _on_a_way(random: Random, side: float) -> Start:
-    """Ways are taken with a probability that grows with their length; then the node is anywhere on its way."""
     longest = math.hypot(side, side)
     while True:
         (x, y), (to_x, to_y) = _place(random, side), _place(random, side)
@@ -109,7 +108,6 @@ def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start:
 
 
 def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
-    """Draws and carries out one change; returns it as an ini has it, node:parent."""
     while True:
         node, parent = random.choice(nodes), random.randrange(brokers)
         way_up = [parent]

@@ -40,10 +40,7 @@ def shipped_studies() -> dict[str, Path]:
 
 
 def shipped_files(suffix: str) -> dict[str, Path]:
-    """The shipped files whose names end so, by their names without that end.
-
-    A file whose name begins with an underscore is a part of others, and is left out.
-    """
+    """The shipped files with this suffix, by their names without it; not those that begin with an underscore."""
     folders = [TEMPLATES, *shipped_studies().values()]
     files = [file for folder in folders for file in sorted(folder.glob(f"[!_]*{suffix}"))]
     return {file.name.removesuffix(suffix): file for file in files}
@@ -66,7 +63,7 @@ def find_file(kind: str, suffix: str, name: str) -> Path:
 
 
 def no_such(kind: str, name: str) -> UserError:
-    """The error for a name that nothing of that kind has: it says which names are near, also those of other kinds."""
+    """The error for an unknown name, with near names of all kinds."""
     known = _known()
     near = near_names(name, {other: names for other, names in known.items() if other != kind})
     also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())

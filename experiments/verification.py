@@ -50,14 +50,10 @@ class Verifier:
             advance()
 
     def other_version(self, trace: Path, told: set[str]) -> str:
-        """What to say of a run that the code here would not make again; empty for one that it would.
-
-        `told` are the agents that were announced already.
-        """
+        """A line for a run that the code here would not make again, else empty; `told` are announced agents."""
         return self._tried(trace, told, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
 
     def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
-        """What `find` says of the run's plan and key, or why there is no plan."""
         try:
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
@@ -105,7 +101,6 @@ class Verifier:
         return "its rows are the same, but its bytes are not: another PyArrow has written them"
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
-        """The plan with its level, and the back-end, of which a run has this key."""
         # The key is a hash: its origin is found by trying all candidates.
         tried = ((replace(plan, level=level), factory) for factory in self.factories for level in TraceLevel)
         return next((made for made in tried if run_key(*made) == key), None)

@@ -188,7 +188,7 @@ def check_destination(destination: Any) -> None:
 
 
 def check_message(message: Any) -> None:
-    """Raises TypeError for what is not a message with a tag."""
+    """Raise TypeError for what is not a message with a tag."""
     if isinstance(message, type) and issubclass(message, Message):
         raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
     if not isinstance(message, Message):
@@ -199,7 +199,7 @@ def check_message(message: Any) -> None:
 
 
 def check_notification(notification: Any) -> None:
-    """Raises TypeError for what is no notification."""
+    """Raise TypeError for what is no notification."""
     if not isinstance(notification, Notification):
         raise TypeError(f"deliver({notification!r}), which is not a Notification, but of type {_type(notification)}")
 

@@ -6,12 +6,12 @@ Handlers are methods under `@on` and `@on_timer`, named by the event, message or
     def publish(self, event, now):
         self.send(BROADCAST, Gossip(event.notification))
 
-A process is deterministic: time comes with each event, randomness from the agent's generator, and its state is plain
-data. `send`, `set_timer`, `deliver` and the others collect actions; the driver, a back-end or a test, takes them and
-carries them out. A part of a node, such as its broker, is a process of its own; made with `of`, it collects in the list
-of its whole, so that all actions keep their order.
+A process is deterministic: time comes with events, randomness from the agent's generator, and its state is plain data.
+`send`, `set_timer`, `deliver` and the others collect actions, which the driver, a back-end or a test, carries out. A
+part of a node is a process of its own; made with `of`, it collects in its whole's list, so that actions keep their
+order.
 
-Nearly all events are frames, so `Agent.handle` finds their handlers itself, in one step less than `dispatch`.
+Nearly all events are frames, so `Agent.handle` finds their handlers itself.
 """
 
 from __future__ import annotations
@@ -53,9 +53,8 @@ _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "ta
 def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
     """Make a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
 
-    The handler of `Received`, if there is one, gets the messages that no other handler takes. Events and messages
-    without a handler are ignored. A method that overrides a handler in a subclass is the handler there, with or without
-    `on`.
+    The handler of `Received` gets the messages that no other handler takes; others without one are ignored. A method
+    that overrides a handler in a subclass is the handler there, with or without `on`.
     """
     return _marked(_HANDLES, kinds)
 
@@ -63,7 +62,7 @@ def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
 def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
     """Make a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
 
-    The handler of `TimerFired`, if there is one, gets the timers that no other handler takes.
+    The handler of `TimerFired` gets the timers that no other handler takes.
     """
     return _marked(_TIMES, keys)
 
@@ -119,11 +118,11 @@ class Process:
         self._actions.append(SetTimer(key, after))
 
     def cancel_timer(self, key: TimerKey) -> None:
-        """Forgets the timer of this key, if it is set."""
+        """Forget the timer of this key, if it is set."""
         self._actions.append(CancelTimer(key))
 
     def deliver(self, notification: Notification, hops: int = 0) -> None:
-        """Gives a notification to the application; `hops` is the number of radio hops that it has come."""
+        """Give a notification to the application after this number of radio hops."""
         self._actions.append(Deliver(notification, hops))
 
     def note(  # noqa: PLR0913  # a column of the trace each
@@ -141,7 +140,7 @@ class Process:
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
-        """Adds actions that a part of this process has requested."""
+        """Add actions that a part of this process has requested."""
         self._actions += actions
 
     def take(self) -> list[Action]:
@@ -153,7 +152,7 @@ class Process:
     # What it is told
 
     def dispatch(self, event: Any, now: SimTime) -> None:
-        """Calls the handler of an event; nothing happens if there is none."""
+        """Call the handler of an event; nothing happens if there is none."""
         kind = type(event)
         if kind is Received:
             Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
@@ -174,7 +173,7 @@ class Process:
             check_answer(handler, answer)
 
     def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
-        """Calls the handler of a timer that has run out."""
+        """Call the handler of a timer that has run out."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
         answer = None
         if handler is not None:
@@ -246,7 +245,7 @@ class Agent(Process):
             cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """`random` is seeded from the run's seed and the node; there must be no other source of randomness."""
+        """`random` is seeded from the run's seed and the node: the only source of randomness."""
         super().__init__()
         self.node = node
         self.roles = roles
@@ -254,7 +253,7 @@ class Agent(Process):
         self.random = random
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """Reacts to an event at simulator time `now`; the actions take effect in their order."""
+        """React to an event at simulator time `now`; actions take effect in order."""
         if type(event) is Received:  # nearly all events: the same as `dispatch`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
@@ -286,7 +285,7 @@ class Jitter:
         self._random = random
 
     def delay(self) -> SimTime:
-        """The time in ns for which the next send is to wait."""
+        """The delay of the next send, in ns."""
         return self._random.randrange(self._choices)
 
 
@@ -304,7 +303,7 @@ class Recent:
         return key in self._keys
 
     def add(self, key: Hashable) -> bool:
-        """Remembers `key`; False if it was known already."""
+        """Remember `key`; False if it was known already."""
         if key in self._keys:
             return False
         if len(self._keys) >= self._limit:
@@ -324,7 +323,7 @@ class Subscriptions:
         return iter(self._filters)
 
     def change(self, event: Subscribe | Unsubscribe) -> None:
-        """Carries out the application's command."""
+        """Carry out the application's command."""
         if isinstance(event, Subscribe):
             self._filters[event.filter] = None
         else:

@@ -4,7 +4,7 @@
 
 *Gossip*: the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc
 network", MobiCom 1999). A node counts copies during a random assessment delay, and repeats unless they reach the
-counter threshold. The paper takes frames back from the MAC; ours cannot, so the delay is longer.
+counter threshold.
 
 *Gossip with repair* adds anti-entropy (Demers et al., PODC 1987). Nodes broadcast summaries of their newest
 notifications (`parts.digest`), more rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that
@@ -108,7 +108,7 @@ class Broadcasting(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
-        """Starts a flood, for all subscribers that there are."""
+        """Start a flood, for all subscribers that there are."""
         notification = event.notification
         self._seen.add(notification.id)
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
@@ -117,12 +117,12 @@ class Broadcasting(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Delivers what matches from now on."""
+        """Deliver what matches from now on."""
         self.subscriptions.change(event)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
-        """Forgets what was seen."""
+        """Forget what was seen."""
         self.forget()
 
     def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
@@ -151,7 +151,7 @@ class Flooding(Broadcasting):
     parameters: FloodingParameters
 
     def forget(self) -> None:
-        """Starts with nothing seen."""
+        """Start with nothing seen."""
         super().forget()
         self._jitter = Jitter(self.parameters.jitter, self.random)
 
@@ -203,13 +203,13 @@ class Gossip(Broadcasting):
     parameters: GossipParameters
 
     def forget(self) -> None:
-        """Starts with nothing seen, and nothing to repeat."""
+        """Start with nothing seen, and nothing to repeat."""
         super().forget()
         self._delay = Jitter(self.parameters.assessment_delay, self.random)
         self._assessed: dict[NotificationId, Assessment] = {}
 
     def hear_first(self, copy: Flood) -> None:
-        """Begins to count (step S1 of the paper)."""
+        """Begin to count (step S1 of the paper)."""
         notification = copy.notification.id
         self._assessed[notification] = Assessment(copy)
         self.set_timer(AssessmentTimer(notification), self._delay.delay())
@@ -227,7 +227,7 @@ class Gossip(Broadcasting):
 
     @on_timer(AssessmentTimer)
     def repeat(self, key: AssessmentTimer, _: SimTime) -> None:
-        """Repeats what was not heard often enough (steps S2 and S3)."""
+        """Repeat what was not heard often enough (steps S2 and S3)."""
         assessment = self._assessed.pop(key.notification, None)
         if assessment is not None:
             self.send(BROADCAST, assessment.copy)
@@ -270,7 +270,7 @@ class RepairParameters(GossipParameters):
 
 
 class Summary(Message, tag=0x03, notation="{held}"):
-    """What a node has of the newest notifications."""
+    """The newest notifications of a node."""
 
     held: tuple[Held, ...]
 
@@ -292,7 +292,7 @@ class RepairingGossip(Gossip):
     messages = MessageSet([Flood, Summary])
 
     def forget(self) -> None:
-        """Starts with nothing, and tells that soon."""
+        """Start with nothing, and a summary soon."""
         super().forget()
         self._digest = Digest(self.parameters.memory)
         self._copies: dict[NotificationId, Flood] = {}
@@ -304,12 +304,12 @@ class RepairingGossip(Gossip):
 
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Begins to tell what is here."""
+        """Begin to send summaries."""
         self.set_timer(SUMMARY_TIMER, self.random.randrange(self._interval))
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Starts a flood, and keeps it for those who miss it."""
+        """Start a flood, and keep it for nodes that miss it."""
         self._now = now
         super().publish(event, now)
         self._keep(Flood(self.parameters.ttl, 0, event.notification))
@@ -330,7 +330,7 @@ class RepairingGossip(Gossip):
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
-        """Who hears a copy need not send another one."""
+        """Cancel the repetition of a copy that was heard."""
         super().hear_again(flood)
         self.cancel_timer(RepairTimer(flood.notification.id))
 
@@ -386,7 +386,7 @@ class RepairingGossip(Gossip):
 
     @on_timer(RepairTimer)
     def repair(self, key: RepairTimer, now: SimTime) -> None:
-        """Sends again what somebody lacks and nobody else has sent."""
+        """Send a missing notification that no other node has sent."""
         if key.notification in self._copies:
             self._on_air[key.notification] = now
             self.send(BROADCAST, self._copies[key.notification])
@@ -447,12 +447,12 @@ class Beacon(Agent):
 
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Sets the time of the first beacon."""
+        """Set the time of the first beacon."""
         if self.parameters.rate > 0:
             self.set_timer(TIMER, from_seconds(self.random.uniform(0, 1 / self.parameters.rate)))
 
     @on_timer(TIMER)
     def broadcast(self, _: str, __: SimTime) -> None:
-        """Sends a beacon, and draws the time of the next."""
+        """Send a beacon, and draw the time of the next."""
         self.send(BROADCAST, BeaconMessage(self.parameters.payload))
         self.set_timer(TIMER, from_seconds(self.random.expovariate(self.parameters.rate)))

@@ -44,7 +44,7 @@ _INTEGER, _REAL, _TEXT = 0, 1, 2
 
 
 class Operator(Enum):
-    """How a constraint compares an attribute with its operand."""
+    """The comparison of an attribute with an operand."""
 
     EQUAL = "="
     NOT_EQUAL = "!="
@@ -75,7 +75,7 @@ _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexist
 # each value has a `shape` beside its `write` and `read`, and these three must be changed together.
 
 VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
-"""What the bytes of a value look like."""
+"""The shape of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ class NotificationId:
         return str(names.notification_id(str(self)))
 
     def write(self, writer: Writer) -> None:
-        """Writes its six bytes."""
+        """Write its six bytes."""
         writer.pack(_IDENTIFIER, self.publisher, self.sequence)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Reads what `write` wrote; raises DecodeError."""
+        """Read what `write` wrote; raises DecodeError."""
         return cls(reader.u16(), reader.u32())
 
 
@@ -123,7 +123,7 @@ class Notification:
         return type(self), (self.id, self.attributes, self.payload)  # the cache is no part of its state
 
     def write(self, writer: Writer) -> None:
-        """Writes identifier, attributes and payload."""
+        """Write identifier, attributes and payload."""
         if self._bytes is None:
             own = Writer()
             self.id.write(own)
@@ -138,7 +138,7 @@ class Notification:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Reads what `write` wrote; raises DecodeError."""
+        """Read what `write` wrote; raises DecodeError."""
         identifier = NotificationId.read(reader)
         attributes = tuple((reader.text(), read_value(reader)) for _ in range(reader.u8()))
         payload = reader.u16()
@@ -207,7 +207,7 @@ class Filter:
         return all(constraint.matches(attributes) for constraint in self.constraints)
 
     def write(self, writer: Writer) -> None:
-        """Writes a count, then attribute, operator and operand of each constraint."""
+        """Write a count, then attribute, operator and operand of each constraint."""
         writer.u8(len(self.constraints))
         for constraint in self.constraints:
             writer.text(constraint.attribute)
@@ -216,7 +216,7 @@ class Filter:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Reads what `write` wrote; raises DecodeError."""
+        """Read what `write` wrote; raises DecodeError."""
         return cls(tuple(_read_constraint(reader) for _ in range(reader.u8())))
 
     def __str__(self) -> str:
@@ -243,7 +243,7 @@ def _read_constraint(reader: Reader) -> Constraint:
 
 
 def write_value(writer: Writer, value: Value) -> None:
-    """Writes a byte for the type, then eight bytes or a text."""
+    """Write a byte for the type, then eight bytes or a text."""
     if isinstance(value, str):
         writer.u8(_TEXT)
         writer.text(value)
@@ -259,7 +259,7 @@ _READERS: dict[int, Callable[[Reader], Value]] = {_INTEGER: Reader.i64, _REAL: R
 
 
 def read_value(reader: Reader) -> Value:
-    """Reads what `write_value` wrote; raises DecodeError for a type that there is not."""
+    """Read what `write_value` wrote; raises DecodeError for a type that there is not."""
     read = _READERS.get(kind := reader.u8())
     if read is None:
         raise DecodeError(f"no value has the type {kind}")
@@ -287,7 +287,7 @@ def _parse_constraint(text: str) -> Constraint:
 
 
 def parse_value(text: str) -> Value:
-    """Reads 3, 2.5 or 'text'; raises ValueError."""
+    """Read 3, 2.5 or 'text'; raises ValueError."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1]
     if _WHOLE.fullmatch(text):

@@ -1,14 +1,11 @@
 """Settings: one way to declare the parameters of agents, the keys of the ini and the variables of templates.
 
 Reading, checking, documentation, completion and sweeps follow from the declaration: name, kind, default, unit, range or
-choices, meaning, and the source of the default.
+choices, meaning, and the source of the default. A kind reads a text in two steps: `read` gives a value in the text's
+unit, which the range is checked on; `convert` gives the program's value, whole nanoseconds for a time. A wrong value is
+a ValueError with the value and its requirement; the caller adds name and place.
 
-- A kind reads a text in two steps: `read` gives a value in the text's unit, which the range is checked on; `convert`
-  gives the program's value, whole nanoseconds for a time.
-- Values from programs and TOML files are held to the same range.
-- A wrong value is a ValueError with the value and its requirement; the caller adds name and place.
-
-An agent's parameters are a subclass of `Parameters`, which becomes a frozen dataclass:
+An agent's parameters are a subclass of `Parameters`, a frozen dataclass:
 
     class GossipParameters(Parameters):
         ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")
@@ -191,7 +188,7 @@ def settings_of(owner: type[Any]) -> Mapping[str, Setting]:
 
 
 def read_number(text: str) -> float:
-    """Reads 3, -95.0 or 1e-5."""
+    """Read 3, -95.0 or 1e-5."""
     if re.fullmatch(NUMBER_PATTERN, text) is None:
         raise ValueError(f"{text} is not a number without unit, such as 4 or -95.0")
     if not math.isfinite(value := float(text)):
@@ -200,7 +197,7 @@ def read_number(text: str) -> float:
 
 
 def read_whole(text: str) -> int:
-    """Reads 32 or -95."""
+    """Read 32 or -95."""
     if re.fullmatch(r"-?\d+", text) is None:
         raise ValueError(f"{text} is not a whole number such as 32")
     return int(text)

@@ -40,7 +40,7 @@ BROADCAST: NodeId = BROADCAST_ADDRESS
 
 
 class Role(Flag):
-    """What a node does in the publish/subscribe system."""
+    """The part of a node in the publish/subscribe system."""
 
     NONE = 0
     PUBLISHER = 1
@@ -194,7 +194,7 @@ STORE = "store"
 REPLAY = "replay"
 """A broker sends a stored notification towards subscriber `peer`."""
 LIST_SEPARATOR = " "
-"""What stands between the node ids of a list in `detail`."""
+"""Separates the node ids of a list in `detail`."""
 
 
 def node_list(nodes: Iterable[NodeId]) -> str:

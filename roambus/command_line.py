@@ -166,7 +166,7 @@ class Commands(click.Group):
         return sorted({*MODULES, *named(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
-        """Return the command of that name, if there is one; raises UserError if a package's cannot be imported."""
+        """Return the command of that name, if there is one."""
         if cmd_name not in self.commands and (found := _load(cmd_name)) is not None:
             # Else click would cut it off to fit on one line.
             found.short_help = " ".join((found.help or "").partition("\n\n")[0].split())
@@ -187,15 +187,20 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import the command that a package brings; raises UserError that names the package."""
-    package = f" of package {point.dist.name}" if point.dist else ""
+    """Import the command that a package brings; a broken one is listed, and says so when it is used."""
+    problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()
+        if isinstance(found, click.Command):
+            return found
     except Exception as error:
-        raise UserError(f"command {point.name}{package}: cannot import {point.value}: {error}") from error
-    if not isinstance(found, click.Command):
-        raise UserError(f"command {point.name}{package}: {point.value} is not a click.Command")
-    return found
+        problem = f"cannot import {point.value}: {error}"
+    package = f" of package {point.dist.name}" if point.dist else ""
+
+    def refuse() -> None:
+        raise UserError(f"command {point.name}{package}: {problem}")
+
+    return click.Command(point.name, callback=refuse, help=f"Is broken: {problem}.")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

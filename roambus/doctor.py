@@ -55,6 +55,7 @@ from roambus.bridge.backends.castalia.installation import (
     tried,
 )
 from roambus.bridge.errors import UserError
+from roambus.bridge.process import cores
 
 
 class Status(Enum):
@@ -376,7 +377,7 @@ def _check_package(package: str) -> Result:
 
 def _check_machine() -> Result:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return ok(f"{len(os.sched_getaffinity(0))} cores, {memory:.1f} GiB of memory")
+    return ok(f"{cores()} cores, {memory:.1f} GiB of memory")
 
 
 def _check_java() -> Result:

@@ -1,4 +1,4 @@
-"""Makes runs from Python, in notebooks and scripts (docs/compare.md): `run` makes one, and `sweep` those of a sweep.
+"""Makes runs from Python, in notebooks and scripts (docs/guide/compare.md): `run` makes one, `sweep` those of a sweep.
 
 Both do what the commands of the same names do: what is complete is not made again, runs are made by processes of their
 own, and results lie in a folder, where every command finds them. So a cell that is executed again costs nothing, and
@@ -21,6 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError
+from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.trace.parquet import read_trace
 from roambus.commands.options import Simulator
@@ -46,7 +47,7 @@ class FinishedRun:
 
     @property
     def trace(self) -> pd.DataFrame:
-        """Returns the rows of its trace, which roambus docs trace-format explains; raises DamagedTraceError."""
+        """Returns the rows of its trace, which roambus docs trace explains; raises DamagedTraceError."""
         rows: pd.DataFrame = read_trace(self.folder / TRACE_FILE).to_pandas()
         return rows
 
@@ -113,7 +114,7 @@ def sweep(  # noqa: PLR0913  # as for `run`
     named = os.fspath(name)
     folder = Path("results", Path(named.removesuffix(".ini.j2")).stem) if out is None else Path(out)
     asked = _chosen(agents, settings, seeds, folder).named(named)
-    at_once = workers or len(os.sched_getaffinity(0))
+    at_once = workers or cores()
     problems = _made(asked, folder, at_once, backend, Making(retry_failed=retry_failed))
     if problems:
         warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)

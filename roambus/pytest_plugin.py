@@ -201,11 +201,12 @@ class Point:
         return known[metric]
 
     def _runs(self, seeds: int) -> list[Path]:
+        from roambus.bridge.process import cores
         from roambus.commands.sweeps import Making
         from roambus.notebook import make_runs
 
         # Each worker of pytest-xdist has a core of its own.
-        workers = 1 if "PYTEST_XDIST_WORKER" in os.environ else len(os.sched_getaffinity(0))
+        workers = 1 if "PYTEST_XDIST_WORKER" in os.environ else cores()
         choice = self.template, self.agent, dict(sorted(self.settings.items()))
         making = Making(self.level, retry_failed=True)
         return make_runs(
@@ -228,6 +229,8 @@ class Point:
     ) -> Known:
         """Draws seeds until it is known; raises AssertionError unless it passes."""
         __tracebackhide__ = True
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence: {confidence:g} is not a share between 0 and 1, such as 0.95")
         from roambus.experiments.precision import Outcome, judged, looks, seeds_to_show
         from roambus.spark.aggregation.intervals import interval
 

@@ -33,7 +33,7 @@ MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
 
 SPARK_HOME = Path(pyspark.__file__).parent
-_LOGGING = Path(__file__).with_name("daemon-log4j2.properties")
+_LOGGING = Path(__file__).parent / "engine" / "daemon-log4j2.properties"
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "-Dspark.master.rest.enabled=false",  # it would run whatever anybody sends, without asking for the secret
@@ -60,11 +60,12 @@ def commands() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=7077, show_default=True, help="Its port.")
 @WORK
 def master(host: str, port: int, work: Path) -> None:
-    """Starts the master, whose URL is spark://HOST:PORT.
+    """Starts the master, and prints its URL, spark://HOST:PORT.
 
     Example: python -m roambus.spark.standalone master
     """
-    _check_free("master", host, port)
+    port = _free_port("master", host, port)
+    click.echo(f"spark://{host}:{port}")
     options = ["--host", host, "--port", str(port), "--webui-port", "0"]
     _become("org.apache.spark.deploy.master.Master", options, host, work)
 
@@ -94,11 +95,12 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
 @click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
 @WORK
 def connect(host: str, port: int, master: str, work: Path) -> None:
-    """Starts a Spark Connect server, whose URL is sc://HOST:PORT. It asks nobody for a secret.
+    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It asks nobody for a secret.
 
     Example: python -m roambus.spark.standalone connect
     """
-    _check_free("Spark Connect server", host, port)
+    port = _free_port("Spark Connect server", host, port)
+    click.echo(f"sc://{host}:{port}")
     settings = {
         "spark.connect.grpc.binding.address": host,
         "spark.connect.grpc.binding.port": port,
@@ -114,13 +116,14 @@ def connect(host: str, port: int, master: str, work: Path) -> None:
     _become("org.apache.spark.deploy.SparkSubmit", [*options, "spark-internal"], host, work)
 
 
-def _check_free(what: str, host: str, port: int) -> None:
-    """Raises UserError unless this address can be bound; port 0, for which the system finds one, can always be."""
+def _free_port(what: str, host: str, port: int) -> int:
+    """Return the port, or for port 0 one that is free; raises UserError unless this address can be bound."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
             # As Java does it: a port whose last connections have just been closed is free.
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind((host, port))
+            return int(tried.getsockname()[1])
     except OSError as error:
         remedy = "stop the program that listens there, such as an earlier one, or choose another --port"
         if error.errno != errno.EADDRINUSE:

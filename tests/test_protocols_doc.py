@@ -6,47 +6,32 @@ What follows from the classes of messages, their fields and sizes, is written by
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from random import Random
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from benchmarks.mutations.methods import handlers
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.aodv.messages import Unreachable
-from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
-from roambus.python_protocol.brokers.client import Client
+from roambus.python_protocol.brokers.broker import BrokerParameters, Entry, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Writer
 from roambus.python_protocol.mft.messages import Known, Timestamp
 from roambus.python_protocol.papers.phoenix.broker import Stamp
-from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
-from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
-from roambus.python_protocol.papers.replicated.sites import parse_sites
-from roambus.python_protocol.papers.skip_ring import SkipRing
 from roambus.python_protocol.papers.skip_ring.labels import Reference
-from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
-from roambus.python_protocol.papers.skip_ring.publications import Publications
-from roambus.python_protocol.papers.skip_ring.ring import BuildRing, Shortcuts
-from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
-from roambus.python_protocol.papers.skip_ring.supervisor import Database, Supervisor
-from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
+from roambus.python_protocol.papers.skip_ring.messages import Check, Summary
+from roambus.python_protocol.parts.election import ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.settings import describe_parameters, settings_of
-from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
 ROOT = Path(__file__).parents[1]
@@ -202,183 +187,6 @@ def check_message(row: Row, cls: type[Message]) -> None:
 
 
 # Handlers
-
-
-def package(*modules: str) -> list[ast.Module]:
-    """The sources of modules, and of whole packages."""
-    files = [file for one in modules for file in sorted((ROOT / "python_protocol").glob(one))]
-    assert files
-    return [ast.parse(file.read_text(encoding="utf-8")) for file in files]
-
-
-def documented_handlers(title: str) -> set[str]:
-    return {name for row in rows(under(title), "Handler") for name in quoted(row["Handler"])}
-
-
-@pytest.mark.parametrize("agent", FAMILY)
-def test_handlers_of_the_family(agent: str) -> None:
-    """Every handler, and every method that implements lines of an algorithm."""
-    assert documented_handlers(agent) >= handlers(package(modules_of(agent))) | implementing(agent).keys()
-    made = make(agent)
-    classes = [type(made), type(made.broker), type(made.client)]
-    assert documented_handlers(agent) <= {name for cls in classes for name in dir(cls)}
-
-
-@pytest.mark.parametrize("agent", FAMILY)
-def test_lines_of_algorithms(agent: str) -> None:
-    """The lines that a method's docstring names are those of the table."""
-    documented = {name: row for row in rows(under(agent), "Handler") for name in quoted(row["Handler"])}
-    for name, docstrings in implementing(agent).items():
-        assert name in documented
-        for lines in (found[1] for text in docstrings if (found := LINES.search(text))):
-            assert lines in LINES.findall(documented[name]["Source"]), name
-
-
-def implementing(agent: str) -> dict[str, list[str]]:
-    """The docstrings of the methods of an agent's brokers that name an algorithm or lines of one."""
-    found: dict[str, list[str]] = {}
-    for cls in broker_classes(agent):
-        for name, method in vars(cls).items():
-            text = getattr(method, "__doc__", None) or ""
-            if callable(method) and ALGORITHM.search(text):
-                found.setdefault(name, []).append(text)
-    return found
-
-
-def broker_classes(agent: str) -> list[type[Broker]]:
-    """Those of its own package; what it inherits from another protocol stands there."""
-    made = make(agent).broker
-    return [cls for cls in type(made).__mro__ if issubclass(cls, Broker) and package_of(cls) == package_of(load(agent))]
-
-
-def modules_of(agent: str) -> str:
-    """Those of an agent, whose entry point names a module or a package, below `python_protocol`."""
-    path = AGENTS[agent].partition(":")[0].removeprefix("roambus.python_protocol.").replace(".", "/")
-    return f"{path}/*.py" if (ROOT / "python_protocol" / path).is_dir() else f"{path}.py"
-
-
-def test_handlers_of_what_the_family_shares() -> None:
-    """Every event that puts an agent of the family to work."""
-    assert documented_handlers("The broker family") == handlers(package("brokers/agent.py"))
-
-
-def test_handlers_of_aodv() -> None:
-    """Of messages, timers and events."""
-    assert documented_handlers("aodv") == handlers(package("aodv/*.py"))
-
-
-def test_handlers_of_the_skip_ring() -> None:
-    """Every handler of the agent and of its parts, of messages, events and timers."""
-    processes = (SkipRing, Subscriber, Publications, Supervisor, Outsider)
-    tables = [table for process in processes for table in (process.handlers, process.timer_handlers)]
-    own = {method.__name__ for table in tables for method in table.values()}
-    assert documented_handlers("skip-ring") == own | {"configure", "publish_new"}
-
-
-def test_handlers_of_the_replicated_brokers() -> None:
-    """Of messages and events."""
-    assert documented_handlers("replicated") == handlers(package(modules_of("replicated")))
-
-
-def test_handlers_of_the_election() -> None:
-    """Every handler of an event or of a timer, and what the agent calls."""
-    documented = {quoted(row["Handler"])[0]: row for row in rows(under("Leader election"), "Handler")}
-    assert documented.keys() == handlers(package("parts/election/algorithm.py")) | {"give_up", "adopt"}
-    for key, handler in Election.timer_handlers.items():
-        assert quoted(documented[handler.__name__]["For"]) == [key.name]
-
-
-# State
-
-LEFT_OUT = {
-    "node",
-    "roles",
-    "_actions",
-    "random",
-    "parameters",
-    "_node",
-    "_random",
-    "_parameters",
-    "_is_broker",
-    "_handlers",
-    "out",
-}
-"""What nodes are made with, the tables above, and what takes the actions."""
-
-
-def make(agent: str) -> BrokerAgent:
-    cls = load(agent)
-    made = cls(1, Role.BROKER | Role.SUBSCRIBER, cls.parameters_type(), Random(0))
-    assert isinstance(made, BrokerAgent)
-    return made
-
-
-def documented_state(title: str, owner: str) -> set[str]:
-    states = [row["State"] for row in rows(under(title), "State")]
-    return {name for state in states if state.startswith(f"{owner} ") for name in quoted(state)}
-
-
-def attributes(part: object) -> set[str]:
-    return set(vars(part)) - LEFT_OUT
-
-
-@pytest.mark.parametrize("agent", FAMILY)
-def test_state_of_the_family(agent: str) -> None:
-    """Each attribute of broker and client, what they share in a section of its own."""
-    made = make(agent)
-    assert documented_state(agent, "Broker") == attributes(made.broker) - attributes(Broker(1, None))
-    assert documented_state(agent, "Client") == attributes(made.client) - documented_state(
-        "The broker family", "Client"
-    )
-
-
-def test_state_of_what_the_family_shares() -> None:
-    """Each attribute."""
-    assert documented_state("The broker family", "Broker") == attributes(Broker(1, None))
-    plain = make("mft").client
-    Client.__init__(plain, 1, BrokerParameters())
-    assert documented_state("The broker family", "Client") == attributes(plain) - documented_state("mft", "Client")
-
-
-def test_state_of_aodv() -> None:
-    """Each attribute of the agent and of its parts, and each field of a route."""
-    made = Aodv(1, Role.NONE, Aodv.parameters_type(), Random(0))
-    shared = {"_table", "_frames", "_errors", "_delete_period", "_active_route_timeout"}
-    for part in (made, made.table, made.frames, made.errors, made.discovery):
-        assert documented_state("aodv", type(part).__name__) == attributes(part) - shared
-    assert documented_state("aodv", "Route") == {field.name for field in dataclasses.fields(Route)}
-
-
-def test_state_of_the_skip_ring() -> None:
-    """Each attribute of each part."""
-    parameters = SkipRingParameters()
-    ring = BuildRing(1, 1, parameters)
-    parts = (Supervisor(), Database(), ring, Shortcuts(ring), Publications(1, parameters, Random(0)))
-    for part in (*parts, Subscriber(1, 1, parameters, Random(0))):
-        own = attributes(part) - {
-            "_actions",
-            "_outsider",
-            "_ring",
-            "ring",
-            "shortcuts",
-            "topic",
-            "parameters",
-        }
-        own |= {"ring"} if part is ring else set()
-        assert documented_state("skip-ring", type(part).__name__) == own
-
-
-def test_state_of_the_replicated_brokers() -> None:
-    """Each attribute of a broker, of its copy, and of the state that is copied."""
-    broker = ReplicatedBroker(0, parse_sites("a:0..2"), ReplicatedParameters())
-    for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
-        assert documented_state("replicated", owner) == attributes(part)
-
-
-def test_state_of_the_election() -> None:
-    """Each attribute."""
-    made = Election(1, True, ElectionParameters(), Random(0))
-    assert documented_state("Leader election", "Election") == attributes(made)
 
 
 # Switches

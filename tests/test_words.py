@@ -1,18 +1,23 @@
-"""Pages, messages and docstrings say who does what, in words of today."""
+"""Pages, messages and docstrings follow the style page of `docs/contributing.md`, as far as a program can check it."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.places import ROOT
+from tests.support.style import sentences_of
 
 ROUNDABOUT = re.compile(
     r"\b(mend(s|ed|ing)?|to the letter|take[sn]? on|thawed|reckon\w*|work(s|ed)? off|none of ours|lest|for want of|"
     r"in vain|by hand of|unto|aught|come[s]? to the same|is told of)\b",
     re.IGNORECASE,
 )
-"""Words that a reader has to translate: for most of them English has a verb that says who does it."""
+"""Words that a reader has to translate, such as "reckon": "compute" says the same."""
 WRITTEN = (".md", ".py", ".j2", ".toml", ".html", ".js")
 FOLDERS = ("docs", "bridge", "experiments", "python_protocol", "roambus/commands", "roambus/testing", "spark")
+CLEAN = ("benchmarks/hardware", "benchmarks/trials", "experiments/vetting")
+"""The folders whose sentences name the actor first; a folder is added once all of its sentences do."""
 
 
 def written() -> list[Path]:
@@ -23,7 +28,7 @@ def written() -> list[Path]:
 
 
 def test_no_roundabout_words() -> None:
-    """Whoever wants one of them finds a plain one, such as correct, exactly, accept, compute or without success."""
+    """Plain words do: correct, exactly, accept, compute, without success."""
     found = [
         f"{file.relative_to(ROOT)}:{number}: {match[0]}"
         for file in written()
@@ -31,3 +36,24 @@ def test_no_roundabout_words() -> None:
         for match in ROUNDABOUT.finditer(line)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("folder", CLEAN)
+def test_sentences_name_the_actor_first(folder: str) -> None:
+    """No sentence begins with a clause in "what" or "who", or hides its actor behind "told" or "nobody"."""
+    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".md"}]
+    found = [f"{one.place}: {one.text}" for file in files for one in sentences_of(file) if one.refused()]
+    assert found == []
+
+
+def test_a_sentence_that_hides_its_actor_is_found(tmp_path: Path) -> None:
+    """Wherever it stands in a docstring; a question, code and an actor in front are allowed."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        '"""A run. What it costs is printed.\n\nWhat does it cost? The user learns what it costs, by `tell`."""\n'
+        'X = 1\n"""Whoever asks is told."""\n'
+    )
+    assert [one.text for one in sentences_of(file) if one.refused()] == [
+        "What it costs is printed.",
+        "Whoever asks is told.",
+    ]

@@ -113,7 +113,7 @@ class Plan(NamedTuple):
     """Whether nodes sense the channel before they send, which the testbeds' did not."""
 
     def frames(self) -> list[Sent]:
-        """What is sent, in the order of time."""
+        """The transmissions in the order of time."""
         burst = FRAMES * INTERVAL + 50 * MILLISECOND
         lasting = self.nodes * burst + round(self.pause_s * SECOND)
         return [
@@ -130,7 +130,7 @@ class Plan(NamedTuple):
 
 
 def record(factory: BackendFactory, plan: Plan, seed: int) -> Recording:
-    """What a testbed like this would have recorded; raises RoambusError."""
+    """Return the recording that such a testbed would have made; raises RoambusError."""
     frames = plan.frames()
     changes = {} if plan.senses else {"Radio.CCAthreshold = -95": "Radio.CCAthreshold = 100"}
     heard = exchange(factory, plan.variables(), seed, frames, MESSAGE_BYTES, changes)

@@ -1,4 +1,4 @@
-"""The figures of docs/hardware.md: delivery over strength, and gray links over density."""
+"""The figures of docs/results/hardware.md: delivery over strength, and gray links over density."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Found = Mapping[str, Mapping[str, Estimate]]
 
 
 def kind_of(model: str) -> str:
-    """What follows back-end and side in a model's name: the temporal model, if there is one."""
+    """The part of a model's name after back-end and side: the temporal model, if there is one."""
     return " ".join(model.split(" ")[3:]) or "links stand still"
 
 

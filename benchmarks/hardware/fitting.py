@@ -1,9 +1,9 @@
 """Makes a temporal model of a recording, and says how near a model comes to a recording's delivery over strength.
 
 The parameters file is of Castalia's form, and is made from measured statistics: on a testbed nothing moves, so that a
-link's deviation from its own mean strength, from burst to burst, is its variation in time. What a testbed does not show
-is how it walks between two bursts, which are hours apart: so the coherence time is that of the file, and every step
-draws from the same distribution of deviations.
+link's deviation from its own mean strength, from burst to burst, is its variation in time. A testbed does not show the
+changes between two bursts, which are hours apart: so the coherence time is that of the file, and every step draws from
+the same distribution of deviations.
 
 Interference from elsewhere shows as losses at any strength. It is described apart, as what it would be if interferers
 that are on the air for a share of the time had powers that are normally distributed in dBm.

@@ -3,19 +3,19 @@
 python -m benchmarks.hardware.interference FILE.k7.gz ...
 
 A testbed measures in rounds, in which every node sends on every channel; between two rounds it waits. Every second
-round of a recording is fitted, and the rounds between are held back: errors are told for these only. (Clock hours would
-not do: some rounds go on into the next hour, which then has other channels.)
+round of a recording is fitted; errors are given for the rounds between, which are held back. (Clock hours would not do:
+some rounds go on into the next hour, which then has other channels.)
 
 The receiver is that of `fitting`: bit errors of PSK in noise, and bursts of others that hit a share of the frames with
 normally distributed powers. Bins of strength count by how many bursts of frames they hold. Intervals are of 95 %, from
 fits to rounds that are drawn anew (the bootstrap).
 
-A number that the recording cannot tell is said to be degenerate, and why: the noise, if no burst was weak enough to
-have bit errors; how much is hit and with what power, if next to nothing is hit, or everything. Then there are no keys,
-for they count powers from the noise. `--noise` gives the noise of another testbed with the same receivers.
+A number that the recording does not determine is reported as degenerate, with the reason: the noise, if no burst was
+weak enough to have bit errors; share and power of hits, if hardly any frame is hit, or all are. Then there are no keys,
+because they count powers from the noise. `--noise` gives the noise of another testbed with the same receivers.
 
-What is fitted becomes the keys SN.interference.* of the embedded radio. A share of hits does not tell lengths and rates
-apart, so that the length is given (`--length`). Then fields of nodes, which send as the testbed's did and without
+The fit becomes the keys SN.interference.* of the embedded radio. A share of hits does not separate lengths and rates,
+so that `--length` gives the length. Then fields of nodes, which send as the testbed's did and without
 sensing, are recorded on the embedded radio, and their delivery stands beside the one of the rounds held back: over the
 strength in dB above the place where noise alone takes half of the frames.
 """
@@ -42,7 +42,7 @@ from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.vocabulary import SECOND
 
 PAUSE = 900 * SECOND
-"""A round is over when nobody has sent for so long."""
+"""A round is over when no node has sent for this time."""
 DRAWS = 40
 """Fits to drawn rounds; an interval is from the second to the second last but one."""
 FRAME_S = FRAME_BITS / 250_000
@@ -51,7 +51,7 @@ HALF_DB = 6.96
 MODEL_NOISE_DBM = -100 - 10 * math.log10(194 / 250)
 """The CC2420's noise floor, as the receiver here has it, which knows no noise bandwidth."""
 FEWEST_HIT, MOST_APART_DB = 0.01, 6.0
-"""Less is next to nothing; an interval wider than this tells no power."""
+"""Less is next to nothing; an interval wider than this determines no power."""
 FIELDS = (20.0, 40.0, 60.0)
 ROWS = 12
 FAR_DB, CLEAR_DB = 15, 4
@@ -72,7 +72,7 @@ class Fit(NamedTuple):
         return float(low), float(high)
 
     def degenerate(self) -> Iterator[str]:
-        """What the recording cannot tell, in words."""
+        """The numbers that the recording does not determine, in words."""
         errors = 1 - Receiver(self.receiver.noise_dbm).delivery(np.array([self.weakest_dbm]))[0]
         if errors < FEWEST_HIT and not self.noise_is_given:
             yield f"noise_dbm: at {self.weakest_dbm:.0f} dBm, the weakest strength, it costs {errors:.4f} of the frames"

@@ -1,4 +1,4 @@
-"""What links are like, as numbers of a recording, each with its interval.
+"""Statistics of the links of a recording, each with its interval.
 
 A recording is cut into pairs of nodes, for rows of one pair are alike: intervals come from drawing pairs with
 replacement (the percentile bootstrap), in both directions and over all channels and times of a pair at once.
@@ -83,7 +83,7 @@ def sample_of(*recordings: Recording) -> Sample:
 
 
 def halves_in_time(recording: Recording) -> tuple[Sample, Sample]:
-    """What was recorded in the first half of the time, and what in the second."""
+    """The rows of the first half of the time, and those of the second."""
     first = recording.rows["at"] <= recording.lasting / 2
     return part_of(recording, first), part_of(recording, ~first)
 

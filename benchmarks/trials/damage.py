@@ -21,7 +21,7 @@ NASTY = (
     *(b'"', b"'", b"\\", b"{}", b"[]", b"[" * 3000, b"{" * 3000, b"(" * 300, b"\0", b"\xff\xfe", b"\xed\xa0\x80"),
     *(b"../../../etc/passwd", b"/dev/full", b"$\\frac{", b"<script>", b"{{ 7 * 7 }}", b"{% for %}", b"%s%n", b"\n\n"),
 )
-"""What stands in the place of a word."""
+"""Replacements for a word."""
 _WORD = re.compile(rb"[\w.+-]+")
 _LONGEST = 300
 """Bytes that are changed at once."""

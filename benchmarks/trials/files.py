@@ -1,9 +1,9 @@
-"""Files that are damaged or forged: whatever reads them works, or refuses them with one message, soon.
+"""Tries damaged and forged files: each reader works, or refuses them with one message, soon.
 
 python -m benchmarks.trials files --trials 140 --seed 1 [--subject trace record]
 
-Each damaged file is given to everything that reads it, in this process. What is raised must be roambus' own error, with
-a message and without a traceback in it; and a warning is an error.
+Each damaged file is given to all of its readers, in this process. A reader may raise only roambus' own errors, with a
+message and without a traceback in it; a warning is an error.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Subject:
     file: str
     readers: tuple[Reader, ...]
     forge: Callable[[bytes, Random], bytes] | None = None
-    """What else can be done to the file than to damage it."""
+    """Further harms to the file besides damage."""
 
 
 def lay(folder: Path) -> None:
@@ -131,7 +131,7 @@ def _call(*words: str) -> None:
 
 
 def _trace(folder: Path) -> object:
-    """Whatever `damage_of` calls whole can be read."""
+    """Read a trace that `damage_of` calls whole."""
     file = folder / RUN / "trace.parquet"
     return None if damage_of(file) else read_trace(file).to_pylist()
 

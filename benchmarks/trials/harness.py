@@ -1,9 +1,8 @@
-"""What a trial is, and how trials are run: by seed, with progress and a watch for what hangs, to a table and a code.
+"""Runs trials by seed, with progress and a limit of time, and prints a table; the exit code says if all went well.
 
-A chapter yields an outcome for each trial. An outcome names the subject, the harm that was done to it, how it ended in
-the chapter's own words, and whatever was not as promised. A harm that no subject has felt says nothing, and counts as a
-promise that was not kept. Whatever is drawn is drawn from a generator of the seed and the subject's name, so that a
-trial can be repeated without those before it.
+A chapter yields an outcome for each trial. An outcome names the subject, the harm done to it, the end in the chapter's
+own words, and the broken promises. A harm that came too late for each subject proves nothing, and counts as a broken
+promise. All draws come from a generator of the seed and the subject's name, so that a trial can be repeated alone.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ class Outcome:
     harm: str
     end: str = PROMISED
     complaints: Sequence[str] = ()
-    """What was not as promised."""
+    """The broken promises."""
     said: str = ""
-    """What the subject had to say of it."""
+    """The subject's own messages."""
     took_s: float = 0.0
     felt: bool = True
     """Whether the harm came when there was still something to harm."""
@@ -56,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a chapter is to be tried."""
+    """The part of a chapter that is to be tried."""
 
     folder: Path
     """An empty one, for everything that trials leave."""
@@ -93,14 +92,14 @@ class Chapter:
     on_request: Sequence[str] = ()
     """The subjects and harms that are tried only if they are named."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What else can be chosen, each with its default."""
+    """Further options, each with its default."""
     longest_s: float = 1800.0
     """If a trial takes longer, the program ends with a traceback of where it hangs."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What came of many trials."""
+    """The counts of many trials."""
 
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """By subject, harm and end; those that broke a promise not among them."""

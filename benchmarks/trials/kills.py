@@ -9,8 +9,8 @@ no byte more can be written from that moment on; with "no memory", a worker, or 
 more than it has; with "clock back" nothing is hit, and the clock goes back by an hour whenever Python looks at it. It
 must end in time, without a traceback, and take its processes with it. Then the same command is given again, and hit
 again, some times, until it is left alone: it must succeed, its results must be those of an undisturbed one, byte for
-byte, and no process, socket, temporary folder, empty folder or hidden file may be left. Logs, which tell times, and
-what aggregation keeps for itself are not compared.
+byte, and no process, socket, temporary folder, empty folder or hidden file may be left. Logs, which hold times, and
+aggregation's own store are not compared.
 
 "sweep on the radio" is hit once, by SIGKILL: the sweep, a worker, or both. One that lost a worker must complete by
 itself; metrics of what it leaves are compared, too. "full disk" mounts a small file system, which needs the rights for
@@ -48,7 +48,7 @@ _real, _real_ns, _looks = time.time, time.time_ns, itertools.count(1)
 time.time = lambda: _real() - 3600.0 * next(_looks)
 time.time_ns = lambda: _real_ns() - 3600 * 10**9 * next(_looks)
 """
-"""What Python imports by itself when it starts, if it is called sitecustomize."""
+"""The module sitecustomize, which Python imports when it starts."""
 HOST, WORKER, JAVA, SIMULATOR, BOTH = "host", "worker", "java", "simulator", "host and worker"
 SOON_S = 0.2
 """A process that was waited for is hit within this."""
@@ -113,9 +113,9 @@ class Subject:
     phase: Callable[[Path, Files], str] = lambda _, __: ""
     """How far it is, by what it has in its folder and would have in the end."""
     finish: Callable[[Path], object] = lambda _: None
-    """What is done to its results before they are compared."""
+    """A step on its results before they are compared."""
     session: Callable[[], AbstractContextManager[object]] = nullcontext
-    """What `finish` needs."""
+    """The session that `finish` needs."""
 
 
 def _settings(values: Mapping[str, str]) -> list[str]:
@@ -232,7 +232,7 @@ def _sent(process: int, how: str) -> bool:
 
 
 def kind_of(process: int, host: int) -> str:
-    """What kind of process of a command it is; empty for helpers, such as shells."""
+    """The kind of a command's process; empty for helpers, such as shells."""
     if process == host:
         return HOST
     name = Path(program(process) or "").name
@@ -280,7 +280,7 @@ class Stage:
 
 
 def outcome(folder: Path) -> Files:
-    """Every file below the folder with its bytes; of logs, which tell times, and of what is kept of these, nothing."""
+    """Every file below the folder with its bytes; logs, which hold times, count as empty."""
     files = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     kept = {name: path for name, path in files.items() if STORE_FOLDER not in name.parts}
     return {
@@ -401,7 +401,7 @@ def _wrong_end(command: Command, how: str, wanted: int | None) -> list[str]:
 
 
 def is_before_main(errors: str) -> bool:
-    """Whether Ctrl-C came while Python was still importing the command line, where nobody can take it.
+    """Whether Ctrl-C came while Python was still importing the command line, where no code can handle it.
 
     Python wraps the exception if it comes while a class is made.
     """
@@ -411,14 +411,14 @@ def is_before_main(errors: str) -> bool:
 def is_before_work(errors: str) -> bool:
     """Whether memory ran out while Python was still starting a worker and importing what it needs.
 
-    Nobody can take that there: Python itself says it. The sweep goes on with another worker.
+    No code can handle that there: Python itself prints it. The sweep goes on with another worker.
     """
     refused = r"^(MemoryError|ImportError|SystemError|OSError: \[Errno 12\])"
     return "in _serve\n" not in errors and re.search(refused, errors, re.M) is not None
 
 
 def _resumed(stage: Stage, folder: Path) -> list[str]:
-    """What is wrong once the command was left alone."""
+    """The complaints after the command was left alone."""
     complaints = again(stage.subject, folder)
     if complaints:
         return complaints

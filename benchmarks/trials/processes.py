@@ -96,11 +96,11 @@ class Command:
         return marked(self.mark)
 
     def errors(self) -> str:
-        """What it has printed as errors."""
+        """Its error output."""
         return self._errors.read_text(encoding="utf-8", errors="replace")
 
     def output(self) -> str:
-        """What else it has printed."""
+        """Its standard output."""
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def end(self, within_s: float = LONGEST_S) -> list[str]:
@@ -126,7 +126,7 @@ def _beside(place: Path, suffix: str) -> Path:
 
 
 def left_in(temporary: Path) -> list[str]:
-    """What a command has left of its temporary files, each with a complaint."""
+    """A complaint for each temporary file that a command has left."""
     return [f"{path.name} is left" for path in temporary.iterdir() if not _KEPT.fullmatch(path.name)]
 
 
@@ -187,7 +187,7 @@ def status_of_orphan(process: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a process has at a moment."""
+    """The resources of a process at a moment."""
 
     memory_mib: float = 0.0
     descriptors: int = 0
@@ -195,7 +195,7 @@ class Use:
 
 
 def use_of(process: int) -> Use:
-    """What it has now."""
+    """The present resources of a process."""
     proc = Path(f"/proc/{process}")
     (pages,) = (line for line in (proc / "status").read_text(encoding="utf-8").splitlines() if "VmRSS" in line)
     descriptors, threads = (len(list((proc / name).iterdir())) for name in ("fd", "task"))
@@ -255,7 +255,7 @@ seed $(sed -n 's/^seed-set = //p' {ini})
 {script}
 END
 """
-"""What stands for CastaliaBin: the seed is each run's own."""
+"""The script in the place of CastaliaBin, with each run's own seed."""
 
 
 def stand_in() -> Path:

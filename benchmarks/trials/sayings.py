@@ -1,4 +1,4 @@
-"""What strangers say: ZMTP of every version, well and badly spoken, and bytes that are nothing at all.
+"""The strangers' messages: ZMTP of every version, well and badly spoken, and bytes that are nothing at all.
 
 ZMTP is ZeroMQ's RFC 23 (3.0), RFC 37 (3.1), RFC 15 (2.0) and RFC 13 (1.0).
 """

@@ -6,8 +6,8 @@ python -m benchmarks.trials strangers --trials 5000 --subject ipc --simulator ns
 Each run is a real `roambus run --endpoint` over ipc or over tcp, where it has keys. Half of the strangers come while it
 waits, the others from when its simulator (stand-in, castalia or ns3) has come until the run has ended. They speak every
 version of ZMTP, well and badly, or anything else, or nothing (`sayings`); they come, go, stay and speak slowly.
-Afterwards the trace must be the one of a run without strangers, byte for byte, nobody may have been told anything of
-the run, and the host may have taken neither memory nor file descriptors.
+Afterwards the trace must be the one of a run without strangers, byte for byte; no stranger may have received anything
+of the run, and the host may have taken neither memory nor file descriptors.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SHARE_OF_CLIENTS = 0.005
 STAYING = 600
 """So many stay at a time; the one that came first then makes room."""
 MOST_HEARD = 1 << 16
-"""Nobody is told more than a greeting, and a Reject for each message."""
+"""A stranger receives at most a greeting, and a Reject for each message."""
 CONNECT_S = 5.0
 RESET = struct.pack("ii", 1, 0)
 
@@ -92,12 +92,12 @@ class Served(Command):
         return Path(words[words.index("cd") + 1])
 
     def session(self) -> dict[str, str]:
-        """What the run's own simulator is told."""
+        """The session file of the run's own simulator."""
         lines = (self.folder / ".roambus" / "session").read_text(encoding="utf-8").splitlines()
         return dict(line.split("=", 1) for line in lines)
 
     def use(self) -> Use:
-        """What the host has now."""
+        """The host's present resources."""
         return use_of(self.host.pid)
 
     def simulator(self, name: str) -> subprocess.Popen[bytes]:
@@ -136,7 +136,7 @@ SIMULATORS = {"stand-in": _stand_in, "castalia": _castalia, "ns3": _ns3}
 
 
 def free_port() -> int:
-    """A port of loopback that nobody has."""
+    """A free port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -172,7 +172,7 @@ class Storm:
     endpoint: str
     server_key: bytes | None
     secret: bytes
-    """What no stranger may be told: the run's token."""
+    """The run's token, which no stranger may receive."""
     random: Random
     visits: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -268,7 +268,7 @@ class Storm:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all episodes share: simulator, simulated seconds and undisturbed trace; how many strangers come first."""
+    """Terms of all episodes: simulator, simulated seconds, undisturbed trace, and the number of first strangers."""
 
     simulator: str
     seconds: int
@@ -286,7 +286,7 @@ class Episode:
     before: Use = NOTHING
     after: Use = NOTHING
     running: Use = NOTHING
-    """What the host had when the run was nearly over."""
+    """The host's resources when the run was nearly over."""
     run_s: float = 0.0
 
 
@@ -326,7 +326,7 @@ def _storm(served: Served, random: Random) -> Storm:
 
 
 def _blow_while_waiting(served: Served, storm: Storm, number: int) -> Use:
-    """What the host had after the first of them, when everything is there that it needs for any."""
+    """The host's resources after the first stranger, when it has all that it needs for any."""
     before = served.use()
     for count in range(number):
         storm.visit()
@@ -339,13 +339,13 @@ def _blow_while_waiting(served: Served, storm: Storm, number: int) -> Use:
 
 
 def _settled(served: Served, before: Use) -> Use:
-    """What the host has once all have gone."""
+    """The host's resources once all have gone."""
     wait_for(lambda: _is_gone(served) or served.use().descriptors <= before.descriptors, SETTLES_S)
     return before if _is_gone(served) else served.use()
 
 
 def _blow_during_the_run(served: Served, storm: Storm, name: str) -> Use:
-    """What the host had when it was last looked at; nobody listens after the end of the run."""
+    """The host's resources at the last look; no host listens after the end of the run."""
     use, simulator = NOTHING, None if _is_gone(served) else served.simulator(name)
     while simulator is not None and simulator.poll() is None:
         known = len(storm.faults)

@@ -48,6 +48,8 @@ SETTINGS_FILE = "ns3"
 """The adapter reads it in `.roambus`."""
 
 LR_WPAN_BPS = 250_000
+LEAST_SENSITIVE_DBM = -85
+"""ns-3 aborts at this sensitivity and above, which 802.15.4 requires of every radio."""
 
 WITHOUT_COUNTERPART = (
     "prob_tx",
@@ -117,6 +119,11 @@ def check(scenario: Scenario) -> None:
     battery = settings_of(NodeSettings)[_BATTERY]
     if any(node.initial_energy_j != battery.read(battery.default or "") for node in scenario.nodes):
         raise UserError(f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out")
+    if scenario.ns3.stack == "lr-wpan" and scenario.radio.sensitivity_dbm >= LEAST_SENSITIVE_DBM:
+        raise UserError(
+            f"{RADIO}RadioParametersFile: ns-3's 802.15.4 takes a sensitivity below {LEAST_SENSITIVE_DBM} dBm, and the "
+            f"file has {scenario.radio.sensitivity_dbm:g} dBm"
+        )
     if scenario.ns3.stack == "lr-wpan" and scenario.radio.data_rate_bps != LR_WPAN_BPS:
         raise UserError(f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi")
 

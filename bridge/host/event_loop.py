@@ -95,6 +95,7 @@ class Host:
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
+        self._can_fail = bool(scenario.faults) or not scenario.batteries_last
         self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
         """What the back-end calls itself, once it is open."""
@@ -120,7 +121,7 @@ class Host:
 
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
-        hello, down, with_faults = self._backend.open(), self._faults.down, bool(self._scenario.faults)
+        hello, down, with_faults = self._backend.open(), self._faults.down, self._can_fail
         self.simulator, self.framing = hello.simulator, hello.framing
         self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
@@ -164,7 +165,9 @@ class Host:
     def _handle_step(self, step: Step) -> SimTime | None:
         """Handles everything of one instant, or a part of it; returns when the next thing is due."""
         now = self._queue.now = step.now
-        deliveries = self._delivered(step.deliveries) if self._scenario.faults else step.deliveries
+        for node in step.deaths:
+            self._faults.die(node)
+        deliveries = self._delivered(step.deliveries) if self._can_fail else step.deliveries
         if self._fragments is not None:
             deliveries = self._fragments.join(deliveries, now)
         if self._trace.receives:
@@ -220,6 +223,8 @@ class Host:
             text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(now)}: {event} on node {node}"
             raise AgentError(text, node, now, str(event))
         # A frozen node does nothing until it recovers. A crashed one has nothing in `waiting`, and its timers are gone.
+        if node in self._faults.dead:
+            return
         if node in self._faults.waiting:
             self._faults.waiting[node].append((order, event))
         else:

@@ -235,6 +235,12 @@ class Lookup:
             if declared.default is None and self._ini.find(path) is None:
                 raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
+    def check_files(self, unused: Sequence[str], backend: str) -> None:
+        """Raise UserError for a file that the ini names, and that this back-end does not read, by its `unused` keys."""
+        for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE):
+            is_ignored = key.name.startswith(tuple(unused)) and self.value(key)
+            self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
+
     def _check_entry(self, entry: Entry, known: Sequence[str]) -> None:
         """Raises UserError for an entry that no key, here or beyond, can be meant by, or that is no value beyond."""
         beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)

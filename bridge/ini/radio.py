@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError, mistakes_at
-from roambus.bridge.files import read_text
+from roambus.bridge.files import read_lines
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.scenario import mac
 from roambus.bridge.scenario.ideal import LINKS_FILE
@@ -152,10 +152,7 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
     """
     found: dict[_Way, float] = {}
     lines: dict[_Way, int] = {}
-    for number, raw in enumerate(read_text(path).splitlines(), 1):
-        line = raw.strip()
-        if not line or line.startswith("#"):
-            continue
+    for number, line in read_lines(path):
         with mistakes_at(f"{path}:{number}"):
             for way, loss_db in _ways_in(line, what, places):
                 if way in found:
@@ -219,11 +216,10 @@ def read_radio_file(path: Path) -> RadioFile:
     """Reads the file; raises UserError naming file and line, or OSError."""
     radio = RadioFile()
     read_line: Callable[[RadioFile, list[str]], None] | None = None
-    for number, raw in enumerate(read_text(path).splitlines(), 1):
-        line = raw.partition("#")[0].strip()
+    for number, line in read_lines(path):
         if line in _SECTIONS:
             read_line = _SECTIONS[line]
-        elif line:
+        else:
             with mistakes_at(f"{path}:{number}"):
                 if read_line is None:
                     raise ValueError(

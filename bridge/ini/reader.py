@@ -144,6 +144,14 @@ def read_scenario(path: Path, beyond: Beyond | None = None) -> Scenario:
     return parse_scenario(read_text(path), path, path.parent, beyond=beyond)
 
 
+def check_files(text: str, path: Path, unused: Sequence[str], backend: str) -> None:
+    """Raise UserError if the ini file `path` with this text names a file that the back-end does not read.
+
+    `unused` are the beginnings of the keys that the back-end does not read.
+    """
+    Lookup(parse_ini(text, path), path.parent).check_files(unused, backend)
+
+
 def parse_scenario(
     text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: Beyond | None = None
 ) -> Scenario:

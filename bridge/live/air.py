@@ -20,10 +20,8 @@ How a frame goes:
 3. It waits until its link would have brought it. If it has come later than that, because the machine was busy, it
    arrives now.
 
-The one loop is in `advance`, and no thread stands beside it: who calls back in the middle of an agent's work would need
-locks, and asyncio would only wrap the same wait in a loop of its own, whose timers are as coarse as the selector's.
-`select` waits to the microsecond, where `epoll` waits in milliseconds. What else the process has to hear is one more
-file descriptor in that wait. Datagrams are read in bursts, between which timers have their turn.
+The one loop is in `advance`. `poll` waits in milliseconds for any number of descriptors; the last millisecond before a
+timer is slept. Datagrams are read in bursts, between which timers have their turn.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ from roambus.bridge.live.links import Links
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
 
 Address = tuple[str, int] | tuple[str, int, int, int]
 """What a socket takes, of IPv4 or IPv6."""
@@ -127,11 +125,12 @@ class Air:
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
         self._seal, self._sockets, self._neighbours, self._links = seal, sockets, neighbours, links
         self._attend, self._written = attend, written
-        self._readers: list[int | socket.socket] = [
-            sockets.own,
-            *([sockets.group] if sockets.group else []),
-            *attend.descriptors(),
-        ]
+        self._poll = select.poll()
+        for one in (sockets.own, sockets.group):
+            if one is not None:
+                self._poll.register(one, select.POLLIN)
+        for descriptor in attend.descriptors():
+            self._poll.register(descriptor, select.POLLIN)
         # One for all datagrams: to have the system make one of this size for each takes longer than to copy what came.
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
         self._order = count()
@@ -194,8 +193,10 @@ class Air:
             if queue:
                 until = min(until, queue[0][0])
         seconds = (until - self.now()) / SECOND
-        if seconds > 0:
-            select.select(self._readers, (), (), min(seconds, LONGEST_WAIT_S))
+        if seconds >= MILLISECOND / SECOND:
+            self._poll.poll(int(1000 * min(seconds, LONGEST_WAIT_S)))
+        elif seconds > 0:
+            time.sleep(seconds)
 
     def _note_late(self, by: SimTime) -> None:
         """Counts, and keeps no list: a node can be on the air for days."""

@@ -47,7 +47,7 @@ from roambus.bridge.live.connection import PROTOCOL, REACH_S, Peer, Peers, Unrea
 from roambus.bridge.live.frames import KEY_BYTES, RUN_BYTES
 from roambus.bridge.live.journal import add_rows, read_rows
 from roambus.bridge.live.links import ALL, links_of
-from roambus.bridge.live.node import ENDED, code_of
+from roambus.bridge.live.node import ENDED, PIECE_BYTES, code_of
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import INI_FILE
@@ -78,6 +78,10 @@ LEAD_S = 0.5
 """From what is told last until the start: all nodes must have heard of it by then."""
 LOOK_MS = 20
 """The longest time from a death on this machine until it is noticed."""
+OVERDUE: SimTime = 30 * SECOND
+"""A node that has not ended by then, counted from the end of the run, never will."""
+MOST_JOURNAL_BYTES = 2**32
+"""No journal is longer: a trace has a bound, too."""
 MOST_DRIFT = 20 * MILLISECOND
 """A clock that drifts more during the run makes delays that mean nothing; a bad crystal takes three minutes for it."""
 LATE: SimTime = 10 * MILLISECOND
@@ -152,7 +156,8 @@ class Conductor:
         """Learns who is there; raises UnreachableError, and UserError for a node that speaks otherwise."""
         within_s = PREPARE_S if self._ensemble.is_local else REACH_S  # processes of this machine have just been started
         for node, (answer, _) in self._peers.ask_all("status", lambda _: {}, within_s, self._nodes).items():
-            self._nodes[node].session = str(answer["session"])
+            self._nodes[node].session = answer["session"]
+            self._nodes[node].lost_connection()  # what was before does not count
             if answer.get("protocol") != PROTOCOL:
                 raise UserError(f"{self._nodes[node].name} has a version of roambus that speaks another protocol")
 
@@ -160,7 +165,7 @@ class Conductor:
         """Tells these nodes the run, and compares their clocks when they have it: they are no longer busy then."""
         fields, blobs = self._told
         for node, (answer, _) in self._peers.ask_all("prepare", lambda _: fields, PREPARE_S, peers, blobs).items():
-            self._nodes[node].session = str(answer["session"])
+            self._nodes[node].session = answer["session"]
         self._peers.compare_clocks(peers)
 
     def _start(self, peers: Sequence[Peer]) -> None:
@@ -183,12 +188,18 @@ class Conductor:
     def _watch(self, scenario: Scenario, advance: Callable[[], None]) -> None:
         """Until all nodes have ended; what the template has happen to them is done meanwhile."""
         to_come, shown, poller = list(scenario.faults), 0, poller_of(self._nodes)
+        looked_at = time.monotonic()
         while not self._are_over(scenario.time_limit):
             poller.poll(LOOK_MS)
             for peer in self._nodes:
                 while (heard := self._peers.hear(peer)) is not None:
                     self._note(peer, heard[0])
+            looked_at, before = time.monotonic(), looked_at
+            if looked_at > before + SILENT_S / 2:  # this process stood still: nodes were silent for want of a question
+                for peer in self._nodes:
+                    peer.heard_at = looked_at if not peer.is_down else peer.heard_at
             self._note_deaths()
+            self._refuse_overdue(scenario.time_limit)
             while to_come and to_come[0].at <= self._now() < scenario.time_limit:
                 self._do(to_come.pop(0))
             self._peers.beat()
@@ -200,16 +211,27 @@ class Conductor:
         """Whether all have ended; one that is down at the time limit does not come back."""
         return all(peer.state == ENDED or (peer.is_down and self._now() > time_limit) for peer in self._nodes)
 
+    def _refuse_overdue(self, time_limit: SimTime) -> None:
+        """Raises BackendError for a node that is there and does not end, as one whose clock is wrong."""
+        if self._now() > time_limit + OVERDUE:
+            late = [peer.name for peer in self._nodes if peer.state != ENDED and not peer.is_down]
+            if late:
+                waited = OVERDUE // SECOND
+                raise BackendError(f"{late[0]} has not ended its run {waited} s after the end: look at its clock")
+
     def _note(self, peer: Peer, answer: Mapping[str, Any]) -> None:
         """Takes note of a node's state, and has one that was started again come back to the run."""
         if "error" in answer:
-            raise error_of(int(answer["code"]), f"{peer.name}: {answer['error']}")
+            raise error_of(answer["code"], f"{peer.name}: {answer['error']}")
         peer.heard_at = time.monotonic()
         if answer["session"] != peer.session:
-            self._recover(peer, str(answer["session"]))
-        else:
-            peer.state = str(answer.get("state", ""))
-            peer.counts = answer.get("counts", peer.counts)
+            self._recover(peer, answer["session"])
+            return
+        if peer.is_down and not self._ensemble.is_local:  # it was silent, and has been on the air all the time
+            self._faults.append((max(self._now(), 0), peer.node, RECOVER))
+            peer.is_down = False
+        peer.state = answer["state"]
+        peer.counts = answer.get("counts", peer.counts)
 
     def _recover(self, peer: Peer, session: str) -> None:
         """Another process has come in the node's place; whoever restarts nodes may have been faster than we noticed.
@@ -219,6 +241,7 @@ class Conductor:
         if not peer.is_down:
             self._crash(peer)
         peer.session, peer.incarnation = session, peer.incarnation + 1
+        peer.lost_connection()  # that of the process before
         try:
             self._prepare([peer])
             recovered = self._now()
@@ -271,7 +294,10 @@ class Conductor:
         for node, text in journals.items():
             rows = list(read_rows(text, node))
             add_rows(rows, trace)
-            count_missed(rows, missed)
+            try:
+                count_missed(rows, missed)
+            except ValueError:
+                raise BackendError(f"node {node}: a publication in its journal does not name its subscribers") from None
         for at, node, event in self._faults:
             trace.add(TraceRow(at, node, event))
         moves = moves_until(paths_of(scenario), scenario.time_limit)
@@ -281,11 +307,14 @@ class Conductor:
 
     def _journal(self, peer: Peer) -> bytes:
         """The node's journal, piece by piece."""
-        text, size = b"", 1
+        text, size = bytearray(), 1
         while len(text) < size:
             answer, piece = self._peers.ask_one("collect", {"run": self._run, "offset": len(text)}, peer)
-            text, size = text + piece, int(answer["size"]) if piece else 0
-        return text
+            size = answer.get("size", -1)
+            if not len(text) <= size <= MOST_JOURNAL_BYTES or len(piece) != min(PIECE_BYTES, size - len(text)):
+                raise BackendError(f"{peer.name} sent an invalid answer: a piece of its journal has another length")
+            text += piece
+        return bytes(text)
 
     def _drifts(self, peers: Sequence[Peer]) -> dict[NodeId, int]:
         """By how many ns each clock has drifted since it was first compared; raises BackendError if it is too much."""

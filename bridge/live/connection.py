@@ -38,6 +38,7 @@ from roambus.bridge.backends.castalia.endpoint import CurveKeys
 from roambus.bridge.backends.castalia.zeromq import Admission, make_identities_unpredictable
 from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
 from roambus.bridge.live.air import Attend
+from roambus.bridge.live.answers import invalid_field
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId
 
 PROTOCOL = 1
@@ -52,6 +53,9 @@ PROBES = 20
 """Readings of a clock for a comparison; the best of 20 is hardly better than the best of ten."""
 MOST_ERROR = 5 * MILLISECOND
 """Clocks that cannot be compared better make delays that mean nothing, which are some milliseconds a hop."""
+
+HANDSHAKE_MS = 2000
+"""A connection that has not shown a key by then is closed: strangers hold no descriptors."""
 
 Answer = tuple[dict[str, Any], bytes]
 """The fields of an answer, and what comes behind them."""
@@ -127,7 +131,14 @@ class Listener(Attend):
 
 def _configure(socket: Any) -> None:
     """What both ends have: bounds on what may wait to be sent, and on how long a message is."""
-    for option, value in ((zmq.LINGER, 300), (zmq.IPV6, 1), (zmq.MAXMSGSIZE, MOST_BYTES)):
+    options = {
+        zmq.LINGER: 300,
+        zmq.IPV6: 1,
+        zmq.MAXMSGSIZE: MOST_BYTES,
+        zmq.HANDSHAKE_IVL: HANDSHAKE_MS,
+        zmq.BACKLOG: 64,
+    }
+    for option, value in options.items():
         socket.setsockopt(option, value)
 
 
@@ -167,6 +178,18 @@ class Peer:
     is_down: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     """What its last process has counted, once that has left the air."""
+
+    is_connected: bool = False
+    """Whether there ever was a connection."""
+
+    def lost_connection(self) -> bool:
+        """Take note of the connection's events; whether it broke since this was asked last."""
+        is_lost = False
+        while self.monitor.poll(0):
+            is_open = recv_monitor_message(self.monitor)["event"] == zmq.EVENT_CONNECTED
+            self.is_connected |= is_open
+            is_lost |= not is_open
+        return is_lost
 
     @property
     def name(self) -> str:
@@ -220,10 +243,12 @@ class Peers:
             return None
         except ValueError:
             raise BackendError(f"{peer.name} sent an invalid answer") from None
-        if fields.get("node") != peer.node:
-            raise UserError(f"{peer.name} says that it is node {fields.get('node')}: look at its --id")
+        if (wrong := invalid_field(fields)) is not None:
+            raise BackendError(f"{peer.name} sent an invalid answer: {wrong[:64]!r} is missing or wrong")
+        if fields["node"] != peer.node:
+            raise UserError(f"{peer.name} says that it is node {fields['node']}: look at its --id")
         if "refused" in fields:
-            raise error_of(int(fields["code"]), f"{peer.name}: {fields['refused']}")
+            raise error_of(fields["code"], f"{peer.name}: {fields['refused']}")
         return fields, blobs[0] if blobs else b""
 
     def ask_all(
@@ -244,14 +269,18 @@ class Peers:
         poller = poller_of(peers)
         while waiting:
             self.beat()
-            if time.monotonic() > give_up:
-                raise _unreachable([peer for peer, _ in waiting.values()], within_s)
-            poller.poll(50)
+            is_late = time.monotonic() > give_up  # what came while this process stood still is heard all the same
+            poller.poll(0 if is_late else 50)
             for peer, number in list(waiting.values()):
                 while peer.node in waiting and (heard := self.hear(peer)) is not None:
-                    if heard[0].get("number") == number:
+                    if heard[0]["number"] == number:
                         answers[peer.node] = heard
                         del waiting[peer.node]
+            if is_late and waiting:
+                raise _unreachable([peer for peer, _ in waiting.values()], within_s)
+            for peer, _ in waiting.values():
+                if peer.session and peer.lost_connection():
+                    raise UnreachableError(f"{peer.name} is gone: its process ended before it had answered {what!r}")
         return answers
 
     def ask_one(self, what: str, fields: Mapping[str, Any], peer: Peer) -> Answer:
@@ -275,7 +304,7 @@ class Peers:
             for _ in range(PROBES):
                 asked = time.monotonic_ns()
                 answer, _ = self.ask_one("status", {}, peer)
-                peer.clock.look(asked, int(answer["clock"]), time.monotonic_ns())
+                peer.clock.look(asked, answer["clock"], time.monotonic_ns())
             if peer.clock.error > MOST_ERROR:
                 raise BackendError(
                     f"{peer.name}: its clock cannot be compared better than to {peer.clock.error / 1e6:.1f} ms, and "
@@ -309,7 +338,7 @@ def _connected(
     made.setsockopt(zmq.RECONNECT_IVL, 50)
     made.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
     _configure(made)
-    monitor = made.get_monitor_socket(zmq.EVENT_CONNECTED)
+    monitor = made.get_monitor_socket(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED)
     stack.callback(monitor.close)
     stack.callback(made.disable_monitor)
     made.connect(endpoint)
@@ -318,11 +347,10 @@ def _connected(
 
 def _unreachable(peers: Sequence[Peer], within_s: float) -> UnreachableError:
     """The error for nodes that have not answered: the first is named, and the others are counted."""
-    first, is_connected = peers[0], False
-    while first.monitor.poll(0):
-        is_connected |= recv_monitor_message(first.monitor)["event"] == zmq.EVENT_CONNECTED
+    first = peers[0]
+    first.lost_connection()
     more = f"; so {'is' if len(peers) == 2 else 'are'} {len(peers) - 1} more" if len(peers) > 1 else ""
-    if is_connected and not first.session:
+    if first.is_connected and not first.session:
         return UnreachableError(
             f"{first.name} refuses the connection: its file of machines has other keys, or it is not a node{more}"
         )

@@ -91,9 +91,17 @@ def _is_row(row: object, node: NodeId) -> bool:
         isinstance(row, list)
         and len(row) == len(_KINDS)
         and all(type(value) in kinds for value, kinds in zip(row, _KINDS, strict=True))
-        and row[0] >= 0
+        and 0 <= row[0] < 2**62
+        and all(map(_fits, row[1:]))
         and row[1] == node
     )
+
+
+def _fits(value: object) -> bool:
+    """Whether a column of the trace can hold it: numbers have 32 bits, and texts are Unicode."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+    return not isinstance(value, int) or -(2**31) <= value < 2**31
 
 
 def add_rows(rows: Iterable[TraceRow], trace: TraceWriter) -> None:

@@ -93,7 +93,7 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
     """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
-    listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
+    listed = [shown(_node_address(f"{file}: nodes", text, PORT)) for text in nodes]
     keys = CurveKeys.fresh()
     lines = [
         "# The nodes of live runs. Whoever has this file can conduct them: keep it to yourself.",
@@ -128,7 +128,7 @@ def read_machines(file: Path) -> Machines:
         raise UserError(f"{file}: port: {port!r} is not a port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
-    addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
+    addresses = tuple(_node_address(f"{file}: nodes", one, port) for one in nodes)
     if len(set(addresses)) < len(addresses):
         raise UserError(f"{file}: nodes: two nodes have the same address and port")
     interface = str(content.get("interface", ""))
@@ -165,6 +165,15 @@ def _address(where: str, text: Any, port: int) -> Address:
         ) from None
     found = parts.port or port
     return (str(host), found) if host.version == 4 else (str(host), found, 0, 0)
+
+
+def _node_address(where: str, text: Any, port: int) -> Address:
+    """Reads the address of a node; raises UserError, also for an address of many machines."""
+    address = _address(where, text, port)
+    host = ipaddress.ip_address(address[0])
+    if host.is_multicast or str(host) == "255.255.255.255":
+        raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
+    return address
 
 
 def _group(file: Path, text: Any, interface: str) -> Address:

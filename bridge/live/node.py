@@ -66,8 +66,10 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
-LOST_S = 5.0
-"""After this time without a request the conductor counts as gone."""
+LOST_S = 30.0
+"""After this time without a request the conductor counts as gone; a machine that sleeps for a while is back by then."""
+MOST_DESCRIPTORS = 8192
+"""The process may open so many files: a burst of strangers, whose connections end soon, takes none from the node."""
 PIECE_BYTES = 2**20
 """A journal is collected in pieces of this length, between which a node is on the air again."""
 WILD_US = 1_000_000
@@ -159,12 +161,17 @@ class LiveNode(Attend):
         """The arguments of the start, until the node is on the air."""
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
+        self._last_run = ""
+        """The run whose journal no conductor has collected yet."""
         self._lost = ""
         """What to announce of a conductor that is gone."""
         self._listener = Listener(endpoint, keys, self._answer)
 
     def serve(self, announce: Callable[[str], None]) -> None:
         """Does what it is asked until it is told to end, or interrupted; nothing is left but journals."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
         try:
             while not self._is_over:
                 self._listener.wait(0.25)
@@ -282,7 +289,7 @@ class LiveNode(Attend):
         prepared = self._prepared
         if prepared is None:
             return
-        self._is_stopped = False
+        self._is_stopped, self._last_run = False, fields["run"]
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             journal = Journal(self._journal_of(fields["run"]), prepared.level)
@@ -351,7 +358,9 @@ class LiveNode(Attend):
         """
         if time.monotonic() > self._heard_at + LOST_S:
             self._is_over = self._for_one_run
-            if self._state != IDLE:
+            if self._state == ENDED:
+                self._keep_trace(self._last_run, LostError(f"no request of the conductor for {LOST_S:g} s"))
+            elif self._state != IDLE:
                 self._drop()
 
     def _keep_trace(self, run: str, error: LostError) -> None:

@@ -11,7 +11,6 @@ itself.
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import traceback
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.process import cores
 from roambus.bridge.recordings import EVERY_CHANNEL, gaps
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.scenario.definition import Scenario
@@ -62,7 +62,7 @@ class Maker(NamedTuple):
 
 def maker_line() -> str:
     """The line for a run that ends now."""
-    machine = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    machine = f"{platform.system()} {platform.machine()}, {cores()} cores"
     python = f"Python {platform.python_version()}"
     return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {machine}, {python}"
 

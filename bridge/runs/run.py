@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of
+from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, is_foreign
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import parameters_of
@@ -75,6 +75,10 @@ def drive_host(
 ) -> Driven:
     """Drives all agents by one host, over one back-end."""
     carrier: Backend = backend.make(scenario, agent, plan.folder)
+    if is_foreign(backend):
+        from roambus.bridge.checked_backend import CheckedBackend  # noqa: PLC0415  # ours need no check
+
+        carrier = CheckedBackend(carrier, backend.name, getattr(backend, "deadline_s", None))
     if plan.record is not None:
         carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
     host = Host(scenario, agent, carrier, trace, check=plan.check)
@@ -278,7 +282,8 @@ def run_alone(make: Callable[[], T]) -> T:
 
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
     """Leave a log with the error of a run whose agent has ended the run's process; return that error."""
-    error = EndedError(ended.status, f"agent {plan.agent}")
+    culprit = f", or the back-end {backend.name}," if is_foreign(backend) else ""
+    error = EndedError(ended.status, f"agent {plan.agent}{culprit}")
     _prepare(plan)
     _record_failure(plan.folder, run_key(plan, backend), error)
     return error

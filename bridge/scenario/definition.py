@@ -34,7 +34,7 @@ from roambus.bridge.scenario.radio import (
 from roambus.bridge.temporal_model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,13 @@ class Scenario:
     """Path losses that are not drawn but given."""
     warm_up: SimTime = 0
     """Metrics leave out what happens before."""
+
+    @property
+    def batteries_last(self) -> bool:
+        """Whether no battery can be empty before the end of the run, whatever its node does."""
+        radio, seconds = self.radio, self.time_limit / SECOND
+        highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
+        return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
 
     @property
     def room_bytes(self) -> float:

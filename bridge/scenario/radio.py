@@ -13,8 +13,8 @@ tests compare them, so that a key left out means the same on both. Templates set
 is read from the radio parameters file; where a field has a default in spite of that, it is the CC2420's, for tests that
 make a radio without a file.
 
-docs/radio.md has the meaning of every number in equations; the ranges here keep them finite, and no more: a range is no
-advice on what is sensible.
+docs/reference/radio.md has the meaning of every number in equations; the ranges here keep them finite, and no more: a
+range is no advice on what is sensible.
 """
 
 from __future__ import annotations

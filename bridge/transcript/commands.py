@@ -22,7 +22,7 @@ The examples in `SYNTAX` are the documentation of the patterns; a test reads eac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 from roambus.bridge.scenario import definition as scenario
@@ -150,6 +150,10 @@ class Show:
     what: str
     nodes: tuple[NodeId, ...]
 
+    def name_among(self, listings: Container[str]) -> str:
+        """The listing's own name, which a command may also write in the plural."""
+        return self.what if self.what in listings else self.what.removesuffix("s")
+
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
@@ -258,7 +262,7 @@ class CommandReader:
                 (r"wait\s+(\S+)", lambda match: Wait(parse_duration(match[1]))),
                 (
                     r"show\s+(\S+)((?:\s+\S+)*)",
-                    lambda match: Show(match[1].removesuffix("s"), tuple(map(self._network.node, match[2].split()))),
+                    lambda match: Show(match[1], tuple(map(self._network.node, match[2].split()))),
                 ),
                 (r"link\s+([^\s-]+->?[^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),

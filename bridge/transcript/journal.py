@@ -158,7 +158,7 @@ class Wording:
         """The listings of the nodes that a command names, or of all that have something to show."""
         show = view.look.show
         for node, listings in view.listings.items():
-            listing = listings.get(show.what)
+            listing = listings.get(show.name_among(listings))
             if listing is not None and (listing.rows or show.nodes):
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())

@@ -167,6 +167,6 @@ def _refuse_unknown_listings(document: Document, journal: Journal) -> None:
     """Which listings there are only the agents know, and so it is only known after the run."""
     for look, listings in journal.views:
         known = {name: None for one in listings.values() for name in one}
-        if look.number is not None and look.show.what not in known:
+        if look.number is not None and look.show.name_among(known) not in known:
             with document.at(look.number):
                 raise UserError(unknown("listing", look.show.what, known))

@@ -30,10 +30,7 @@ _LONGEST_STEM = 150
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to compare.
-
-    What is empty stands for all agents, the main metrics, the first axis with more than one value, and all values.
-    """
+    """The comparison asked for; empty fields mean all agents, main metrics, the first varying axis, all values."""
 
     agents: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -85,7 +82,6 @@ def _chosen(measured: Measurements, asked: Asked) -> Measurements:
 
 
 def _stems(chosen: Measurements, asked: Asked) -> dict[str, str]:
-    """The metrics, each with the name of its files."""
     metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
     values = (f"{axis}-{'-'.join(values)}" for axis, values in (asked.where or {}).items())
     ends = [f"against-{find_axis(chosen, asked.against)}", *values]
@@ -93,10 +89,7 @@ def _stems(chosen: Measurements, asked: Asked) -> dict[str, str]:
 
 
 def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
-    """Names of files, all of them different.
-
-    Names from a results folder may differ in special characters only, which files do not have.
-    """
+    """Different names of files for these metrics; special characters of results are left out."""
     stems: list[str] = []
     for metric in metrics:
         stem = slug("-".join([metric, *ends]))[:_LONGEST_STEM]
@@ -105,7 +98,6 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
 
 
 def _compare(measured: Measurements, metric: str, table: Path) -> Compared:
-    """Tests each pair of agents, in the order in which they were named, and writes the table."""
     pairs = list(itertools.combinations(measured.agents, 2))
     points, tests = points_table(measured, metric), paired_tests(measured, metric, pairs)
     table.parent.mkdir(parents=True, exist_ok=True)

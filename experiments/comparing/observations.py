@@ -49,10 +49,7 @@ from roambus.spark.metrics.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The first deliveries of one run, as metrics count them: of notifications to those that were to get them.
-
-    `delivered_s` is when each was, `delay_s` how long after it was published; `expected` is how many there were to be.
-    """
+    """The first deliveries of a run to expected receivers: times, delays, the number expected, and the end."""
 
     delivered_s: NDArray[np.float64]
     delay_s: NDArray[np.float64]
@@ -107,11 +104,9 @@ Where = Mapping[str, Sequence[str]]
 
 
 def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, out: Path | None = None) -> list[Path]:
-    """Draws these kinds of figures of every sweep in `results`; returns the files.
+    """Draw these kinds of figures of every sweep in `results`, a line for each place; return the files.
 
-    `where` keeps some values of an axis, or some agents. There is a line for each place that is left, of all its seeds.
-    They go to `out`, or else to the folder of the results for figures.
-    Raises UserError if there is no run, or too many lines, or a trace is damaged.
+    `where` keeps some values of an axis or agents. Raises UserError.
     """
     sweeps = sweep_folders(existing_folder(results))
     folder = out or unlinked(results / FIGURES_FOLDER)
@@ -127,7 +122,6 @@ def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, o
 
 
 def _agents(sweep: Path) -> list[str]:
-    """The agents of a sweep that have runs, in its order."""
     present = {dict(_place(trace)).get(AGENT, "") for trace in list_traces(find_traces(sweep))[0]}
     asked = [agent for agent in read_asked(sweep).get(AGENTS, {}) if agent in present]
     return asked + sorted(present.difference(asked), key=natural_order)
@@ -179,7 +173,6 @@ def _figure(
 
 
 def _label(place: Place, varying: Sequence[str], request: Mapping[str, Any]) -> str:
-    """The agent, and the values of the axes in which lines differ."""
     named = [(name, value) for name, value in place if name in (AGENT, *varying) and value != LACKING]
     return ", ".join(agent_name(value, request) if name == AGENT else f"{name} {value}" for name, value in named)
 
@@ -189,7 +182,7 @@ _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was measured in the folder of one sweep, and a line for each run that is left out because it is damaged."""
+    """The measurements of one sweep's folder, and a line for each run left out as damaged."""
 
     folder: Path
     measured: Measurements
@@ -199,12 +192,9 @@ class Loaded:
 def load(
     results: Path, own: Study | None = None, progress: Progress | None = None, measure: Sequence[str] = ()
 ) -> Loaded:
-    """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
+    """Read the runs of the sweep in this folder with all their metrics, computing missing ones with Spark.
 
-    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Those of the
-    user's own that an aggregation has computed are among them. Without traces its tables do. `own` is the study, if it
-    does not come with roambus, and `measure` names metrics of the user's own. Raises UserError if there is no run that
-    can be read, RoambusError if Spark fails.
+    `own` is a study of the user's own, and `measure` names own metrics. Raises UserError, RoambusError.
     """
     folder = _folder_of_sweep(results)
     extra = find_extra(folder, own, measure)
@@ -237,7 +227,6 @@ def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
 
 
 def _names(trace: Trace) -> list[str]:
-    """The names of the levels of the run's folder: agent, axes and seed."""
     return [level.partition("=")[0] for level in trace.run.split("/")]
 
 

@@ -25,10 +25,7 @@ _DECADE = 10
 
 
 def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
-    """A figure for each combination of the values of the other axes; one without any value is left out.
-
-    Against the agents themselves there is one line, of all agents. Raises UserError if there are too many panels.
-    """
+    """A figure for each combination of the values of the other axes; raises UserError for too many panels."""
     others = [axis for axis in measured.axes if axis != against]
     measured = replace(measured, points=spread(measured.points, others))
     places = [dict(zip(others, place, strict=True)) for place in itertools.product(*map(measured.values, others))]
@@ -45,7 +42,6 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
-    """The panel of a place, which its title names."""
     title = measured.title(metric)
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)

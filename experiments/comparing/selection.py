@@ -60,10 +60,7 @@ def find_axis(measured: Measurements, axis: str | None) -> str:
 
 
 def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measurements:
-    """The runs of these agents, in this order, at these values; raises UserError if there is none.
-
-    Without any name all agents are meant.
-    """
+    """Keep these agents (none: all), in this order, at these values; raises UserError if no run is left."""
     for agent in agents:
         _choose("agent", agent, measured.agents)
     places = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
@@ -85,7 +82,6 @@ def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[st
 
 
 def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
-    """The name itself, or a name that is the same number: 2.0 finds 2."""
     if wanted in known:
         return wanted
     number = as_number(wanted)
@@ -101,7 +97,6 @@ def as_number(text: str) -> float | None:
 
 
 def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The rows whose agents and axes have one of the values; what is not named may have any."""
     for column, values in places.items():
         table = table[table[column].isin(values)]
     return table

@@ -26,12 +26,9 @@ FEWEST_SEEDS = 3
 
 
 def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """A row for each pair at each place of the sweep: agent, minus, the axes, then what the test says.
+    """A row for each pair at each place: agent, minus, the axes, then the test.
 
-    `difference` is the mean over the seeds that both have of the first agent's metric minus the second's, `low` and
-    `high` are the ends of its 95 % interval, `half_width` half of their distance, `n` the number of these seeds, `p` of
-    the two-sided paired t-test, and `p_holm` the same adjusted by Holm for all tests of the table. With fewer than
-    three seeds there is no p; then `note` says so.
+    `difference` is the first agent's metric minus the second's, mean over common seeds (`n`), with its 95 % interval.
     """
     columns = [*map(axis_column, measured.axes)]
     samples = cache(partial(_sample, measured, metric))
@@ -55,7 +52,6 @@ def axis_column(axis: str) -> str:
 
 
 def _values_of_pair(measured: Measurements, axis: str, pair: tuple[str, str]) -> list[str]:
-    """The values of an axis at which two agents are compared: a single one if both lack the parameter."""
     both_lack = all(_lacks(measured, agent, axis) for agent in pair)
     return [LACKING] if both_lack else [value for value in measured.values(axis) if value != LACKING]
 
@@ -66,7 +62,6 @@ def _lacks(measured: Measurements, agent: str, axis: str) -> bool:
 
 
 def _sample(measured: Measurements, metric: str, agent: str, place: tuple[str, ...]) -> pd.Series[float]:
-    """One value for each seed; empty if there is none."""
     at = dict(zip(measured.axes, place, strict=True))
     at |= {axis: LACKING for axis in at if _lacks(measured, agent, axis)}
     try:
@@ -92,7 +87,7 @@ def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, obje
 
 
 def points_table(measured: Measurements, metric: str) -> pd.DataFrame:
-    """A row for each agent at each place: agent, the axes, mean, ends and half width of the 95 % interval, seeds."""
+    """A row for each agent at each place: mean, 95 % interval, seeds."""
     chosen = measured.points[measured.points[METRIC] == metric]
     renamed = chosen.rename(columns={axis: axis_column(axis) for axis in measured.axes})
     return in_order(renamed[[AGENT, *map(axis_column, measured.axes), *MEASURED]], measured)

@@ -49,7 +49,6 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
 
 
 def _oracle(measured: Measurements) -> Iterator[str]:
-    """Name the agents that use the scenario's oracle of subscribers."""
     if measured.oracle_agents and len(measured.agents) > 1:
         yield f"told the subscribers by the scenario: {', '.join(measured.oracle_agents)}"
 
@@ -69,7 +68,6 @@ def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:
 
 
 def _family(tests: pd.DataFrame) -> Iterator[str]:
-    """Which tests p is adjusted for together."""
     tested = tests[tests[P].notna()]
     pairs = len(tested[[AGENT, MINUS]].drop_duplicates())
     if len(tested) > 1:
@@ -78,7 +76,6 @@ def _family(tests: pd.DataFrame) -> Iterator[str]:
 
 
 def _different_shares(measured: Measurements) -> Iterator[str]:
-    """A warning where agents have delivered different shares, for then they are not compared by the same deliveries."""
     rates = spread(measured.points[measured.points[METRIC] == DELIVERY_RATE_ALL], measured.axes)
     places = [(place, rows.set_index(AGENT)[MEAN]) for place, rows in rates.groupby([*measured.axes] or [METRIC])]
     apart = [(found.max() - found.min(), place, found) for place, found in places]
@@ -92,7 +89,6 @@ def _different_shares(measured: Measurements) -> Iterator[str]:
 
 
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """A row for each place, in the order of the tests, of which there are some at every place."""
     texts: dict[tuple[str, ...], dict[str, str]] = {}
     columns = [*map(axis_column, axes)]
     shown = tests if len(measured.agents) == 2 else tests[~tests[columns].isin([LACKING]).any(axis=1)]

@@ -98,7 +98,6 @@ def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence
 
 
 def _folded(axes: Axes, low: float, high: float) -> str:
-    """Begins and ends at ticks, so that the reader sees where."""
     axes.set_yscale("function", functions=(folded, unfolded))
     bottom = max((tick for tick in _TICKS if tick <= low + 1e-9), default=0.0)
     top = min((tick for tick in _TICKS if tick >= high - 1e-9), default=1.0)
@@ -184,11 +183,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
 
 
 def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
-    """Writes one picture, `file` with the suffix of its format, with two figures a row; raises OSError.
-
-    Each has its title as the name of its panel. `same_y` gives all of them one scale, so that they can be compared:
-    they must be of one kind, logarithmic or not.
-    """
+    """Write one picture with two figures a row; `same_y` gives all one scale. Raises OSError."""
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = look.size
@@ -219,7 +214,6 @@ def _height(picture: Picture, look: Look) -> float:
 
 
 def _align(panels: Sequence[Axes]) -> None:
-    """Gives all panels the range that shows what any of them shows."""
     lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
     for axes in panels:
         axes.set_ylim(min(lows), max(highs))
@@ -232,7 +226,6 @@ def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
 
 
 def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
-    """Returns the parts of each line, those of the legend included."""
     lines: Sequence[ErrorbarContainer | Line2D]
     if isinstance(figure, Figure):
         lines, scale = _plot_lines(figure, axes, look)
@@ -255,14 +248,12 @@ def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
 
 
 def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
-    """Gives each part of each line its id (`LINE_ID`)."""
     for number, parts in enumerate(lines):
         for place, part in enumerate(parts):
             part.set_gid(f"line-{number}-{place}")
 
 
 def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
-    """The lines, and what the title of the vertical axis says of its scale."""
     places = _places(figure.x_values)
     gaps = len(figure.series) - 1
     spacing = min(np.diff(sorted(places.values())), default=1.0)
@@ -296,7 +287,6 @@ def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
 
 
 def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
-    """Single observations, which no line joins; and what the title of the vertical axis says of its scale."""
     lines = []
     for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         lines += axes.plot(dots.x, dots.y, **{**paint, "linestyle": "", "markersize": 3})
@@ -308,7 +298,6 @@ def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D],
 
 
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
-    """A line with its intervals; nothing of it is cut where the axes end."""
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
     line = axes.errorbar(places, series.mean, yerr=yerr, capsize=3, **paint)
@@ -345,7 +334,6 @@ def _plot_map(figure: MapFigure, look: Look) -> Picture:
 
 
 def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
-    """What is not sure is hatched, whatever the colours; words keep a ground of their own, over the hatching."""
     rank = look.agents.index(cell.agent) if cell.agent in look.agents else len(look.agents)
     ground = _tinted(_colour(rank, 0, look), _TINT) if cell.agent else _NOBODY
     left, low = x - _SIDE, y - _SIDE
@@ -360,7 +348,6 @@ def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
 
 
 def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
-    """What tells each line from the others."""
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
@@ -375,19 +362,16 @@ def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]
 
 
 def _colour(rank: int, lines_before: int, look: Look) -> str:
-    """The colour of that rank, lighter for each line that has it before."""
     colours = _GREYS if look.is_grey else _COLOURS
     return _tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
 
 
 def _tinted(colour: str, share: float) -> str:
-    """The colour with white, of which it keeps this share."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:
-    """The place of each value on the axis: numbers lie where they are, names one after the other."""
     try:
         return {value: float(value) for value in values}
     except ValueError:
@@ -395,7 +379,6 @@ def _places(values: Sequence[str]) -> dict[str, float]:
 
 
 def _labels(places: Mapping[str, float]) -> list[str]:
-    """The label of each value; it is empty where it would run into the one to its left."""
     width = (max(places.values()) - min(places.values())) or 1.0
     end, labels = -math.inf, {}
     for value, place in sorted(places.items(), key=lambda item: item[1]):

@@ -46,10 +46,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """A figure of single observations, with the columns `x` and `y` of a study's table.
-
-    A line is a place, which can name agent, axes and seed.
-    """
+    """A figure of single observations: columns `x` and `y` of a study's table, a line for each place."""
 
     name: str
     title: str
@@ -80,10 +77,7 @@ def slug(text: str) -> str:
 def plans_over(
     x: str, metrics: Sequence[str], name: str, title: str, x_title: str = ""
 ) -> Callable[[Measurements], Iterator[Plan]]:
-    """A figure for each metric over one axis, with a line for each agent.
-
-    In the name {metric} stands for the metric, in the title {title} for its title.
-    """
+    """A figure for each metric over one axis, a line for each agent; names hold {metric} and {title}."""
 
     def plans(measured: Measurements) -> Iterator[Plan]:
         for metric in metrics:
@@ -103,10 +97,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: at each x a mean, the ends of its 95 % interval (NaN if there is none), and its number of seeds.
-
-    `place` is what all its points have in common: the agent, and values of axes.
-    """
+    """A line: at each x a mean, the ends of its 95 % interval (or NaN), and the number of seeds."""
 
     label: str
     x: tuple[str, ...]
@@ -216,7 +207,7 @@ _DECADES = 100
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A field of a map: the agent whose colour it has, or "" for nobody's, what stands in it, and if that is sure."""
+    """A field of a map: its agent ("" for none), its text, and whether it is sure."""
 
     agent: str
     words: tuple[str, ...]
@@ -225,7 +216,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MapFigure(Shown):
-    """A picture of who is best where: for each panel, by its title, a cell at places (x, y) of the axes."""
+    """A map of the best agents: for each panel, a cell at places (x, y) of the axes."""
 
     x_values: tuple[str, ...]
     y_values: tuple[str, ...]
@@ -288,10 +279,7 @@ def figure_table(figure: Figure) -> str:
 
 
 def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
-    """A figure for each metric over the first axis, with a line for each agent and value of the second axis.
-
-    All other axes are cut at their first value.
-    """
+    """A figure for each metric over the first axis, a line for each agent and value of the second."""
     x, *others = measured.axes or [AGENT]
     place = {axis: measured.values(axis)[0] for axis in others[1:]}
     lines = _lines(measured, others[0], place) if others else agent_lines(measured, {})

@@ -32,11 +32,9 @@ EVERY = "all"
 def draw_figures(
     results: Path, own: Study | None = None, look: Look = USUAL, metrics: Sequence[str] = (), out: Path | None = None
 ) -> list[Path]:
-    """Draws every figure that the metrics below `results` allow; returns the files, captions and tables among them.
+    """Draw the figures that the metrics below `results` allow; return all files.
 
-    `own` is the study that the results are of, if it does not come with roambus. With `metrics` only figures of these
-    are drawn, or of all for `EVERY`. They go to `out`, or else to the folder of the results for them. Raises UserError
-    if there are no metrics, or not these, or none of a figure, or nowhere to write.
+    `own` is a study of the user's own; `metrics` chooses figures, `EVERY` all. Raises UserError.
     """
     folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps
@@ -78,7 +76,6 @@ def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
 
 
 def _planned(found: SweepResults) -> Iterable[Plan]:
-    """The figures that the study plans, or those of the main metrics and of the study's own."""
     planned = [*found.origin.sweep.plans(found.measured)] if found.origin else []
     every, present = [*plans_of_any_sweep(found.measured)], set(found.measured.points[METRIC])
     main = {metric.column for metric in found.measured.metrics if metric.is_main or metric not in METRICS}
@@ -113,10 +110,9 @@ _TARGET = "url(#"
 
 
 def inline_figure(file: Path, prefix: str, lines: Sequence[str], alternative: str) -> str:
-    """The figure as an element `svg`; its ids begin with `prefix`, so that several can stand in one page.
+    """The figure as an element `svg`, with ids that begin with `prefix`.
 
-    Its lines get `lines` as their data-at, in their order; `alternative` is for who cannot see it. Raises UserError if
-    the file is no figure, OSError.
+    Lines get `lines` as data-at; `alternative` is the text for screen readers. Raises UserError, OSError.
     """
     root = _parsed(file)
     _leave_out_foreign(root)
@@ -142,7 +138,6 @@ def _parsed(file: Path) -> Element:
 
 
 def _leave_out_foreign(parent: Element) -> None:
-    """Takes out each element that does not draw, with all that is in it."""
     for child in list(parent):
         if child.tag.startswith(_SVG) and child.tag.removeprefix(_SVG) in _ELEMENTS:
             _leave_out_foreign(child)
@@ -151,7 +146,6 @@ def _leave_out_foreign(parent: Element) -> None:
 
 
 def _localise(element: Element, prefix: str, lines: Sequence[str]) -> None:
-    """Gives an element names of its own, and leaves it only the attributes and texts that draw."""
     # Two figures on a page use the same ids, and a page has each id once: so all get the figure's prefix.
     tag, old = element.tag.removeprefix(_SVG), dict(element.attrib)
     element.tag, element.tail = tag, None

@@ -62,7 +62,6 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
 
 
 def _seeds(measured: Measurements) -> str:
-    """How many seeds points have; where some have more than others, how many points have how many."""
     counts = measured.runs.groupby([AGENT, *measured.axes])[SEED].size().value_counts().sort_index()
     if len(counts) == 1:
         return str(measured.seeds)
@@ -72,7 +71,6 @@ def _seeds(measured: Measurements) -> str:
 
 
 def _agent_fact(measured: Measurements, agent: str) -> str:
-    """The agent's name, with what it is and its parameters where the sweep changes them."""
     use, parameters = measured.sweep.get("agents", {}).get(agent) or (agent, {})
     words = [f"is {use}"] * (use != agent) + [f"{name} = {value}" for name, value in parameters.items()]
     name = measured.agent_name(agent)
@@ -91,12 +89,11 @@ def commands(found: SweepResults) -> list[str]:
 
 
 def _levels(measured: Measurements) -> dict[str, list[str]]:
-    """All that points can differ in: the agents, and the values of each axis."""
     return {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
 
 
 def _sweep(found: SweepResults) -> str:
-    """The sweep as a command takes it. For a sweep of no study it is a stand-in, for its file may lie anywhere."""
+    """The sweep as a command takes it, or a stand-in for a sweep of no study."""
     if found.origin is None:
         return "SWEEP.toml"
     named, own = str(found.measured.sweep.get(SWEEP, "")), found.origin.sweep
@@ -120,7 +117,7 @@ def scope(found: StudyResults) -> str:
 
 
 def _kind(found: SweepResults) -> str:
-    """Which of the two the results of a sweep cover; the whole is tried first, because it covers the small one, too."""
+    """Whether results cover the whole or the quick sweep; the whole is tried first, because it covers both."""
     if found.origin is None:
         return PART
     own = found.origin.sweep
@@ -130,7 +127,6 @@ def _kind(found: SweepResults) -> str:
 
 
 def _is_covered(measured: Measurements, sweep: Sweep) -> bool:
-    """Whether there are all values and seeds that the sweep has, with the same fixed settings."""
     fixed = {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
     return (
         fixed == {name: plain(value) for name, value in sweep.fixed.items()}
@@ -161,7 +157,6 @@ def making(found: StudyResults) -> list[tuple[str, str]]:
 
 
 def _named(texts: set[str]) -> str:
-    """The texts, or the first of them with the number of the others."""
     more = len(texts) - _MOST_NAMED
     return "; ".join(sorted(texts)[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -189,10 +184,7 @@ class Choice:
 
 
 class Filters:
-    """The choices of a report; where there is a single value, there is nothing to choose.
-
-    Sweeps of a study share what they call by one name: whoever chooses an agent chooses it in all of them.
-    """
+    """The choices of a report, shared by all sweeps of a study."""
 
     def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
         verdicts = {claim.verdict for claim in claims}
@@ -220,12 +212,11 @@ class Filters:
 
 
 def common_place(measured: Measurements) -> dict[str, str]:
-    """What all points of a sweep share, whether a figure says so or not: its only agent, the only value of an axis."""
+    """The only agent and the only values of axes, which all points share."""
     return {axis: found[0] for axis, found in _levels(measured).items() if len(found) == 1}
 
 
 def _united(lists: Iterable[Iterable[str]]) -> list[str]:
-    """Every text once, in the order in which they come."""
     return list(dict.fromkeys(text for texts in lists for text in texts))
 
 
@@ -260,11 +251,7 @@ class Section:
 
 
 def write_report(results: Path, own: Study | None = None) -> Path:
-    """Writes report.html from the metrics below `results`, drawing the figures if they are not there; returns it.
-
-    `own` is the study that the results are of, if it does not come with roambus. Raises UserError if there are no
-    metrics, or nowhere to write.
-    """
+    """Write report.html from the metrics below `results`, with its figures; return it. Raises UserError."""
     content, report = _content(read_results(results, own), results), results / REPORT_FILE
     style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
     page = page_template(_PAGE / "page.html.j2").render(
@@ -276,7 +263,6 @@ def write_report(results: Path, own: Study | None = None) -> Path:
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
-    """What the page is rendered from. Only metrics that some table shows are explained."""
     claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
     counts = Counter(claim.verdict for claim in claims)
     sweeps = [sweep.measured for sweep in found.sweeps]
@@ -304,7 +290,6 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
 
 
 def _section(found: SweepResults, *, alone: bool) -> Section:
-    """What there is to say of one sweep."""
     measured = found.measured
     tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
     name = "" if alone or found.origin is None else found.origin.sweep.name
@@ -312,12 +297,10 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
 
 
 def _agent_titles(sweeps: Sequence[Measurements]) -> dict[str, str]:
-    """The names of agents for readers, by the labels that have one."""
     return {label: title for measured in sweeps for label, title in measured.sweep.get(TITLES, {}).items()}
 
 
 def _title(sweeps: Sequence[Measurements]) -> str:
-    """The title of what has none of its own: the agents that are compared."""
     titles = _agent_titles(sweeps)
     names = [titles.get(agent, agent) for agent in _united(measured.agents for measured in sweeps)]
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
@@ -336,7 +319,6 @@ def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Pict
 
 
 def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
-    """A figure for the page; `lines` has the numbers of the values that each of its lines belongs to."""
     caption = figure.caption + (" Logarithmic vertical axis." if figure.logarithmic else "")
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"

@@ -70,7 +70,6 @@ def read_name(text: str) -> AgentName:
 
 
 def _is_taken(package: str) -> bool:
-    """Whether the package could not be imported under its name, or would hide another one."""
     if keyword.iskeyword(package) or package in sys.stdlib_module_names:
         return True
     try:
@@ -95,7 +94,6 @@ def write_package(name: AgentName, folder: Path) -> None:
 
 
 def _files(name: AgentName) -> Iterator[tuple[str, str]]:
-    """The path and the text of each file."""
     environment = Environment(  # noqa: S701  # these are texts, not pages
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
     )

@@ -80,10 +80,7 @@ class Study:
         return replace(sweep.asked, study=self.name)
 
     def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
-        """The verdict on each claim about one of its sweeps, of which this was measured.
-
-        Claims are numbered through the study, also those about sweeps that were not run.
-        """
+        """The verdict on each claim about one of its sweeps, numbered through the study."""
         before = self.sweeps[: self.sweeps.index(sweep)]
         return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))
 
@@ -114,11 +111,7 @@ class Origin:
 
 
 def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> Origin | None:
-    """The origin of results with this `sweep.json` in a folder of that name; None if they are of no study.
-
-    `own` is the study that they are of, if it does not come with roambus. Raises UserError if none of its
-    sweeps made them.
-    """
+    """The study and sweep of results with this request, or None; raises UserError if `own` did not make them."""
     if not description:
         return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
     found = next(_recorded(description, own), None)
@@ -139,10 +132,7 @@ def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Ori
 
 @dataclass(frozen=True, slots=True)
 class SweepResults:
-    """What a sweep measured, and the study and sweep that it is of; `origin` is None for a sweep of no study.
-
-    `folder` is where its results lie, if they lie anywhere.
-    """
+    """The measurements of a sweep, with its study and sweep (or None) and its folder."""
 
     measured: Measurements
     origin: Origin | None = None
@@ -180,18 +170,14 @@ def sweep_folders(results: Path) -> list[Path]:
 
 
 def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
-    """The study and the sweep that the results in this folder are of, if any; raises UserError.
-
-    `own` is the study that the results are of, if it does not come with roambus.
-    """
+    """The study and sweep of the results in this folder, if any; raises UserError."""
     return find_origin(read_asked(folder), folder.name, own)
 
 
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
-    """What is measured of a sweep's results beside the metrics of every sweep; raises UserError.
+    """What is measured of a sweep beside the metrics of every run; raises UserError.
 
-    It is what their study measures, what `measure` names, and what the sweep names: installed packages, and files that
-    a sweep of the user's own named. Other code that results name is not run unasked.
+    That of its study, of `measure`, and of the sweep: installed packages, and files that the user's own sweep named.
     """
     chosen = [one for one in measured_by(folder) if is_chosen(folder, one)]
     return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *chosen]))

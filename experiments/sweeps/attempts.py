@@ -36,10 +36,7 @@ LOCK_FILE = "lock"
 
 @contextmanager
 def workspace(results: Path) -> Iterator[Path]:
-    """A folder for this command alone below `results`, an existing folder; raises OSError.
-
-    Whoever is still at work in it at the end fails: there is no such folder any more.
-    """
+    """A folder for this command alone below `results`, removed at the end; raises OSError."""
     with locked(results):
         _remove_abandoned(results)
         folder = new_folder(results, PREFIX)
@@ -93,7 +90,6 @@ def _remove_abandoned(results: Path) -> None:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether its command has ended. Where there are no locks nobody can tell, and it stays."""
     try:
         lock = os.open(folder / LOCK_FILE, os.O_RDWR)
     except FileNotFoundError:  # killed between two steps
@@ -108,10 +104,7 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
-    """Do what `attempt` does in a child process.
-
-    Raises EndedError if something has killed that process. One that an agent has ended is the run's error.
-    """
+    """Do `attempt` in a child process; raises EndedError if something killed it."""
     try:
         return run_alone(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:
@@ -121,10 +114,9 @@ def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, ke
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | None = None) -> str | None:
-    """Makes the run in `workspace`; returns the first line of its error, or None. `key` is the run's, if it is known.
+    """Make the run in `workspace`; return the first line of its error, or None.
 
-    What an agent prints goes to the run's log. Raises OSError if results cannot be written, and KeyboardInterrupt after
-    SIGTERM, too.
+    The log gets what an agent prints. Raises OSError, and KeyboardInterrupt also after SIGTERM.
     """
     private = replace(plan, results=new_folder(workspace))
     try:
@@ -197,7 +189,6 @@ def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:
 
 
 def _displace(old: Path, private: RunPlan) -> None:
-    """Takes away what an earlier run left, but keeps what somebody else put beside it."""
     displaced = private.results / "displaced"
     with suppress(FileNotFoundError):  # another attempt was faster
         old.rename(displaced)

@@ -67,7 +67,6 @@ def _compare_values(what: str, written: dict[str, Any]) -> None:
 
 
 def _statements() -> list[ast.stmt]:
-    """Everything that was executed at the top of cells, or of the script, in that order."""
     return [statement for source in _sources() for statement in _parsed(source)]
 
 
@@ -114,7 +113,6 @@ def _is_of_the_future(statement: ast.stmt) -> bool:
 
 
 def _bound(statement: ast.stmt) -> Iterable[str]:
-    """The names that a statement binds, if it is a definition, an import or an assignment."""
     if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return [statement.name]
     if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
@@ -130,7 +128,6 @@ def _bound(statement: ast.stmt) -> Iterable[str]:
 
 
 def _referred(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement looks up outside of itself, also in annotations, bodies and decorators."""
     waiting: list[SymbolTable] = [symtable(ast.unparse(statement), _MAIN, "exec")]
     while waiting:
         table = waiting.pop()

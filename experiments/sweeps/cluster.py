@@ -78,7 +78,6 @@ def _send_agent(reference: str, shipped: Path) -> str:
 
 
 def _send_file(file: Path, shipped: Path) -> Path:
-    """Copies the file into the workspace, and returns where it is there."""
     content = file.read_bytes()
     # Two files of one name can be sent, and the same file by many runs.
     target = shipped / sha256(content).hexdigest()[:16] / file.name
@@ -108,10 +107,7 @@ def make(sent: bytes) -> Outcome:
 
 
 def _unfit(task: Task) -> str | None:
-    """What keeps this process from making the run as it would be made where the sweep was started; None if nothing.
-
-    The key is compared last: to make it, the agent has to be importable here.
-    """
+    """Why this process cannot make the run as planned; None if it can. The key comes last: it imports the agent."""
     if not task.workspace.is_dir():
         return f"the executor does not see {task.plan.results}: choose an --out that all workers have under this path"
     # Behind everything else: no file of the user's hides a package that is installed here.
@@ -142,7 +138,6 @@ def _prepare_once(task: Task) -> None:
 
 
 def _copy_compiled(source: Path, target: Path) -> None:
-    """Copies what Numba has compiled, but for what is there already; a file that is there is whole."""
     for file in source.rglob("*.nb[ci]"):
         copy = target / file.relative_to(source)
         if not copy.is_file():
@@ -216,7 +211,7 @@ class Job:
                 thread.join(STOP_S)
 
     def _run(self) -> None:
-        """Runs in a thread of its own, which waits for the whole job. A group belongs to the thread that sets it."""
+        """Wait for the job, in a thread of its own: a job group belongs to the thread that sets it."""
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
@@ -226,10 +221,7 @@ class Job:
 
 
 def explain(message: str) -> Failure:
-    """What Spark's message, with the stack traces of Java and of Python in it, comes down to.
-
-    Spark gives a failed job as one text, and what the user can do something about is a line in the middle of it.
-    """
+    """The line in Spark's message, with stack traces of Java and Python, that the user can act on."""
     given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
     if given_up is None:
         return Failure(None, _first_line(message))
@@ -238,7 +230,6 @@ def explain(message: str) -> Failure:
 
 
 def _cause(text: str) -> str:
-    """The last line of Python's traceback if there is one, or what Java's exception says."""
     python = re.search(r"Traceback \(most recent call last\):\n(?:[ \n].*\n|\n)*(\S.*)", text)
     if python is not None:
         return python[1]
@@ -257,6 +248,7 @@ NOTHING_BEGINS = (
     "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
     "(spark.executor.memory, 1g unless set)"
 )
+COMPILING = "no run has ended yet: executors compile the radio when they first use it, which takes a minute or two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,10 +264,7 @@ class Cluster:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends; a run that kills its executor each time has failed, too.
-
-        Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
-        """
+        """Yield number and error of each run as it ends; raises UserError, RoambusError."""
         tasks = {
             number: Task(number, send(plan, workspace), backend, workspace.resolve(), run_key(plan, backend))
             for number, plan in enumerate(plans)
@@ -317,5 +306,4 @@ class Cluster:
                     yield number, error
                 elif not told and time.monotonic() - start > PATIENCE_S:
                     told = True
-                    if not job.has_begun():
-                        self.tell(NOTHING_BEGINS)
+                    self.tell(COMPILING if job.has_begun() else NOTHING_BEGINS)

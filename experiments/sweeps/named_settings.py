@@ -19,10 +19,7 @@ from roambus.experiments.templates.variables import Scalar
 
 
 def named_settings(template: Path) -> list[Axis]:
-    """The zipped axes of the sweeps beside a template that are of it, each name once.
-
-    The sweep named like the template comes first. A sweep that cannot be read has none.
-    """
+    """The zipped axes of the sweeps beside a template, the namesake's first; a broken sweep has none."""
     values: dict[str, dict[str, Mapping[str, Scalar]]] = {}
     for axis in _zipped_axes(template):
         values[axis.name] = {**axis.values, **values.get(axis.name, {})}
@@ -30,7 +27,6 @@ def named_settings(template: Path) -> list[Axis]:
 
 
 def _zipped_axes(template: Path) -> Iterator[Axis]:
-    """The zipped axes of each sweep beside the template, those of the template's namesake first."""
     own = template.name.removesuffix(TEMPLATE_SUFFIX)
     for file in sorted(template.parent.glob(f"*{SWEEP_SUFFIX}"), key=lambda file: (file.stem != own, file.name)):
         with suppress(UserError):

@@ -45,7 +45,6 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
 
 
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:
-    """One `--set`: of the agents, of an axis, or of a variable, which is looked up in this order."""
     # Errors do not begin with the place in the file whose value is replaced.
     option = f"{sweep.source}: --set"
     if name == AGENT:
@@ -86,10 +85,7 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
 
 
 def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
-    """The sweep with these agents in place of its own: a text as `--agents` takes it, or the words of each agent.
-
-    Raises UserError.
-    """
+    """Replace the agents, by a text as of `--agents` or by words; raises UserError."""
     if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
         raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
     words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents

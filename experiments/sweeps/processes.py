@@ -56,11 +56,7 @@ class Processes:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends. At the end, however it comes, no worker is left.
-
-        Raises UserError from the back-end's preparation, RoambusError if no worker starts, OSError if results cannot be
-        written.
-        """
+        """Yield number and error of each run as it ends; no worker is left. Raises UserError, RoambusError, OSError."""
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
         try:
@@ -139,10 +135,6 @@ class _Crew:
             self.hire(1)
 
     def _count_killed(self, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
-        """Has the run wait for another attempt, or yields its error.
-
-        It waits behind all others: by then memory may be free.
-        """
         self.killed[number] = self.killed.get(number, 0) + 1
         if self.killed[number] < ATTEMPTS:
             self.waiting.append((number, plan))
@@ -150,7 +142,6 @@ class _Crew:
             yield number, KILLED
 
     def _occupy(self, worker: _Worker) -> None:
-        """Gives the worker the next run; one for which there is none ends."""
         if self.waiting:
             worker.task = _, plan = self.waiting.popleft()
             with suppress(OSError):  # it was killed: the next `recv` says so
@@ -226,6 +217,5 @@ def _serve(connection: Connection) -> None:
 
 
 def _exit_after(sentinel: int) -> None:
-    """Ends this process at once, whatever it is doing, when its parent has been killed."""
     wait([sentinel])
     os._exit(1)

@@ -29,27 +29,21 @@ _ALWAYS = 3000.0
 
 
 def expected_work(plan: RunPlan) -> float:
-    """The run's time in a unit of its own; 1 for an ini that does not say how large and how long it is."""
+    """The expected work of a run, in a unit of its own; 1 if the ini does not tell."""
     nodes, limit = _NODES.search(plan.ini), _LIMIT.search(plan.ini)
     return _ALWAYS + float(nodes[1]) ** _EXPONENT * float(limit[1]) if nodes and limit else 1.0
 
 
 @dataclass(slots=True)
 class Work:
-    """The work of a sweep's runs, in the order in which they begin; `at_once` of them go on at the same time.
-
-    `at_once` is 0 if nobody knows. Of the runs that have not ended, the first ones go on, and are half done.
-    """
+    """The work of the runs in their order; `at_once` go on together (0: unknown), half done."""
 
     works: Mapping[Path, float]
     at_once: int = 0
     ended: set[Path] = field(default_factory=set)
 
     def left(self, elapsed: float) -> float:
-        """The seconds that the rest takes, if what is done took `elapsed` (at least one run has ended).
-
-        At the end workers wait for the longest run: the rest takes no less than that takes one worker.
-        """
+        """The seconds left, if the work done took `elapsed`; at least those of the longest run."""
         rest = [work for place, work in self.works.items() if place not in self.ended]
         going_on = sum(rest[: self.at_once]) / 2
         done = sum(self.works[place] for place in self.ended) + going_on
@@ -58,10 +52,7 @@ class Work:
 
 
 class Progress:
-    """Counts runs as they finish, and estimates the time left from the time that their work took.
-
-    With `each`, every run has a line of its own when it has ended.
-    """
+    """Counts runs as they finish and estimates the time left; with `each`, every run has a line."""
 
     def __init__(self, console: Console, *, each: bool = False) -> None:
         self._console, self._each = console, each

@@ -72,12 +72,10 @@ def describe(sweep: Sweep) -> dict[str, Any]:
 
 
 def _oracle(sweep: Sweep) -> list[str]:
-    """The agents that use the scenario's oracle of subscribers."""
     return [choice.label for choice in sweep.agents if load_agent(choice.agent).oracle_subscribers]
 
 
 def _owners(sweep: Sweep) -> dict[str, list[str]]:
-    """The agents that have the parameter of each axis which is about one."""
     return {
         axis.name: [choice.label for choice in sweep.agents if axis.concerns(choice)]
         for axis in sweep.axes
@@ -86,10 +84,7 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 
 def command_again(results: Path) -> str:
-    """The command that makes all runs requested in a folder, and no others; complete runs stay.
-
-    A sweep in a file of the user's own is called NAME.toml: where the file lies is not in the results.
-    """
+    """The command that makes all runs requested in a folder; a user's sweep file is called NAME.toml."""
     asked = read_asked(results)
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
@@ -115,7 +110,6 @@ def _source_again(sweep: str, template: str) -> str:
 
 
 def _made_as(results: Path) -> Iterator[str]:
-    """The options with which a run was made: with others, the runs that are there would be made again."""
     for trace in find_traces(results):
         with suppress(UserError):
             if about := read_about(trace):
@@ -133,11 +127,7 @@ def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
 
 @contextmanager
 def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
-    """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
-
-    It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
-    If everything fails, nothing of it is left.
-    """
+    """Write the request, which must fit the one that is there; raises UserError, OSError."""
     file = results / SWEEP_FILE
     created, is_first = not results.exists(), not file.exists()
     results.mkdir(parents=True, exist_ok=True)

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of
+from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
-from roambus.bridge.ini.lookup import Beyond
+from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -55,11 +54,7 @@ class Crew(Protocol):
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends; the error is None for a complete run. It may yield `BEGUN`.
-
-        Closed, it ends what is going on. Unfinished runs are kept in `workspace`. Raises UserError, and OSError if
-        results cannot be written.
-        """
+        """Yield number and error (None: complete) of each run, or `BEGUN`; closed, end what is going on."""
 
 
 _READERS = 4
@@ -70,11 +65,9 @@ Watched = Callable[[Sequence[Point]], Iterable[Point]]
 
 @dataclass(slots=True)
 class Summary:
-    """What became of a sweep's runs; `failures` are pairs of place and error.
+    """The outcome of a sweep's runs, with the `failures` and their errors.
 
-    `earlier` are the places of those that failed before, and were not tried again. `damaged` are the places of runs
-    that were complete, but whose trace was damaged since, and `changed` of those that another template or agent made:
-    they are made again.
+    `earlier` failed before and were not tried again; `damaged` and `changed` ones are made again.
     """
 
     complete: int = 0
@@ -92,24 +85,21 @@ def plan_runs(
     watched: Watched = iter,
     backend: BackendFactory | None = None,
 ) -> list[RunPlan]:
-    """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError.
+    """Render every run of the sweep and check each point's first seed; raises UserError, also for links in results.
 
-    A link in the results, where a run is to lie, is refused here, before anything is made.
-
-    `watched` passes the points on, and may show how far it is. Without a `backend` the runs must be such as the
-    embedded radio can make.
+    `watched` may show the progress. Without a `backend`, the embedded radio must be able to make the runs.
     """
-    points, beyond = expand(sweep), beyond_of(backend)
+    points = expand(sweep)
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
     planned = []
     for point in watched(points):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            check_parameters(sweep.template, point, _check(sweep.template, plan, beyond))
+            check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
         planned.append((point, plan))
     check_different(sweep, planned)
-    check_used(sweep, firsts, partial(render_point, sweep.template))
+    check_used(sweep, firsts, partial(render_point, sweep.template), backend)
     return [plan for _, plan in planned]
 
 
@@ -135,17 +125,12 @@ def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = Tr
 
 
 def _settings(template: Path, point: Point, files: Mapping[str, Path]) -> Iterator[tuple[str, Scalar]]:
-    """Every variable with its value; a file, which lies in the run's folder, is told by its name."""
     for name, value in {**defaults(template), **point.variables}.items():
         yield name, Path(value).name if isinstance(value, str) and Path(value).name in files else value
 
 
 def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """The folder of each file that the ini names: the template's, or that of a value which leads to one of this name.
-
-    So `--set links=recordings/lille.k7` finds the file from where the command is given, though the ini, beside which a
-    copy of it will lie, names it `lille.k7`.
-    """
+    """The folder of each file that the ini names: the template's, or that of a value with this file name."""
     given = {Path(value).name: Path(value) for value in point.variables.values() if isinstance(value, str)}
     for name in names:
         beside = template.parent / name
@@ -153,9 +138,12 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> Scenario:
+def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
     """Read a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent."""
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files), beyond)
+    rendered = _rendered(template)
+    scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
+    if backend is not None:
+        check_files(plan.ini, rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: {SEED_LINE}")
     if scenario.agent != plan.agent:
@@ -165,7 +153,6 @@ def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> Scenario:
 
 
 def _rendered(template: Path) -> Path:
-    """What messages call the ini of a run that does not lie anywhere yet."""
     return template.with_name(f"{template.name} (rendered)")
 
 
@@ -180,10 +167,7 @@ def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
 def run_plans(
     plans: Sequence[RunPlan], backend: BackendFactory, crew: Crew, retry_failed: bool, progress: Progress
 ) -> Summary:
-    """Has the crew make what is not complete yet. Raises UserError, and OSError if results cannot be written.
-
-    After KeyboardInterrupt, or any other exception, nobody is at work any more and no unfinished run is left.
-    """
+    """Have the crew make the incomplete runs; raises UserError, OSError. Nothing is at work after an exception."""
     summary = Summary()
     waiting = _unsettled(plans, backend, retry_failed, summary)
     for place in summary.damaged:
@@ -207,7 +191,6 @@ def run_plans(
 def _unsettled(
     plans: Sequence[RunPlan], backend: BackendFactory, retry_failed: bool, summary: Summary
 ) -> list[RunPlan]:
-    """The runs that have to be made; the others are counted."""
     keys = [run_key(plan, backend) for plan in plans]
     with ThreadPoolExecutor(_READERS) as readers:
         states = readers.map(trace_state, (plan.folder for plan in plans), keys)
@@ -309,10 +292,7 @@ class Part:
 
 
 def script(name: str, command: Sequence[str], runs: int, tasks: int | None, folder: Path) -> str:
-    """The text of a job array of at most `tasks` tasks; `command` is called in `folder`.
-
-    Raises UserError if there is nothing to run, or the array is too large.
-    """
+    """The text of a job array of at most `tasks` tasks; raises UserError for none or too many."""
     if not runs:
         raise UserError("there is no run for a job array")
     if tasks is not None and tasks > MOST_TASKS:
@@ -334,10 +314,7 @@ exec {shlex.join(command)} --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$SLUR
 
 
 def without_options(arguments: Sequence[str], *options: str) -> list[str]:
-    """The arguments of a command without these options and their values.
-
-    A job array calls the command that wrote its script, and what said how to write it must not be said again.
-    """
+    """The arguments of a command without these options and their values."""
     kept: list[str] = []
     waiting = iter(arguments)
     for word in waiting:

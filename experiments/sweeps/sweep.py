@@ -52,10 +52,7 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values by their names; each sets some variables. A plain axis sets the variable of its own name.
-
-    With `owner` it sets a parameter of that name, of the sweep's agent with this label, or of every agent that has one.
-    """
+    """Values by their names, each of which sets some variables; with `owner`, a parameter of that agent or of all."""
 
     name: str
     values: Mapping[str, Mapping[str, Scalar]]
@@ -119,10 +116,7 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
 
 
 def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:
-    """An axis that sets the variable of its own name; a file is called by its name, wherever it lies.
-
-    Raises UserError, which begins with `where`, for a value that is there twice.
-    """
+    """An axis of the variable of its name; files go by their names. Raises UserError for a value given twice."""
     texts = [plain(value) for value in values]
     if twice := next((text for text in texts if texts.count(text) > 1), None):
         raise UserError(f"{where}: {twice} is there twice")
@@ -222,16 +216,12 @@ def count_points(sweep: Sweep) -> int:
 
 
 def _everywhere(sweep: Sweep) -> int:
-    """How many runs there are without those of points that have more seeds than the others."""
     points = (math.prod(len(a.values) if a.concerns(choice) else 1 for a in sweep.axes) for choice in sweep.agents)
     return sum(points) * len(sweep.seeds)
 
 
 def expand(sweep: Sweep) -> list[Point]:
-    """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds.
-
-    Agents change fastest, so that what runs of each take is seen early.
-    """
+    """Every run. Seeds change slowest, so an early stop leaves all points; agents change fastest."""
     _check_runs(sweep.source, _everywhere(sweep))
     return [*_points(sweep, sweep.seeds), *_further_points(sweep)]
 
@@ -242,7 +232,6 @@ def points_of(sweep: Sweep) -> list[str]:
 
 
 def _further_points(sweep: Sweep) -> list[Point]:
-    """The runs of points with more seeds than the others."""
     seeds = set(range(max(sweep.more_seeds.values(), default=0))).difference(sweep.seeds)
     return [point for point in _points(sweep, sorted(seeds)) if point.seed < sweep.more_seeds.get(point.name, 0)]
 

@@ -83,7 +83,6 @@ def scalar(path: Path, key: str, value: object) -> Scalar:
 
 
 def _shown(value: object) -> str:
-    """A value as people write it, not as Python shows it."""
     if isinstance(value, list):
         return "a list"
     return "a table" if isinstance(value, dict) else str(value)[:60]
@@ -100,7 +99,6 @@ def axes_of_table(path: Path, content: Mapping[str, Any]) -> Iterator[Axis]:
 
 
 def _axis(path: Path, name: str, values: object, key: str) -> Axis:
-    """Make a plain axis of a list, and a zipped one of a table of tables."""
     if isinstance(values, list) and values:
         return plain_axis(name, [scalar(path, key, value) for value in values], f"{path}: {key}")
     if not isinstance(values, dict) or not values:

@@ -52,15 +52,11 @@ def find_beside(template: Path, name: str) -> Path:
 
 
 def _folders(own: Path) -> list[Path]:
-    """Where the files lie that a template in this folder names: there, or in the folders of shipped templates."""
     return [own, TEMPLATES, *shipped_studies().values()]
 
 
 def template_variables(template: Path) -> dict[str, Setting | None]:
-    """Every variable that the template, or a part that it includes, can be given, with its declaration if it has one.
-
-    Raises UserError.
-    """
+    """Every variable of the template and of its parts, with its declaration if any; raises UserError."""
     environment = _environment(template.parent)
     files = _with_parts(environment, template)
     declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
@@ -70,7 +66,6 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
 
 
 def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
-    """The template and all parts that it includes, with the names that each of them uses."""
     found: dict[Path, set[str]] = {}
     waiting = [template]
     while waiting:
@@ -82,14 +77,12 @@ def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path,
 
 
 def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
-    """The variables that one file uses, and what it includes."""
     with _errors_at(template):
         return _names_in(environment, read_text(template), str(template))
 
 
 @lru_cache(maxsize=64)
 def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
-    """As `_names`, from the text: a sweep renders the same template for each of its runs."""
     tree = environment.parse(text, Path(path).name, path)
     return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
 
@@ -109,10 +102,7 @@ class UnknownVariableError(UserError):
 def find_variable(
     template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
 ) -> Setting | None:
-    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
-
-    `known` are the template's variables, for who asks often.
-    """
+    """The declaration of a variable, if any; raises UserError for an unknown one. `known` saves the look-up."""
     variables = template_variables(template) if known is None else known
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
@@ -129,7 +119,6 @@ def render(template: Path, variables: Values) -> str:
 
 @contextmanager
 def _errors_at(template: Path) -> Iterator[None]:
-    """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
         yield
     except UserError:
@@ -157,14 +146,12 @@ _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets
 
 
 def _place(template: Path, error: Exception) -> str:
-    """The innermost line of a template that Jinja's traceback names, or the file where it names none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(TEMPLATE_SUFFIX)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 
 @cache
 def _environment(folder: Path) -> SandboxedEnvironment:
-    """What templates of a folder are rendered in, made once: a sweep renders one for each run."""
     environment = SandboxedEnvironment(
         loader=FileSystemLoader(_folders(folder)),
         undefined=StrictUndefined,
@@ -193,7 +180,6 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
 
 
 def _scenario(study: Path) -> Path:
-    """The module of template functions beside a study's module."""
     return study.with_name("scenario.py")
 
 
@@ -205,5 +191,4 @@ def _finalize(value: Any) -> Any:
 
 
 def _fail(message: str) -> NoReturn:
-    """By this a template refuses settings that do not go together, in words of its own."""
     raise TemplateRuntimeError(message)

@@ -58,7 +58,6 @@ def declared_variables(template: Path) -> dict[str, Setting] | None:
 
 @lru_cache(maxsize=64)
 def _declared_in(text: str, template: str) -> dict[str, Setting] | None:
-    """As `declared_variables`, from the text: a sweep renders the same template for each of its runs."""
     if (head := _HEAD.search(text)) is None:
         return None
     try:
@@ -90,7 +89,6 @@ def _variable(where: str, name: str, about: object) -> Setting:
 
 
 def _passed_on(where: str, name: str, about: Mapping[str, Any]) -> Setting:
-    """A variable that is what its key is."""
     key = next((one for one in KEYS if one.name == about["key"]), None)
     if key is None:
         raise UserError(f"{where}: {unknown('key', about['key'], {one.name: one for one in KEYS})}")

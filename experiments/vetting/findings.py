@@ -38,7 +38,7 @@ _SHARED = "all nodes share it, which machines cannot do: make it in __init__, as
 
 _MODULES = {"time", "datetime", "random", "uuid", "secrets"}
 _CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}
-"""What depends on the process or on the time, by the names of modules and of functions."""
+"""Modules and functions whose values depend on the process or on the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Place(NamedTuple):
 
 
 class SharedMemory:
-    """What an agent's nodes have in common, as it was when this was made."""
+    """The memory that an agent's nodes share, as it was when this was made."""
 
     def __init__(self, agent_class: type[Agent]) -> None:
         self._places = list(_places(agent_class))
@@ -158,7 +158,7 @@ def _value(place: Place) -> Any:
 
 
 def image(value: Any, depth: int = 0) -> Any:
-    """What a value holds, as something that stays as it is."""
+    """An immutable image of a value's contents."""
     if depth > DEEPEST:
         return None
     if isinstance(value, Mapping):

@@ -8,10 +8,9 @@ protocol can be on the same channel, or a later version of the agent's own. The 
 - Bytes that are none of a message raise DecodeError, and nothing else, whatever they are.
 - An agent ignores messages and timers that it does not know.
 
-The values of fields are generated from the types that the fields are declared with: a type tells the width of a number
-and the class of a record, which is all that is needed. They are drawn from a generator with a seed, so that a finding
-comes again, and bounds are drawn more often than what lies between them. Hypothesis could do it, too, but nobody who
-runs roambus needs that package otherwise.
+The values of fields are generated from their declared types: the width of a number, the class of a record. A seeded
+generator makes findings repeatable; it draws bounds more often than values between them. Hypothesis could do it, but
+users of roambus do not have that package.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ VALUES = 200
 DAMAGED = 20
 """Messages of which all prefixes, and some other bytes, are decoded."""
 _REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
-"""What a class raises for values that it does not take, when it is made or written."""
+"""The errors by which a class refuses values, when it is made or written."""
 DEEPEST = 2
 """So deep a generated message carries others, less than `messages.bytes.MAX_NESTING`."""
 _TEXTS = ("", "a", "topic", "ä€😀", "0" * 255, "01101", "x y\n'z'")
 _REALS = (0.0, -0.0, 1.5, -1e300, 5e-324, float("inf"), float("-inf"), float("nan"))
 _WHOLE = (0, 1, 2, 9, 255)
-"""For numbers whose width the type does not tell, because their class writes them itself."""
+"""Values of numbers whose class writes them itself, so that their type has no width."""
 
 
 _PLAIN: dict[type, Callable[[Random], Any]] = {

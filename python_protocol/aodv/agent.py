@@ -227,7 +227,7 @@ class Aodv(Agent):
 
     @on_timer(AckTimer)
     def miss_reply_ack(self, key: AckTimer, now: SimTime) -> None:
-        """Blacklists a neighbour that has sent no RREP-ACK, because the link may be one-way."""
+        """Blacklist a neighbour that has sent no RREP-ACK, because the link may be one-way."""
         self.neighbours.blacklist(key.neighbour, now)
 
     # Section 6.9: hello messages
@@ -236,8 +236,8 @@ class Aodv(Agent):
     def say_hello(self, _: object, now: SimTime) -> None:
         """Send a hello if it is needed, and set the timer again, early by a jitter.
 
-        The RFC needs it on an active route without other broadcasts since the last check. Data and replies within
-        ACTIVE_ROUTE_TIMEOUT make a route active; hellos do not, or two nodes would keep each other saying hello.
+        The RFC needs it on an active route without other broadcasts since the last check. Data and replies make a route
+        active; hellos do not, or two nodes would keep each other saying hello.
         """
         parameters, used_at = self.parameters, self.table.used_at
         is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now
@@ -284,7 +284,7 @@ class Aodv(Agent):
 
     @on(LinkData, LinkAck)
     def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
-        """Hears the messages in a frame of the neighbour's link layer."""
+        """Hear the messages in a frame of the neighbour's link layer."""
         self.neighbours.hear(sender, now)
         # What the link layer carries is handled as if it had come by itself. Several come at once where one was
         # missing.
@@ -293,12 +293,12 @@ class Aodv(Agent):
 
     @on_timer(UnicastTimer)
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Sends a unicast whose jitter is over."""
+        """Send a unicast whose jitter is over."""
         self.frames.send_postponed(key, now)
 
     @on_timer(LinkTimer)
     def retry_link(self, key: LinkTimer, now: SimTime) -> None:
-        """Retransmits over a link, or learns that the link is broken."""
+        """Retransmit over a link, or lose the link."""
         for broken in self.frames.retransmit(key):
             self._lose_link(broken.neighbour, broken.messages, now)
 
@@ -384,7 +384,7 @@ class Aodv(Agent):
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
-        """Loses everything that is not in stable storage."""
+        """Lose everything that is not in stable storage."""
         self._has_crashed = True
         self.forget()
 
@@ -432,7 +432,7 @@ class Aodv(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Delivers what matches from now on."""
+        """Deliver what matches from now on."""
         self.subscriptions.change(event)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:

@@ -1,13 +1,12 @@
-"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): the searches of a node, and the packets that wait for them.
+"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): a node's searches, and the packets that wait for them.
 
 - *Rings* (section 6.4): the first RREQ goes TTL_START hops, or a little beyond the destination's last place; each
-  further one TTL_INCREMENT more, until beyond TTL_THRESHOLD the whole network is searched, RREQ_RETRIES times more
-  (6.3).
-- *Rate* (section 6.3): a RREQ gets its place when its attempt begins, and keeps it if the search ends before. Giving
-  places back was tried: on a slow channel it cost half as many messages again.
+  further one TTL_INCREMENT more; beyond TTL_THRESHOLD the whole network, RREQ_RETRIES times more (6.3).
+- *Rate* (section 6.3): a RREQ gets its place when its attempt begins, and keeps it. Giving places back was tried: on a
+  slow channel it cost half as many messages again.
 
-A search ends when there is a route, wherever it comes from (`learned`). Local repair (6.12) is a search of one RREQ.
-Only the route of its packet is repaired, and flag N starts no search for a shorter way.
+A search ends when there is a route, wherever it comes from (`learned`). Local repair (6.12) is a search of one RREQ,
+for the route of its packet only; flag N starts no search.
 """
 
 from __future__ import annotations
@@ -244,7 +243,7 @@ def _ring(parameters: AodvParameters, ttl: int) -> int:
 class RequestQueue:
     """Packets that wait for a route (section 6.3: "buffered", first in, first out), each for at most `timeout` ns.
 
-    Limit and time-out are those of ns-2 and ns-3. A full queue drops the oldest packet, which is of least use.
+    Limit and time-out are those of ns-2 and ns-3; a full queue drops the oldest.
     """
 
     def __init__(self, limit: int, timeout: SimTime) -> None:
@@ -262,13 +261,13 @@ class RequestQueue:
         return dropped
 
     def take(self, destination: NodeId) -> list[DataPacket]:
-        """Takes the packets for `destination` out, oldest first."""
+        """Take the packets for `destination` out, oldest first."""
         taken = [packet for _, packet in self._waiting if packet.destination == destination]
         self._waiting = deque(entry for entry in self._waiting if entry[1].destination != destination)
         return taken
 
     def sweep(self, now: SimTime) -> list[DataPacket]:
-        """Takes out those that waited too long."""
+        """Take out those that waited too long."""
         over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
         return [self._waiting.popleft()[1] for _ in over]
 
@@ -293,7 +292,7 @@ class IdCache:
         return len(self.known_until)
 
     def add(self, request: RequestId, now: SimTime) -> None:
-        """Remembers `request` from now on."""
+        """Remember `request` from now on."""
         self.known_until.pop(request, None)
         self.known_until[request] = now + self._lifetime
 

@@ -35,7 +35,7 @@ class RouteRequest(
     """RREQ (section 5.1): searches a route from `originator` to `destination`, after `hop_count` hops."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
-    """G: whoever answers for the destination tells the destination, too."""
+    """G: a node that answers for the destination informs it."""
     destination_only: bool = bit(0x10, default=False, kw_only=True)
     """D: only the destination may answer."""
     unknown_sequence: bool = bit(0x08, default=False, kw_only=True)
@@ -59,7 +59,7 @@ class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknow
     destination: NodeId
     destination_sequence: SequenceNumber
     originator: NodeId
-    """Who asked: where the reply goes."""
+    """The node that searched: the reply goes there."""
     lifetime_ms: Milliseconds
 
 
@@ -114,7 +114,7 @@ class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
 
 
 Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
-"""What nodes pass on, hop by hop."""
+"""The messages that nodes forward hop by hop."""
 
 
 def hops_after(message: Passed) -> int:

@@ -1,14 +1,12 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Constants that the RFC computes from others are properties. A profile gives defaults:
+Constants that the RFC computes from others are properties. A profile gives defaults; a given parameter overrides it, so
+two switches have the values `profile`, `on` and `off`.
 
 - `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
 - `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).
 - `derived` computes the constants from bit rate and network size for the worst case: every node hears every other and
-  is a destination. With the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s outlasts the wait for its answer,
-  and repetitions fill the channel.
-
-A given parameter overrides the profile; so two switches have the values `profile`, `on` and `off`.
+  is a destination. With the RFC's 40 ms a RREQ outlasts the wait for its answer on a slow channel.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ A route is valid until its lifetime ends or its link breaks, then invalid for DE
 compared at look-up; timers would cost more than the routes.
 
 No loop can form: along next hops (sequence number, hops) only gets better. An offer is taken only if it is newer, or
-equally new and shorter, or equally new where the own route was lost. Two rules go beyond the RFC
-(`test_loop_freedom.py` shows the loops):
+equally new and shorter, or the own route was lost. Two rules go beyond the RFC (`test_loop_freedom.py`):
 
 - A lost route gets the next sequence number, also after a RERR, whose number section 6.11 copies.
 - It is remembered for DELETE_PERIOD after the last data from its destination (`extend`).
@@ -95,10 +94,10 @@ class RoutingTable:
         return route.sequence if route is not None and route.sequence_valid else None
 
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
-        """Make or renew the route of one hop to a neighbour that was heard (section 6.2); True for a new one.
+        """Make or renew the route of one hop to a neighbour (section 6.2); True for a new one.
 
-        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot be part of a loop.
-        A neighbour at the edge of range so attracts data that then fails.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number, as one hop cannot be part of a
+        loop. A neighbour at the edge of range so attracts data that then fails.
         """
         route = self._routes.get(neighbour)
         if route is None:

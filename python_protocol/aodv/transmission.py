@@ -1,12 +1,11 @@
 """How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, within rate limits.
 
 Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's link layer
-notification. Broadcasts go bare, and without `link_layer` everything does; then only hellos show breaks. The MAC hands
-up no frames for others, so there is no passive acknowledgement.
+notification. Broadcasts go bare, and without `link_layer` everything does; then only hellos show breaks. There is no
+passive acknowledgement: the MAC hands up no frames for others.
 
-Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here,
-before the link layer's timer runs. A RREQ over its rate limit (section 6.3) waits; a RERR (6.11) is left out, because
-further data over the lost route bring another (case ii).
+Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here.
+A RREQ over its rate limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Transmission(Process):
         self._number = 0
 
     def broadcast(self, message: Message, now: SimTime) -> None:
-        """Sends to every neighbour, at once."""
+        """Send to every neighbour, at once."""
         self._broadcasts.append(now)
         self.send(BROADCAST, message)
 
@@ -63,7 +62,7 @@ class Transmission(Process):
         return has
 
     def unicast(self, neighbour: NodeId, message: Message, now: SimTime) -> None:
-        """Sends to one neighbour, at once."""
+        """Send to one neighbour, at once."""
         if self._link is None:
             self.send(neighbour, message)
         else:
@@ -76,7 +75,7 @@ class Transmission(Process):
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
 
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Sends a postponed message, whose time has come."""
+        """Send a postponed message, whose time has come."""
         if key.number in self._postponed:
             self.unicast(*self._postponed.pop(key.number), now)
 
@@ -109,7 +108,7 @@ class Transmission(Process):
         return [message for link in broken for message in link.messages]
 
     def drop(self, packet: DataPacket, reason: str) -> None:
-        """Notes that a packet is given up."""
+        """Note that a packet is given up."""
         self.note(
             DROP,
             message_type=packet.message_type,

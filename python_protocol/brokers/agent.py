@@ -1,14 +1,14 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
 The tree (`parts.election`) finds neighbours, the link carries messages; both report to broker and client, whose actions
-the agent carries out. The client on a broker's node is that broker's, and their messages do not go on the air; any
-other client has its parent as its broker. A neighbour with a full queue is given up like one that does not answer.
-Messages of a broken link go another way before the tree hears of it.
+the agent carries out. The client on a broker's node is that broker's, and their messages stay off the air; any other
+client has its parent as its broker. A neighbour with a full queue is given up. Messages of a broken link go another way
+before the tree hears of it.
 
-Whatever broker or client request is carried out before anything else happens, so both see messages in their order, as
-over the FIFO channels of the thesis (section 2.2).
+Actions are carried out before anything else happens, so broker and client see messages in order, as over the FIFO
+channels of the thesis (section 2.2).
 
-A scenario can give the tree (`GivenTree`), by `Rewired` at the start and at each change.
+A scenario can give the tree (`GivenTree`), by `Rewired`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, 
 from roambus.python_protocol.vocabulary import MIGRATE, NodeId, Role, SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
-"""What every protocol of the family sends beside its own."""
+"""Messages of every protocol of the family."""
 
 
 class BrokerAgent(Agent):

@@ -29,7 +29,7 @@ TREES = ("election", "given")
 
 
 class BrokerParameters(LinkParameters, ElectionParameters):
-    """What can be set for every protocol of the broker family."""
+    """Parameters of every protocol of the broker family."""
 
     tree: str = parameter(
         "election",
@@ -51,7 +51,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
 
 
 class StorageParameters(BrokerParameters):
-    """What can be set for the protocols whose brokers store notifications."""
+    """Parameters of protocols whose brokers store notifications."""
 
     storage_limit: int = parameter(
         16384,
@@ -65,7 +65,7 @@ class StorageParameters(BrokerParameters):
 
 
 MAX_HOPS = 0xFF
-"""The most hops that a message can tell."""
+"""The greatest number of hops in a message."""
 
 
 Hops = U8
@@ -73,7 +73,7 @@ Hops = U8
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):
-    """What SUB and UNS have in common."""
+    """Base of SUB and UNS."""
 
     subscriber: SubscriberId
     filter: Filter
@@ -145,7 +145,7 @@ class Broker(Process):
     # Interfaces
 
     def meet(self, neighbour: NodeId) -> None:
-        """Enters a broker in N_i."""
+        """Enter a broker in N_i."""
         self.neighbours[neighbour] = None
         self.clients.discard(neighbour)
         self._brokers.add(neighbour)
@@ -202,7 +202,7 @@ class ForgetfulBroker(Broker):
                 self._drop(message, interface)
 
     def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Passes a PUB on to an interface, if it is there."""
+        """Pass a PUB on to an interface, if it is there."""
         if self.reaches(interface):
             self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
         else:
@@ -233,21 +233,21 @@ class RoutingTable:
         return (Entry(wanted, z, s) for (wanted, s), z in self._interfaces.items())
 
     def add(self, wanted: Filter, interface: NodeId, subscriber: NodeId) -> None:
-        """Adds (f, z, s), unless there is an (f, -, s)."""
+        """Add (f, z, s), unless there is an (f, -, s)."""
         self._interfaces.setdefault((wanted, subscriber), interface)
 
     def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
-        """Removes (f, -, s), if it is there."""
+        """Remove (f, -, s), if it is there."""
         self._interfaces.pop((unwanted, subscriber), None)
 
     def replace(self, subscriber: NodeId, interface: NodeId) -> None:
-        """Replaces each (-, -, s) with (-, z, s)."""
+        """Replace each (-, -, s) with (-, z, s)."""
         for entry in self:
             if entry.subscriber == subscriber:
                 self._interfaces[entry.filter, subscriber] = interface
 
     def forget_all_but(self, subscribers: Container[NodeId]) -> None:
-        """Removes each (-, -, s) of other subscribers."""
+        """Remove each (-, -, s) of other subscribers."""
         for entry in [entry for entry in self if entry.subscriber not in subscribers]:
             self.remove(entry.filter, entry.subscriber)
 

@@ -1,13 +1,13 @@
 """MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-Filters decide who forwards, and subscribers number their filters, as in the thesis. There is no leader, parent,
-migration, order or reliable link; every node forwards.
+Filters decide who forwards, and subscribers number them, as in the thesis; there is no leader, parent, order or
+reliable link.
 
 - The publisher compares the cost of a PUB to each subscriber, its mean distance and half a frame for the ACK, with that
-  of a counter-based broadcast, and takes the cheaper one.
+  of a counter-based broadcast.
 - A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
-  until it hears an ACK or a nearer PUB. Bystanders repeat an ACK that a sender missed.
-- At the end of its tries a node drops it; the publisher first sends a PUB of the last effort, repeated like gossip.
+  until it hears an ACK or a nearer PUB. Bystanders repeat a missed ACK.
+- At the end of its tries a node drops it; the publisher first sends it to all, repeated like gossip.
 - Heartbeats carry distances while PUBs are on the air.
 """
 
@@ -101,7 +101,7 @@ class Journey:
     """The subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
-    """Who of those has said so itself."""
+    """Those of them that were heard to say so."""
     served: set[NodeId] = field(default_factory=set)
     """Subscribers for whom this node has ever sent it."""
     unheard: set[NodeId] = field(default_factory=set)
@@ -109,7 +109,7 @@ class Journey:
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
-    """How many PUBs of the last effort were heard or sent."""
+    """PUBs of the last effort heard or sent."""
 
     def is_at(self, subscriber: NodeId) -> None:
         """The subscriber has it."""
@@ -133,7 +133,7 @@ class LeanMft(RepairingGossip):
         super().__init__(node, roles, parameters, random)
 
     def forget(self) -> None:
-        """Starts with nothing, not even a neighbour."""
+        """Start with nothing, not even a neighbour."""
         super().forget()
         self._interests = Interests(self.parameters.counter_threshold)
         self._distances = Distances(self.node, self.parameters.beat_interval)
@@ -163,7 +163,7 @@ class LeanMft(RepairingGossip):
             self._learn_own()
 
     def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
-        """Tells everybody what is wanted from now on."""
+        """Tell everybody what is wanted from now on."""
         super().change_subscriptions(event, now)
         self._number = self._number % LAST_NUMBER + 1
         self._learn_own()
@@ -176,7 +176,7 @@ class LeanMft(RepairingGossip):
 
     @on(Wants)
     def take_interests(self, told: Wants, _: NodeId, __: SimTime) -> None:
-        """Learns who wants what."""
+        """Learn who wants what."""
         for interest in told.interests:
             self._learn(interest)
 
@@ -192,7 +192,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(_INTERESTS)
     def send_interests(self, _: str, __: SimTime) -> None:
-        """Tells on what is new."""
+        """Tell on what is new."""
         for told in self._interests.pending():
             self.send(BROADCAST, told)
 
@@ -240,7 +240,7 @@ class LeanMft(RepairingGossip):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Sends a notification to the few who want it, or to all."""
+        """Send a notification to the few who want it, or to all."""
         notification = event.notification
         wanting = self._interests.wanting(notification) - {self.node}
         if self._are_many(notification, len(wanting), now):
@@ -387,7 +387,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(ForwardTimer)
     def forward(self, key: ForwardTimer, now: SimTime) -> None:
-        """Sends on what nobody nearer has, and no subscriber has acknowledged."""
+        """Forward it, unless a nearer node did or the subscribers have it."""
         journey = self._journeys.get(key.notification)
         if journey is None or not journey.todo:
             return

@@ -1,12 +1,11 @@
 """Distances to subscribers, in expected transmissions.
 
-At walking speed a link's shadowing changes within a second, so nodes keep distances instead of next hops; a node nearer
-than the sender may forward.
+At walking speed a link's shadowing changes within a second, so nodes keep distances instead of next hops.
 
 - A link is rated by the mean strength of its frames over the edge of the own radio, in deviations. At the edge only the
   better half is heard, 0.8 deviations above the mean, which is subtracted.
-- The edge is learnt, so that a twentieth of all frames is weaker, within the data sheet's accuracy of the sensitivity.
-- A frame that does not come moves the mean towards the edge, as does a subscriber that does not answer.
+- The edge is learnt, so that a twentieth of all frames is weaker, within the accuracy of the sensitivity.
+- A missing frame moves the mean towards the edge, as does a subscriber that does not answer.
 - Neighbours send theirs in levels of 0.4 transmissions, valid for three of their intervals.
 """
 
@@ -63,7 +62,7 @@ class Distances:
     """The distances of one node."""
 
     def __init__(self, node: NodeId, interval: SimTime) -> None:
-        """Of a neighbour that has told no interval, `interval` is assumed."""
+        """`interval` holds for a neighbour that has sent none."""
         self._node = node
         self._interval = interval
         self._links: dict[NodeId, Link] = {}
@@ -120,7 +119,7 @@ class Distances:
             link.mean = self._weakened(link.mean, 1)
 
     def forget_silent(self, now: SimTime) -> None:
-        """Forgets neighbours that have gone."""
+        """Forget neighbours that have gone."""
         self._links = {node: link for node, link in self._links.items() if link.is_valid(now)}
 
     def heard_of(self, nodes: Iterable[NodeId], now: SimTime) -> float:
@@ -142,7 +141,7 @@ class Distances:
         return best
 
     def levels(self, subscribers: Iterable[NodeId], now: SimTime) -> dict[NodeId, int]:
-        """What can be told of subscribers of whom something is known."""
+        """The levels of subscribers with a known distance."""
         told = {one: level_of(self.of(one, now)) for one in subscribers}
         return {one: level for one, level in told.items() if level < UNKNOWN}
 

@@ -27,7 +27,7 @@ MESSAGE_BYTES = 102
 """The bytes of an IEEE 802.15.4 frame less the headers of network, MAC and PHY."""
 
 _SOME = 4
-"""Parts that are told when sums differ: about two frames."""
+"""Parts sent when sums differ: about two frames."""
 _Key = tuple[NodeId, int]
 """A subscriber and a part of what it wants."""
 
@@ -42,7 +42,7 @@ class Interest(NamedTuple):
 
 
 class Wants(Message, tag=0x51, name="SUB", notation="{interests}"):
-    """What some subscribers want."""
+    """Interests of some subscribers."""
 
     interests: tuple[Interest, ...]
 
@@ -104,7 +104,7 @@ class Interests:
 
     @property
     def is_pending(self) -> bool:
-        """Whether something waits to be told."""
+        """Whether parts wait to be sent."""
         return bool(self._pending)
 
     def pending(self) -> Iterator[Wants]:

@@ -1,16 +1,15 @@
 """Fields of messages: how a value of each type travels, and how a transcript shows it.
 
-A field has a name and one of these types:
+The types are:
 
-- `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, made by `Annotated[int,
-  Integer(...)]`; `bool`, a bit;
+- `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, an `Annotated[int, Integer(...)]`;
+  `bool`, a bit;
 - `str` (UTF-8) and `bytes`, at most 255 bytes; `tuple[T, ...]`, at most 255 values; `LongTuple[T]`, at most 65535;
-- an enumeration, a byte; a record: a `NamedTuple` or frozen dataclass of such fields, or a class with its own `write`
-  and `read`;
+- an enumeration, a byte; a record: a `NamedTuple`, a frozen dataclass, or a class with `write` and `read`;
 - a message, one of several (`Sub | Uns`), or any (`Message`); `T | None`, whose presence is a bit.
 
-All receivers of a broadcast share one object on the embedded radio, so a type that could be changed is refused
-(`what_can_be_changed`). A value of another type is refused when it is written.
+All receivers of a broadcast share one object on the embedded radio, so a changeable type is refused
+(`what_can_be_changed`).
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ class FieldType(Protocol):
         """Append the value; raises struct.error, also a MisfitError, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
-        """Takes a value off the front; raises DecodeError."""
+        """Take a value off the front; raises DecodeError."""
 
     def show(self, value: Any, names: Names) -> str:
         """The value in a transcript."""
@@ -116,11 +115,11 @@ class Integer:
         object.__setattr__(self, "layout", Struct(f"!{self.code}"))
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the integer in network byte order."""
+        """Append the integer in network byte order."""
         writer.data += self.layout.pack(value)
 
     def read(self, reader: Reader) -> Any:
-        """Takes the integer off the front."""
+        """Take the integer off the front."""
         return reader.unpack(self.layout)[0]
 
     def show(self, value: Any, names: Names) -> str:
@@ -166,11 +165,11 @@ class Maybe:
     none: int
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the number, or the value that stands for None."""
+        """Append the number, or the value that stands for None."""
         self.kind.write(writer, self.none if value is None else value)
 
     def read(self, reader: Reader) -> Any:
-        """Takes the number off the front."""
+        """Take the number off the front."""
         value = self.kind.read(reader)
         return None if value == self.none else value
 
@@ -192,7 +191,7 @@ class Several:
     count: Integer = ONE_BYTE
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Appends the count and the values."""
+        """Append the count and the values."""
         if not isinstance(value, tuple):
             raise misfit(value, tuple)
         try:
@@ -207,7 +206,7 @@ class Several:
             write(writer, one)
 
     def read(self, reader: Reader) -> Any:
-        """Takes the count and as many values off the front."""
+        """Take the count and as many values off the front."""
         return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:

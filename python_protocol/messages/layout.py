@@ -3,11 +3,10 @@
 It is made once with the class; only closures run for each message, because attribute look-ups would cost as much as
 packing.
 
-- Fields travel in the order of their declaration. Adjacent numbers are packed at once, those of records too; reading
-  makes the record anyway.
+- Fields travel in order. Adjacent numbers are packed at once, those of records too; reading makes the record anyway.
 - Adjacent bits share a byte, at the place of the first, lowest bit first or by mask. The presence of an optional field
   is a bit; the values follow the byte.
-- With numbers and bits only, the size is constant (`FixedSize`), and no bytes are needed for it.
+- With numbers and bits only, the size is constant (`FixedSize`).
 
 `_declare` finds types, `_groups` joins fields that travel together, `_part` makes the two functions of a group.
 """
@@ -205,7 +204,7 @@ class Record:
         return check
 
     def read(self, reader: Reader) -> Any:
-        """Takes the fields off the front."""
+        """Take the fields off the front."""
         return self._cls(**self.layout.read(reader))
 
     def show(self, value: Any, names: Names) -> str:

@@ -101,13 +101,13 @@ class Message(metaclass=_MessageClass):
         return made
 
     def write(self, writer: Writer) -> None:
-        """Appends the fields, without the tag."""
+        """Append the fields, without the tag."""
         for write in self._layout.writers:
             write(writer, self)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Reads what `write` wrote; raises DecodeError."""
+        """Read what `write` wrote; raises DecodeError."""
         return cls(**cls._layout.read(reader))
 
     def encode(self) -> bytes:
@@ -161,7 +161,7 @@ class _Inner:
         self._classes = classes
 
     def write(self, writer: Writer, value: Message) -> None:
-        """Appends tag and fields."""
+        """Append tag and fields."""
         if not isinstance(value, self._classes):
             raise misfit(value, self._classes[0])
         writer.data += value._head

@@ -17,7 +17,7 @@ from typing import Any
 _pack_u8, _pack_u16, _pack_u32, _pack_i64, _pack_f64 = (struct.Struct(f"!{code}").pack for code in "BHIqd")
 
 MAX_NESTING = 4
-"""How deep a message may carry another."""
+"""The depth of messages in messages."""
 
 
 class DecodeError(ValueError):
@@ -183,7 +183,7 @@ class Reader:
         return message
 
     def finish(self) -> None:
-        """Raises DecodeError unless every byte was read."""
+        """Raise DecodeError unless every byte was read."""
         if self._offset != len(self._data):
             raise DecodeError(f"{len(self._data) - self._offset} bytes left over")
 
@@ -196,7 +196,7 @@ def bytes_of(value: Any) -> bytes:
 
 
 class Shape:
-    """What the bytes of a value look like."""
+    """The layout of some bytes."""
 
     __slots__ = ()
 

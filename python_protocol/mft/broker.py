@@ -4,11 +4,11 @@ Handlers are named after the algorithms: z is the interface of a message, b_j th
 T(s) its timestamp. Where the algorithms leave a choice:
 
 - A BMIG compares the hops that its sender declares; a tie goes to the sender. Subscribers without filters go in O.
-- Control messages from a broker outside N_i are ignored; no message goes back over the interface it came from.
+- Control messages from a broker outside N_i are ignored; no message goes back.
 - MIG follows the next hops to their end, even past b (4.1, line 20).
 
-Switches correct the algorithms; `parameters` describes each. They share one reason: T(s) tells which of two claims is
-newer, not whether the newer one is complete or its way still exists.
+The corrections (`parameters`) share one reason: T(s) tells which claim is newer, not whether it is complete or its way
+still exists.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Broker(Forwarding):
         return old if self._parameters.tell_turns and is_same and old in self.neighbours and old != z else None
 
     def _flood_command(self, message: Sub | Uns, z: NodeId, misled: NodeId | None) -> None:
-        """Carries out lines 5, 6, 11 and 12."""
+        """Carry out lines 5, 6, 11 and 12."""
         for neighbour in self.neighbours:
             if neighbour != z:
                 self._pass_on_command(message, neighbour, misled)
@@ -167,7 +167,7 @@ class Broker(Forwarding):
             self._send_queued(child.subscriber, b_j)
 
     def _check_child(self, b_j: NodeId, child: Known) -> None:
-        """Carries out lines 4 to 10 and 16 to 18: ask b_j for newer subscriptions, or send it newer ones."""
+        """Carry out lines 4 to 10 and 16 to 18: ask b_j for newer subscriptions, or send it newer ones."""
         if child.timestamp != self.table.timestamp(child.subscriber).counter:
             self._compare(b_j, child)
         elif not self._believes(child):
@@ -184,7 +184,7 @@ class Broker(Forwarding):
         return not own.is_home if self._parameters.home_decides else child.hops <= own.hops
 
     def _redirect(self, b_j: NodeId, child: Known, hops: int) -> dict[NodeId, None]:
-        """Carries out lines 15 and 29 to 31: b_j is the next hop. Returns the old one if the BMIG must go there."""
+        """Carry out lines 15 and 29 to 31: b_j is the next hop. Returns the old one if the BMIG must go there."""
         route = self.table.get(child.subscriber)
         if route is None:
             return {}
@@ -195,7 +195,7 @@ class Broker(Forwarding):
         return {old: None} if old in self.neighbours and old != b_j else {}
 
     def _check_others(self, b_j: NodeId, bmig: Bmig) -> None:
-        """Carries out lines 19 to 26, for O and for the subscribers that the first broker misses in the message."""
+        """Carry out lines 19 to 26, for O and for the subscribers that the first broker misses in the message."""
         for other in bmig.others:
             if other.hops < MAX_HOPS:
                 self._forget_way(other.subscriber, b_j)
@@ -206,7 +206,7 @@ class Broker(Forwarding):
                 self._send_subscriptions(subscriber, b_j)
 
     def _compare(self, b_j: NodeId, known: Known) -> None:
-        """Carries out lines 20 to 23: ask for newer subscriptions, or send newer ones."""
+        """Carry out lines 20 to 23: ask for newer subscriptions, or send newer ones."""
         own = self.table.timestamp(known.subscriber)
         if known.timestamp > own.counter:
             self.send(b_j, Bquery(known.subscriber, own))
@@ -230,7 +230,7 @@ class Broker(Forwarding):
             self._turn(z, bsub)
 
     def _flood_news(self, bsub: Bsub, z: NodeId) -> None:
-        """Carries out line 7."""
+        """Carry out line 7."""
         if bsub.hops < self._parameters.max_hops:
             self.flood(one_hop_on(bsub), z)
 
@@ -264,7 +264,7 @@ class Broker(Forwarding):
             self._send_subscriptions(bquery.subscriber, z)
 
     def _send_subscriptions(self, subscriber: NodeId, z: NodeId) -> None:
-        """Carries out sendSubscriptions(s, z), lines 12 to 16."""
+        """Carry out sendSubscriptions(s, z), lines 12 to 16."""
         route = self.table.get(subscriber)
         if route is not None:
             self._forget_way(subscriber, z)
@@ -301,7 +301,7 @@ class Broker(Forwarding):
         self._store_undelivered(interface, lost)
 
     def meet(self, neighbour: NodeId) -> None:
-        """Enters a broker in N_i."""
+        """Enter a broker in N_i."""
         self._lost.discard(neighbour)
         super().meet(neighbour)
 
@@ -315,7 +315,7 @@ class Broker(Forwarding):
         self.send(neighbour, Bmig(0, tuple(children), tuple(others)))
 
     def _send_filters(self, client: NodeId) -> None:
-        """Carries out algorithm 4.1, lines 16 to 19."""
+        """Carry out algorithm 4.1, lines 16 to 19."""
         self._owed_filters.discard(client)
         self.send(client, Filters(self.table.filters(client)))
 

@@ -80,7 +80,7 @@ class Forwarding(Broker):
                     self._store(one, pub.notification)
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
-        """Carries out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
+        """Carry out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
         if interface is None or not self.reaches(interface):
             return
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):

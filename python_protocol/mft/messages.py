@@ -69,7 +69,7 @@ def at_hops(counter: int, hops: int) -> Timestamp:
 
 
 class _Subscription(Message, notation="{filter} {subscriber} t={timestamp} h={hops}"):
-    """What SUB and UNS have in common."""
+    """Base of SUB and UNS."""
 
     subscriber: SubscriberId
     timestamp: Counter

@@ -1,16 +1,13 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-Stop and wait, as in IEEE 802.11 and 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted
-with growing, jittered pauses. The frames of one node to another must not overtake each other, which a MAC with one
-queue guarantees.
+Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted with
+growing, jittered pauses. Frames to a node must not overtake each other, which a MAC with one queue guarantees.
 
 - A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
-  receiver joins an unknown one wherever it stands. So no node waits for a number that never comes.
+  receiver joins an unknown one wherever it stands.
 - The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
   6298, Karn).
 - After a give-up the message may have arrived; re-routed, it can arrive twice.
-
-A `DirectLink` takes its place where links are reliable.
 """
 
 from __future__ import annotations
@@ -255,7 +252,7 @@ class DirectLink:
     """The interface of `Link`, without frames, acknowledgements and timers."""
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:  # as Link's
-        """Sends the message itself, at once."""
+        """Send the message itself, at once."""
         return [Send(neighbour, message)]
 
     def is_full(self, neighbour: NodeId) -> bool:  # as Link's
@@ -269,15 +266,15 @@ class DirectLink:
     def receive(
         self, sender: NodeId, message: Message, now: SimTime
     ) -> tuple[list[Action], list[Message]]:  # as Link's
-        """What arrives is the message itself."""
+        """The message itself has arrived."""
         return [], [message]
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Does nothing: without retransmissions there are no timers."""
+        """Do nothing: without retransmissions there are no timers."""
         return [], []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Does nothing: without a queue no message waits."""
+        """Do nothing: without a queue no message waits."""
         return [], []
 
 

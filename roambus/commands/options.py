@@ -20,7 +20,6 @@ from __future__ import annotations
 import csv
 import inspect
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, wraps
@@ -33,6 +32,7 @@ from click.shell_completion import CompletionItem
 from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
+from roambus.bridge.process import cores
 from roambus.commands.output import remark
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ FIRST_SEEDS = click.option(
 WORKERS = click.option(
     "--workers",
     type=click.IntRange(1, int(MOST_WORKERS.most)),
-    default=len(os.sched_getaffinity(0)),
+    default=cores(),
     show_default="cores",
     help="The number of processes that make runs.",
 )
@@ -365,7 +365,7 @@ PORT = click.option(
 
 
 class Simulator(NamedTuple):
-    """How a host and a simulator in another process speak to each other (docs/bridge.md)."""
+    """How a host and a simulator in another process speak to each other (docs/reference/bridge.md)."""
 
     deadline: float | None = None
     """In seconds."""

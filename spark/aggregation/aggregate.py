@@ -59,10 +59,7 @@ from roambus.spark.metrics.run import Floats, Integers
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
-    """Writes NAME.csv and NAME.parquet of each table; raises UserError if the folder cannot be written.
-
-    The Parquet files say what `metrics` are, so that whoever draws these needs not the code that computes them.
-    """
+    """Write NAME.csv and NAME.parquet of each table, with the declarations of `metrics`; raises UserError."""
     declared = {DECLARED: declarations(metrics)} if metrics else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
@@ -78,10 +75,7 @@ def _write_parquet(table: pd.DataFrame, declared: Mapping[str, str], path: Path)
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` make the file under another name, then renames it: it is whole or as before.
-
-    Raises OSError, and UserError if something else than a regular file has that name.
-    """
+    """Write the file under another name, then rename it; raises OSError, UserError for anything but a file."""
     check_replaceable(path)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)  # a link that a stranger put there would be followed
@@ -102,10 +96,7 @@ _AXIS_PREFIX = "axis_"
 
 
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
-    """One row a run: agent, axes and seed, then the metrics, those of a study (`extra`), and the message types sent.
-
-    `metrics` is a frame of `metrics_of`.
-    """
+    """A row a run: agent, axes and seed, then all metrics and the message types sent."""
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
     # NaN where a run has nothing to measure of what a study adds; 0 where it sent nothing of a type that another sent.
@@ -122,7 +113,6 @@ def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFra
 
 
 def _levels(run: str, reserved: Collection[str]) -> dict[str, str | int]:
-    """The levels of a run's folder in their order; an axis that is called like one of our columns gets a prefix."""
     levels = (part.split("=", 1) for part in run.split("/"))
     named = {f"{_AXIS_PREFIX}{name}" if name in reserved else name: value for name, value in levels}
     return {**named, SEED: int(named[SEED])}
@@ -141,10 +131,9 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 
 
 def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRICS) -> pd.DataFrame:
-    """Long form: a row for each metric of each point, with what is `MEASURED`.
+    """A row for each metric of each point, with what is `MEASURED`.
 
-    `declared` says where the values of each metric can be; numbers of packets are counts. Seeds without a value for a
-    metric do not count in its n. With n = 1 there is no interval, with n = 0 no row.
+    Seeds without a value do not count in n. With n = 1 there is no interval, with n = 0 no row.
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
@@ -168,13 +157,11 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
 
 
 def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The places of values in natural order, of which each is looked at once."""
     ordered = sorted(values.unique(), key=natural_order)
     return values.map({value: rank for rank, value in enumerate(ordered)})
 
 
 def _ends(values: Floats, groups: Integers, count: int, within: Support) -> tuple[Floats, Floats]:
-    """The ends of the interval of each of so many groups, whose values lie side by side; those of one size together."""
     there = ~np.isnan(values)
     sizes = np.bincount(groups[there], minlength=count)
     starts, low, high = np.cumsum(sizes) - sizes, np.full(count, math.nan), np.full(count, math.nan)
@@ -219,12 +206,10 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     progress: Progress | None = None,
     again: str = "the same sweep",
 ) -> list[str]:
-    """Writes `metrics/runs` and `metrics/points` (CSV and Parquet) of the traces below `results`, and `extra`'s tables.
+    """Write `metrics/runs`, `metrics/points` and `extra`'s tables of the traces below `results`.
 
-    Runs that an earlier aggregation computed are taken from its store unless `afresh`; `master` is Spark's, and every
-    executor must reach the traces by the same path. Returns a line for each run that is damaged or has failed, and one
-    for those that were never made, which names `again`, the command that makes them; all others are aggregated. Raises
-    UserError if no trace can be read or nothing can be written, RoambusError if Spark fails.
+    Earlier results come from the store unless `afresh`. Returns a line for each damaged or failed run, and one for
+    those never made, which names the command `again`. Raises UserError, RoambusError if Spark fails.
     """
     files = find_traces(results)
     traces, problems = list_traces(files)
@@ -270,7 +255,6 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
 
 
 def _observations(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """A table with a row for each observation: agent, axes and seed of its run, then its numbers."""
     width = len(table.columns)
     lists = frame[OBSERVATIONS].map(lambda tables: tables.get(table.name, ()))
     numbers = np.array([number for one in lists for number in one], dtype=float).reshape(-1, width)
@@ -292,11 +276,9 @@ def metrics_of(
     master: str = "local[*]",
     progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Problems]:
-    """The metrics of these runs below `results`, one row a run, indexed by its name, and a line for each damaged trace.
+    """The metrics of these runs, a row a run, from the store or computed; and a line for each damaged trace.
 
-    The column EXTRA maps the names of `extra`'s metrics to their values. What earlier aggregations found is taken from
-    their store, and what is computed is added to it. Raises UserError if another aggregation has the store,
-    RoambusError if Spark fails, OSError.
+    The column EXTRA maps names of `extra`'s metrics to values. Raises UserError, RoambusError, OSError.
     """
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):

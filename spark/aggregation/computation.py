@@ -114,7 +114,7 @@ def _work(trace: Trace) -> int:
 
 
 def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
-    """Divides the runs of a job into tasks, the longest runs first; each run has its place in `traces` as a number."""
+    """Divide the runs of a job into tasks, the longest first; a run goes by its place in `traces`."""
     most = min(TASK_WORK, max(SMALLEST_WORK, sum(map(_work, traces)) // (2 * cores)))
     tasks: list[Task] = []
     room = 0
@@ -280,7 +280,6 @@ _TOO_LARGE = 1 << 63
 
 
 def _unfit(metric: Metric, value: float) -> str:
-    """Why a metric of this kind and scale cannot have the value; empty if it can."""
     if metric.kind is not Kind.REAL and not value.is_integer():
         return f"which is not a whole number, as kind={metric.kind} says"
     if metric.kind is Kind.COUNT and value < 0:
@@ -293,7 +292,6 @@ def _unfit(metric: Metric, value: float) -> str:
 
 
 def _numbers(table: Table, run: Run) -> list[float]:
-    """The rows of a table, one behind the other, in an order that depends on nothing but their numbers."""
     columns = list(table.columns)
     with _blamed(table):
         rows: Any = table.compute(run)

@@ -62,7 +62,6 @@ def _quantile(confidence: float, freedom: Any) -> Any:
 
 
 def _inside(rows: Floats, within: Support) -> Any:
-    """Which rows are on the scale, with means that are not at its end."""
     if within is Support.ANY:
         return np.zeros(len(rows), dtype=bool)
     mean = rows.mean(axis=1)
@@ -78,7 +77,6 @@ _NEAR = 1e-12
 
 
 def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Support, confidence: float) -> tuple[Floats, Floats]:
-    """The ends of rows that are on the scale and do vary."""
     is_share = within is Support.SHARE
     scale, back = (logit, expit) if is_share else (np.log, np.exp)
     size = rows.shape[1]

@@ -48,10 +48,7 @@ Stamp = tuple[str, int, int]
 
 @contextmanager
 def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
-    """The store in this folder, for one process at a time; raises UserError if another one has it, OSError.
-
-    `extra` is the digest of what is measured beside the catalogue.
-    """
+    """The store in this folder, for one process at a time; raises UserError, OSError. `extra` is a digest."""
     unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
@@ -134,7 +131,6 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _read(part: Path) -> pa.Table:
-    """The rows of a file of the store; none if it is damaged or not there."""
     try:
         with part.open("rb") as file:  # Arrow knows no names that are not UTF-8
             table = pq.read_table(file, page_checksum_verification=True, partitioning=None)

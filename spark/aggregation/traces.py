@@ -98,12 +98,7 @@ def _damage(trace: Trace) -> str:
 
 
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
-    """What to say of the runs that `sweep.json` asks for and that are not among the trace files found.
-
-    A run that failed has a line of its own, for each can have failed of something else; it is not tried again unless
-    that is asked for. All that were never made have one line: there can be as many as the sweep has, such as where two
-    narrow sweeps into one folder have made a wide one of it. `again` is the command that makes them.
-    """
+    """Lines about requested runs without a trace: one for each that failed, one for all that were never made."""
     gone = list(absent(results, found))
     failed = [trace for trace in gone if trace.with_name(FAILED_FILE).is_file()]
     tried = set(failed)

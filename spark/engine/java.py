@@ -81,10 +81,7 @@ def java_version(java: Path) -> int | None:
 
 
 def write_java_home(java: Path, folder: Path) -> Path:
-    """Makes `folder` a JAVA_HOME that runs `java`, without the incubator module that Spark asks for; returns it.
-
-    Spark wants that module only for linear algebra. The packaged Java lacks it and would not start; others warn of it.
-    """
+    """Make `folder` a JAVA_HOME without the incubator module, which Spark asks for and the packaged Java lacks."""
     wrapper = folder / "bin" / "java"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
@@ -172,10 +169,7 @@ class Jvm:
     """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
 
     def __init__(self, java_options: str | None = None) -> None:
-        """Makes the folder, in which the sessions of this process have their files; raises OSError.
-
-        Java takes Spark's classes from their archive where there is one, or has `java_options` instead.
-        """
+        """Make the folder for this process' sessions; raises OSError. `java_options` replace those of the archive."""
         self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
@@ -184,10 +178,9 @@ class Jvm:
         self._said: Path | None = None
 
     def start(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> Mapping[str, str]:
-        """Starts it unless that has begun, and waits until it listens.
+        """Start Java unless begun, wait until it listens, and return the variables that tell PySpark.
 
-        Returns the environment variables by which PySpark finds it. Raises what `begin` does, and RoambusError if it
-        ends before it listens.
+        Raises RoambusError.
         """
         if self._process is None:
             self.begin(spark_home, settings, is_loud=is_loud)
@@ -197,11 +190,7 @@ class Jvm:
         return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
     def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
-        """Begins to start it, and does not wait.
-
-        What it says is kept for the case that it dies; if `is_loud`, it is on our stderr at once instead. Raises
-        UserError if there is no Java that fits.
-        """
+        """Begin to start Java without waiting; its output is kept unless `is_loud`. Raises UserError without a Java."""
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
@@ -261,10 +250,7 @@ class Jvm:
 
 
 def forget() -> None:
-    """Lets PySpark know nothing of the Java that has ended, so that the next session starts another one.
-
-    PySpark has no public way to that.
-    """
+    """Make PySpark forget a Java that has ended; it has no public way."""
     context = SparkContext._active_spark_context
     if context is not None:
         context._jsc = None  # else `stop` would ask the Java that is gone
@@ -274,11 +260,7 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Keeps Py4J from logging, with a traceback, each call that does not reach Java: the error itself says it.
-
-    So PySpark's server for accumulators, to whom Java's end is an end of file. It holds for ever: objects that outlive
-    Java are still being freed when the process ends.
-    """
+    """Keep Py4J and the accumulator server from logging calls that miss Java; for good, as objects outlive Java."""
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
 

@@ -43,11 +43,7 @@ _SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
 
 @contextmanager
 def connect_session(url: str) -> Iterator[SparkSession]:
-    """A session on the server, released in the end.
-
-    Raises UserError if no server answers or this Python lacks what speaks with it, RoambusError if the server fails,
-    whatever the block raises.
-    """
+    """A session on the server, released in the end; raises UserError, RoambusError."""
     _check(url)
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -94,11 +90,7 @@ def cores_of(session: SparkSession) -> int:
 
 
 def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Result:
-    """What `compute` returns, which waits for Spark's jobs; Ctrl-C and SIGTERM cancel them.
-
-    PySpark would answer the interruption once its jobs have ended, and one task can take minutes. So another thread
-    waits for them.
-    """
+    """Return `compute()`, run in another thread, so that Ctrl-C and SIGTERM cancel Spark's jobs at once."""
     with ThreadPoolExecutor(1) as waiting:
         answer = waiting.submit(compute)
         try:
@@ -122,7 +114,6 @@ def _check(url: str) -> None:
 
 
 def _lost() -> tuple[type[Exception], ...]:
-    """What is raised if the server ends meanwhile."""
     with suppress(ImportError):
         from grpc import RpcError  # noqa: PLC0415  # of the extra
 
@@ -155,10 +146,7 @@ def is_cluster(url: str) -> bool:
 
 
 def local_address(url: str) -> str:
-    """The address of this machine from which the cluster's master is reached, the only one that Spark has to bind.
-
-    Raises UserError if no master answers (of several, spark://A:7077,B:7077, one is enough).
-    """
+    """The address from which this machine reaches the master; raises UserError if none answers."""
     problems = []
     for place in url.removeprefix(CLUSTER).split(","):
         host, _, port = place.rpartition(":")
@@ -187,14 +175,10 @@ _NOT_ACCEPTED = (
 
 @contextmanager
 def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
-    """A session on `master`, stopped in the end. A session that is active already is used and left running.
+    """A session on `master`, stopped in the end; an active one is used and left running.
 
-    The URL of a Spark Connect server, sc://HOST:PORT, gives a session on that server.
-
-    On a cluster, what `spark-defaults.conf` in the folder SPARK_CONF_DIR sets holds, and executors run the Python that
-    PYSPARK_PYTHON names, or this one. If there is no Java yet, it is started with `java_options`, or else so that it
-    takes Spark's classes from their archive if there is one. Raises UserError if there is no Java that fits, or no
-    master at that URL, and RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
+    sc://HOST:PORT gives a session on that server. On a cluster, spark-defaults.conf holds and executors run
+    PYSPARK_PYTHON. Raises UserError without a fitting Java or a master, RoambusError if Java ends.
     """
     if master.startswith(CONNECT):
         with connect_session(master) as remote:
@@ -236,7 +220,6 @@ def _death_named() -> Iterator[None]:
 
 
 def _death(error: BaseException | None) -> str | None:
-    """How Java has ended; it is given a moment for that where the error can be that the connection to it was lost."""
     causes = []
     while error is not None and error not in causes:
         causes.append(error)
@@ -246,7 +229,7 @@ def _death(error: BaseException | None) -> str | None:
 
 
 def end_java() -> None:
-    """Lets the Java of this process end by itself, which does what is to be done at its end, and waits for that."""
+    """Let Java end by itself, which writes its archive, and wait for it."""
     forget()
     _jvms.pop().finish()
 
@@ -268,10 +251,7 @@ def _start(master: str, java_options: str | None) -> SparkSession:
 
 
 def begin_java(master: str = "local[*]") -> None:
-    """Begins to start the Java of sessions on this machine, which goes on while the caller does something else.
-
-    What goes wrong is told when a session starts. On a cluster nothing is begun.
-    """
+    """Begin to start the Java of local sessions in the background; errors show when a session starts."""
     if is_cluster(master) or _jvms or SparkContext._gateway is not None:
         return
     _jvms.append(Jvm())
@@ -284,7 +264,6 @@ def _settings_on(master: str) -> Settings:
 
 
 def _surroundings(master: str) -> dict[str, str]:
-    """The environment variables that Java and PySpark are started with."""
     address = os.environ.get("SPARK_LOCAL_IP", local_address(master) if is_cluster(master) else _LOOPBACK)
     return {
         "SPARK_HOME": str(SPARK_HOME),
@@ -295,7 +274,6 @@ def _surroundings(master: str) -> dict[str, str]:
 
 
 def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
-    """By which variables PySpark finds the Java, which is started if there is none."""
     if SparkContext._gateway is not None:  # PySpark has no other way to tell
         return {}
     return _jvms[0].start(SPARK_HOME, _words(master, settings), is_loud=is_cluster(master))
@@ -309,7 +287,6 @@ def _words(master: str, settings: Settings) -> dict[str, str]:
 
 
 def _stop(session: SparkSession) -> None:
-    """Stops the session; if its Java has ended, there is nothing to be stopped."""
     try:
         with warnings.catch_warnings(action="ignore"):  # PySpark warns if Java ends meanwhile
             session.stop()
@@ -335,7 +312,6 @@ def _settings(folder: Path) -> Settings:
 
 @contextmanager
 def _handler_of_ctrl_c_restored() -> Iterator[None]:
-    """Puts back the handler of Ctrl-C: PySpark sets one that cancels jobs, and afterwards there are none."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -346,7 +322,6 @@ def _handler_of_ctrl_c_restored() -> Iterator[None]:
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Sets environment variables for the start of the JVM only."""
     before = {name: os.environ[name] for name in values if name in os.environ}
     os.environ.update(values)
     try:

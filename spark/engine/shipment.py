@@ -59,7 +59,6 @@ def _contents() -> Iterator[tuple[str, bytes]]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
     for path in sorted(folder.iterdir()):
         if path.is_file():
             yield path
@@ -103,10 +102,7 @@ def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Ca
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What executors do with the numbers of tasks: what was sent for each is given to the `make` of that module.
-
-    Without an archive the module is imported from where it is: on this machine.
-    """
+    """What executors do: give the `make` of the module what was sent for each task's number."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         module = importlib.import_module(maker) if archive is None else arrive(archive, maker)
@@ -140,7 +136,6 @@ def _unpacked(archive: str) -> Path:
 
 
 def _remove_unused(cache: Path) -> None:
-    """Removes what nobody has used for long: every version of the code has a folder of its own."""
     for folder in cache.iterdir():
         with suppress(FileNotFoundError):
             if folder.stat().st_mtime < time.time() - KEPT_S:
@@ -148,7 +143,6 @@ def _remove_unused(cache: Path) -> None:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpacks the archive in one step, whoever else is doing the same."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     private = Path(tempfile.mkdtemp(dir=folder.parent))
     try:

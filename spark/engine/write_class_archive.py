@@ -38,7 +38,6 @@ def write_class_archive() -> ClassArchive:
 
 
 def _write_sparks(folder: Path, archive: ClassArchive) -> None:
-    """Java writes as it ends."""
     written = folder / "spark.jsa"
     with spark_session("local[2]", java_options=options_to_write(archive, written)) as session:
         _use(session)
@@ -47,7 +46,6 @@ def _write_sparks(folder: Path, archive: ClassArchive) -> None:
 
 
 def _use(session: SparkSession) -> None:
-    """Does what aggregation does, so that Java reads the classes for it."""
     session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
 
 

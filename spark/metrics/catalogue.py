@@ -47,12 +47,12 @@ class Kind(Enum):
 
 
 class Support(Enum):
-    """Where a metric's values can be, as statistics calls it, and so the scale of the interval of their mean."""
+    """The range of a metric's values, which decides the scale of the interval of their mean."""
 
     ANY = "any"
     """Anywhere: the scale is the values' own."""
     POSITIVE = "positive"
-    """Not below 0, and now and then much greater than mostly: the scale is the logarithm."""
+    """Non-negative with a long right tail: the scale is the logarithm."""
     SHARE = "share"
     """From 0 to 1: the scale is the logit."""
 
@@ -71,9 +71,7 @@ class Metric:
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
     skewed: bool = False
-    """Whether values are never below 0, and now and then much greater than mostly, though neither scale nor kind says
-    so, as they do of delays and counts.
-    """
+    """Non-negative with a long right tail, though neither scale nor kind says so."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
@@ -174,7 +172,7 @@ def duplicates(run: Run) -> float:
 
 @metric("unexpected", kind=Kind.COUNT)
 def unexpected(run: Run) -> float:
-    """Pairs delivered to a node that did not want the notification when it was published, other than its publisher.
+    """Pairs delivered to a node, not the publisher, that did not want the notification when it was published.
 
     Its filter does not match, or it subscribed later. Nothing that the warm-up published counts.
     """
@@ -324,10 +322,7 @@ def migrations(run: Run) -> float:
 
 @metric("messages per migration", scale=Scale.LOGARITHMIC)
 def messages_per_migration(run: Run) -> float:
-    """Messages that migrations cause, over the migrations.
-
-    The agent declares their types; of an agent that declares none the cost is unknown.
-    """
+    """Messages that migrations cause, by the agent's declaration, over the migrations; unknown without one."""
     return over(_sizes_of_migrations(run).count(), len(run.migrations)) if run.migration_messages else math.nan
 
 
@@ -350,7 +345,6 @@ def migration_message_max_b(run: Run) -> float:
 
 
 def _sizes_of_migrations(run: Run) -> pd.Series[int]:
-    """The sizes of the messages that migrations cause, from the first migration on."""
     # Without a migration, from NaN on, there is nothing.
     since = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
     sizes: pd.Series[int] = since.bytes[since.message_type.isin(run.migration_messages)]

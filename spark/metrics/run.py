@@ -113,14 +113,14 @@ class Run:
     @property
     @once
     def publications(self) -> pd.DataFrame:
-        """A row for each notification published."""
+        """A row for each notification published: `time_s`, `node`, `notification_id`, `detail` (its receivers)."""
         rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
         return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
 
     @property
     @once
     def deliveries(self) -> pd.DataFrame:
-        """A row for each delivery of a notification that was not published in the warm-up."""
+        """A row for each delivery, but a publisher's own: `time_s`, `node`, `notification_id`, `hops`."""
         rows = self.rows(schema.DELIVER)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.HOPS]]
         published = self.rows(schema.PUBLISH).drop_duplicates(schema.NOTIFICATION_ID)
         publisher = rows[schema.NOTIFICATION_ID].map(published.set_index(schema.NOTIFICATION_ID)[schema.NODE])
@@ -133,12 +133,17 @@ class Run:
     @property
     @once
     def sends(self) -> pd.DataFrame:
-        """A row for each packet that a node handed to the network stack."""
+        """A row for each packet sent: `time_s`, `node`, `message_type` (a category), `bytes` (without headers)."""
         return self._read[1].since(self.warm_up_s)
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """A row for each notification and each subscriber that is to get it."""
+        """A row for each notification and each node, other than its publisher, that wanted it.
+
+        `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it),
+        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the
+        first is the one of fewest hops.
+        """
         return self._pairs[0].copy(deep=False)
 
     @property
@@ -182,7 +187,6 @@ class Run:
         return table[~early].reset_index(drop=True), len(np.unique(others[~before]))
 
     def _publishers(self, rows: pa.Table) -> tuple[Integers, npt.NDArray[np.bool_]]:
-        """The publisher of each notification by its number, -1 if unknown, and whether the warm-up published it."""
         published = rows.filter(_is_of(rows, [schema.PUBLISH]))
         codes, count = _codes(published[schema.NOTIFICATION_ID]), len(_texts(rows[schema.NOTIFICATION_ID]))
         publisher, is_early = np.full(count, -1), np.zeros(count, bool)
@@ -191,7 +195,6 @@ class Run:
         return publisher, is_early
 
     def _listed(self, rows: pa.Table, event: str) -> _Keyed:
-        """A key for each subscriber that a row of this event lists."""
         rows = rows.filter(_is_of(rows, [event])).combine_chunks()
         self._check_lists(rows, schema.DETAIL)
         details = rows[schema.DETAIL].combine_chunks().fill_null("") if len(rows) else pa.array([], pa.string())
@@ -218,7 +221,7 @@ class Run:
     @property
     @once
     def nodes(self) -> pd.DataFrame:
-        """A row for each node."""
+        """A row for each node, the index: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
         roles, energies, deaths = (self.rows(event) for event in (schema.ROLE, schema.ENERGY, schema.DIE))
         spent = pd.to_numeric(energies[schema.DETAIL], errors="coerce")
         if not np.isfinite(spent).all():
@@ -236,14 +239,13 @@ class Run:
         return pd.DataFrame(columns).rename_axis(schema.NODE)
 
     def _sum_of_sends(self, nodes: Integers, values: Integers | None = None) -> pd.Series[Any]:
-        """The sum of the values of what each of these nodes sends, or how much that is."""
         sums = np.bincount(self.sends[schema.NODE], values, minlength=GREATEST_NODE + 1)
         return pd.Series(sums[nodes], nodes)
 
     @property
     @once
     def migrations(self) -> pd.DataFrame:
-        """A row for each time that a node which once had a parent gets one again."""
+        """A row for each parent of a node that had one before: `time_s`, `node`, `peer` (the new parent)."""
         parents = self.rows(schema.MIGRATE)[[schema.TIME_S, schema.NODE, schema.PEER]].dropna()
         is_early = parents[schema.TIME_S] < self.warm_up_s
         first = parents[is_early].drop_duplicates(schema.NODE, keep="last")
@@ -253,7 +255,7 @@ class Run:
     @property
     @once
     def heard(self) -> pd.DataFrame:
-        """A row for each notification that a node hears, as often as it does."""
+        """A row for each notification heard, as often as heard, at level full: `node`, `notification_id`."""
         kept, _ = self._read
         rows = kept.filter(_is_of(kept, [schema.RECEIVE]))
         carried = _texts(rows[schema.NOTIFICATION_ID])[_codes(rows[schema.NOTIFICATION_ID])]
@@ -267,7 +269,7 @@ class Run:
     @property
     @once
     def absences(self) -> pd.DataFrame:
-        """A row for each absence that a client announces and that ends."""
+        """A row for each absence that a client announces and that ends: `node`, `left_s`, `back_s`."""
         moves = self.rows(schema.DETACH, schema.ATTACH)
         back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
         timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
@@ -279,10 +281,7 @@ class NonsenseError(DamagedTraceError):
 
 
 def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """The pairs whose notification was published while their subscriber was away, with the columns of the absence.
-
-    An absence begins with the instant of detachment; the instant of return does not belong to it.
-    """
+    """The pairs published while their subscriber was away, with the absence: from detachment to before return."""
     both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
     return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
 
@@ -377,7 +376,6 @@ class _Keyed(NamedTuple):
 
 
 def _delivered(rows: pa.Table) -> _Keyed:
-    """The deliveries in the order of time, then of hops; one that says none comes before the others."""
     time_s, hops = rows[schema.TIME_S].to_numpy(), rows[schema.HOPS].to_numpy().astype(float)
     order = np.lexsort((np.nan_to_num(hops, nan=-1.0), time_s))
     keys = _codes(rows[schema.NOTIFICATION_ID]) << 16 | rows[schema.NODE].to_numpy()
@@ -385,41 +383,35 @@ def _delivered(rows: pa.Table) -> _Keyed:
 
 
 def _firsts(at: Integers, values: Floats, size: int) -> Floats:
-    """The first value for each place; NaN for a place without one."""
     found = np.full(size, np.nan)
     found[at[::-1]] = values[::-1]  # of several values for one place the last that is written stays
     return found
 
 
 def _table(batches: list[pa.RecordBatch]) -> pa.Table:
-    """One table of them, in the order of time, with one meaning of numbers for texts."""
     table = pa.Table.from_batches(batches, CODED_SCHEMA).unify_dictionaries().combine_chunks()
     time_s = table[schema.TIME_S].to_numpy()
     return table.take(np.argsort(time_s, kind="stable")) if np.any(np.diff(time_s) < 0) else table
 
 
 def _is_of(rows: pa.Table | pa.RecordBatch, events: Sequence[str]) -> pa.BooleanArray:
-    """Which rows are of these events; looked up by number, for Arrow would compare texts."""
     column = rows[schema.EVENT]
     wanted = np.array([text in events for text in _texts(column)], bool)
     return pa.array(wanted[_codes(column)])
 
 
 def _codes(texts: Any) -> Integers:
-    """The numbers that stand for texts, and for a text that is missing the one behind them all."""
     flat = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     codes: Integers = flat.indices.fill_null(len(flat.dictionary)).to_numpy(zero_copy_only=False).astype("int64")
     return codes
 
 
 def _of_tables(rows: pa.RecordBatch) -> pa.BooleanArray:
-    """The rows that the tables need; received rows count if they carry notifications."""
     heard = pc.and_(_is_of(rows, [schema.RECEIVE]), pc.is_valid(rows[schema.NOTIFICATION_ID]))
     return pc.or_(_is_of(rows, _OF_TABLES), heard)
 
 
 def _texts(coded: Any) -> npt.NDArray[np.object_]:
-    """What these numbers mean."""
     flat = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     return np.array([*flat.dictionary.to_pylist(), None], dtype=object)
 
@@ -429,6 +421,5 @@ def _plain(column: pa.ChunkedArray) -> Any:
 
 
 def _last_role(roles: str | None) -> float:
-    """The place in ROLES of the last role that is named."""
     named = (roles or "").split(schema.LIST_SEPARATOR)
     return max((place for place, role in enumerate(ROLES) if role in named), default=math.nan)

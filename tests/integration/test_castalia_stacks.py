@@ -102,7 +102,7 @@ def test_another_model_of_collisions_is_castalias(tmp_path: Path, model: int) ->
             "mine.ini.j2 .*listenTimeot: unknown key.* mean .*listenTimeout",
         ),
         ("TMAC", "SN.node[*].Communication.MAC.maxTxRetries = 1.5", "1.5 is not a whole number, as TMAC.ned"),
-        ("TMAC", "SN.node[*].Communication.MAC.backoffType = 2", "unknown key"),
+        ("TMAC", "SN.node[*].Communication.MAC.backoffType = 2", "a key of the MAC TunableMAC, .* is TMAC"),
         ("TMACC", "", "MACProtocolName: there is no iMac TMACC: there are .*TMAC, TunableMAC"),
         ("StaticGTS802154", "", "MAC.phyDataRate is not set, and has no default"),
         ("TMAC", "SN.node[*].Communication.MAC.phyDataRate = 19.2", "19.2 is not the radio's 250"),

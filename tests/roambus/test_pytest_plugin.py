@@ -99,6 +99,16 @@ def test_the_outcomes() -> None:
     assert "the worst run, seed 2, as a film:\n    roambus replay seed=2 --again --trust" in str(failed.value)
 
 
+@pytest.mark.parametrize("confidence", [95, 1, 0, -1, 2, float("nan")])
+def test_a_confidence_is_a_share(confidence: float) -> None:
+    """It is refused before any run, for means and for shares."""
+    for check in (given(50.0).at_most, given(50.0).at_least):
+        with pytest.raises(ValueError, match=f"confidence: {confidence:g} is not a share between 0 and 1"):
+            check(delivery_rate_all, 60, confidence=confidence)
+    with pytest.raises(ValueError, match="confidence"):
+        given(0.5).no_worse_than(given(0.5), delivery_rate_all, by=0.1, confidence=confidence)
+
+
 def test_a_perfect_record_is_judged_by_its_length() -> None:
     """A rate of 1 in each of 60 seeds shows 0.95, not 0.96: what fails in one run of 25 may have failed in none."""
     perfect = given(1.0)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from roambus.bridge.errors import UserError
+from roambus.spark import standalone
 
 
 @pytest.mark.parametrize("part", ["master", "connect"])
@@ -32,6 +35,20 @@ def test_an_address_of_another_machine_is_an_error(tmp_path: Path) -> None:
     assert done.returncode == UserError.exit_code
     assert "192.0.2.1:7077" in done.stderr
     assert "--host" in done.stderr
+
+
+@pytest.mark.parametrize(("part", "scheme"), [("master", "spark"), ("connect", "sc")])
+def test_a_part_prints_its_url(part: str, scheme: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Workers and drivers are given it; a free port has a number by then."""
+    monkeypatch.setattr(standalone, "_become", lambda *_: None)
+    port = ["--port", "0"] if part == "master" else []
+    done = CliRunner().invoke(standalone.commands, [part, *port, "--work", str(tmp_path)])
+    assert re.fullmatch(rf"{scheme}://127\.0\.0\.1:[1-9]\d+\n", done.output)
+
+
+def test_the_settings_of_its_log_are_there() -> None:
+    """Spark would print an error, and then everything."""
+    assert standalone._LOGGING.is_file()
 
 
 def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from roambus.bridge.backends.castalia.ned import NedTypes, read_types
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import user_cache
+from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import INI_FILE
 
 OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
@@ -169,7 +170,7 @@ def build_modules(modules: Modules, target: str = "castalia", **variables: Path)
     if any(character.isspace() for character in str(modules.build)):
         raise UserError(f"make cannot build in {modules.build}: let XDG_CACHE_HOME name a folder without blanks")
     modules.build.mkdir(parents=True, exist_ok=True)
-    jobs = f"-j{len(os.sched_getaffinity(0))}"
+    jobs = f"-j{cores()}"
     given = [f"{name}={folder}" for name, folder in {"BUILD": modules.build, **variables}.items()]
     command = ["make", "-C", str(modules.sources), jobs, *given, target]
     if subprocess.run(command, stdout=2, check=False).returncode != 0:  # noqa: S603  # our own Makefile, no shell

@@ -317,7 +317,7 @@ def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
 
 
 def session_text(endpoint: Endpoint, deadline_s: float) -> str:
-    """The text that the simulator's side reads; docs/bridge.md has the meaning of each name."""
+    """The text that the simulator's side reads; docs/reference/bridge.md has the meaning of each name."""
     entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
     if endpoint.keys is not None:
         entries["server_key"] = endpoint.keys.server_public
@@ -332,6 +332,9 @@ def core_of_our_own() -> Iterator[None]:
 
     With every core claimed the scheduler places both, as always.
     """
+    if not hasattr(os, "sched_getaffinity"):  # as on macOS
+        yield
+        return
     before = os.sched_getaffinity(0)
     lock = _claim(before)
     try:

@@ -1,7 +1,7 @@
 """The channel: how much power is lost between places, the cells of a field, and losses that were recorded.
 
-docs/radio.md, "Path loss" and "Measured links", has the model, which is that of Castalia's WirelessChannel: log-normal
-shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
+docs/reference/radio.md, "Path loss" and "Measured links", has the model, which is that of Castalia's WirelessChannel:
+log-normal shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 
 1. Places are nodes where all are static, and cells of the field where nodes are mobile. A loss is drawn once for each
    pair of places, and then the difference of its two directions; neither changes with time.
@@ -16,8 +16,8 @@ shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 6. A recording takes the place of all that: each loss is such that the recorded strength arrives.
 
 With 10,000 mobile nodes there are 73,000 cells and 230 million pairs within reach, of which the rows keep 56 million
-ways in 670 MiB (docs/performance.md, "What explains it"). Drawing the shadowing is what takes the time of the set-up
-then, and cannot be saved: each pair has its draw, as in Castalia.
+ways in 670 MiB (docs/results/performance.md, "What explains it"). Drawing the shadowing is what takes the time of the
+set-up then, and cannot be saved: each pair has its draw, as in Castalia.
 
 The reach of three sigmas is Castalia's, too. Just beyond it one pair in 740 would still be heard.
 """

@@ -1,6 +1,6 @@
 """The medium: who hears a sender, and with what power, while nodes move and links vary or are measured.
 
-docs/radio.md, "Path loss", "Variation in time" and "Measured links", has the model.
+docs/reference/radio.md, "Path loss", "Variation in time" and "Measured links", has the model.
 
 1. A node is in a place: a cell of the field, or a place of its own where all are static. The path loss leads from place
    to place (`channel`). Each place has the list of the nodes in it, so that in a large field a sender looks only at the
@@ -16,7 +16,7 @@ docs/radio.md, "Path loss", "Variation in time" and "Measured links", has the mo
 
 Where nodes move, to search again after any move looks wasteful, as most moves change few links. But links that are kept
 up to date would cost something at each move of each node, whether it sends before the next one or not; searching when
-somebody sends takes 28 % of the loop with 10,000 mobile nodes (docs/performance.md), and less with fewer.
+somebody sends takes 28 % of the loop with 10,000 mobile nodes (docs/results/performance.md), and less with fewer.
 """
 
 from __future__ import annotations

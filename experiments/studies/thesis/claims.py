@@ -43,10 +43,7 @@ _MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MF
 def seed_table(
     measured: Measurements, agent: str, metric: str, configs: Sequence[str], speeds: Sequence[str]
 ) -> pd.DataFrame:
-    """The metric with a column for each (config, speed); seeds that lack a value for any of them are left out.
-
-    A row is a seed. Raises NotMeasuredError, naming the points, if there are no runs of some, or no seed has them all.
-    """
+    """The metric by seed, a column for each (config, speed), without seeds that lack one; raises NotMeasuredError."""
     runs = measured.runs[measured.runs[AGENT] == agent]
     for column in (metric, CONFIG, SPEED):
         if column not in runs:
@@ -63,7 +60,6 @@ def seed_table(
 
 
 def _mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """A column for each value of the axis: the mean over the other axis."""
     return table.T.groupby(level=axis, sort=False).mean().T
 
 
@@ -73,10 +69,7 @@ def log2(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def doublings(configs: Sequence[str]) -> list[float]:
-    """The sizes of configurations C2, C4, ... in doublings: 1, 2, ...
-
-    Raises NotMeasuredError for names of another form, which a sweep of somebody's own may have.
-    """
+    """The sizes of configurations C2, C4, ... as 1, 2, ...; raises NotMeasuredError for other names."""
     try:
         return [float(np.log2(int(config.removeprefix("C")))) for config in configs]
     except ValueError:
@@ -104,7 +97,6 @@ def _falls_with_size(measured: Measurements) -> Iterable[Part]:
 
 
 def _withstands_speed(measured: Measurements) -> Iterable[Part]:
-    """The thesis shows the rate at each speed; that it does not fall is read as a bound on its change over all."""
     configs, numbers = measured.values(CONFIG), [float(speed) for speed in measured.values(SPEED)]
     label = f"mft: change of the rate from {min(numbers):g} to {max(numbers):g} m/s, {configs[0]} to {configs[-1]}"
     yield make_part(label, _change_with_speed(measured, MFT), Side.ABOVE, _FALL)
@@ -130,7 +122,6 @@ def _keeps_up_in_delay(measured: Measurements) -> Iterable[Part]:
 
 
 def _most_hops_at_c4(measured: Measurements) -> Iterable[Part]:
-    """A part for each other size that was run."""
     others = [config for config in measured.values(CONFIG) if config != "C4"]
     if not others:
         raise NotMeasuredError("there is no size but C4 to compare with")
@@ -138,8 +129,6 @@ def _most_hops_at_c4(measured: Measurements) -> Iterable[Part]:
 
 
 def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
-    """The claim that AODV has more of the metric at C4 than at each other size, at the speed of the figures."""
-
     def more(measured: Measurements, place: Place) -> pd.Series[float]:
         table = seed_table(measured, AODV, metric, ["C4", *others], [THESIS_SPEED])
         return table["C4", THESIS_SPEED] - table[place[CONFIG], THESIS_SPEED]
@@ -148,10 +137,7 @@ def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
-    """How messages grow, as the exponent of the size: 1 is as fast as the network itself, 0 is not at all.
-
-    "Barely" bounds the exponent on both sides, because messages that became fewer would not be what the thesis says.
-    """
+    """Messages grow as a power of the size: 1 is as fast as the network. "Barely" bounds it on both sides."""
     configs = measured.values(CONFIG)
     tables = (seed_table(measured, agent, c.MESSAGES_PER_NODE, configs, [THESIS_SPEED]) for agent in (MFT, AODV))
     mft, aodv = (slopes(log2(table), doublings(configs)) for table in tables)
@@ -161,7 +147,6 @@ def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
 
 
 def _brokers_send_more(measured: Measurements) -> Iterable[Part]:
-    """A part for each role of clients, mean over all sizes and speeds."""
     place = measured.values(CONFIG), measured.values(SPEED)
     brokers = seed_table(measured, MFT, c.MESSAGES_PER_BROKER, *place)
     for clients, metric in (("publisher", c.MESSAGES_PER_PUBLISHER), ("subscriber", c.MESSAGES_PER_SUBSCRIBER)):
@@ -252,10 +237,6 @@ def check_all(measured: Measurements) -> list[Claim]:
 
 
 def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
-    """The change of the rate from the slowest to the fastest speed, one value for each seed.
-
-    It is that of a straight line by least squares through the means over sizes.
-    """
     speeds = measured.values(SPEED)
     table = seed_table(measured, agent, c.DELIVERY_RATE_THESIS, measured.values(CONFIG), speeds)
     numbers = [float(speed) for speed in speeds]
@@ -263,7 +244,7 @@ def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
 
 
 def _higher_rate(measured: Measurements) -> Iterable[Part]:
-    """A part for each size: an improvement in the mean over sizes could hide that the rate is lower at one of them."""
+    """A part for each size, because a mean over sizes could hide a lower one."""
     speeds = measured.values(SPEED)
     for config in measured.values(CONFIG):
         mft, aodv = (seed_table(measured, agent, c.DELIVERY_RATE_THESIS, [config], speeds) for agent in (MFT, AODV))
@@ -272,10 +253,6 @@ def _higher_rate(measured: Measurements) -> Iterable[Part]:
 
 
 def _requests_explode(measured: Measurements) -> Iterable[Part]:
-    """How much of the growth is RREQs.
-
-    Requests are counted over all nodes, so their share of all messages gives how many of a node's messages they are.
-    """
     configs = measured.values(CONFIG)
     ends = list(dict.fromkeys([configs[0], configs[-1]]))
     if len(ends) < 2:
@@ -290,7 +267,6 @@ def _requests_explode(measured: Measurements) -> Iterable[Part]:
 
 
 def _not_begun(measured: Measurements) -> Iterable[Part]:
-    """Attempted is what a broker began to deliver, expected what subscriptions at that time wanted."""
     place = {AGENT: MFT, CONFIG: "C32", SPEED: THESIS_SPEED}
     attempted, expected = (by_seed(measured, metric, **place) for metric in (c.ATTEMPTED, c.EXPECTED))
     yield make_part("share of the expected that MFT-PubSub begins to deliver", attempted / expected, Side.BELOW, 1.0)

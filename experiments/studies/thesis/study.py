@@ -49,7 +49,6 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
-    """Figure 4.4 has a panel for each agent, and in it a line for each speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
         title = f"Figure 4.4{letter}: {measured.title(metric)}, {measured.agent_name(agent)}"
         lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]

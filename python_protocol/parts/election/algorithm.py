@@ -78,10 +78,10 @@ class Overlay(Process):
         super().__init__(of)
         self.parent = None
         self.changes: list[Change] = []
-        """What has changed since `take_changes` was last called, in its order."""
+        """Changes since the last `take_changes`, in order."""
 
     def take_changes(self) -> list[Change]:
-        """What has changed since this was last called, in its order."""
+        """Return the changes since the last call, in order."""
         changes, self.changes = self.changes, []
         return changes
 
@@ -97,7 +97,7 @@ class Overlay(Process):
         """Drop a neighbour that the link layer gave up, also as a parent for some time."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
-        """Takes another parent; the same one is not a change."""
+        """Take another parent; the same one is not a change."""
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))
@@ -185,7 +185,7 @@ class Election(Overlay):
 
     @on_timer(LEAD)
     def lead(self, _: ElectionTimer, now: SimTime) -> None:
-        """Begins the leader's next round (the thesis, figure 2.4a)."""
+        """Begin the leader's next round (the thesis, figure 2.4a)."""
         self._round += 1
         self._broadcast(0)
         self.set_timer(LEAD, self._parameters.heartbeat_interval)

@@ -18,7 +18,7 @@ from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 MAX_HOPS = 0xFF
-"""The most hops that a heartbeat can tell."""
+"""The greatest number of hops in a heartbeat."""
 
 
 _NO_PARENT = 0xFFFE

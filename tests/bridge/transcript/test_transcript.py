@@ -200,6 +200,31 @@ def test_tables_are_shown_as_they_are_at_that_time(run: Run) -> None:
     ]
 
 
+def test_a_listing_whose_name_ends_in_s_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its own name; the plural of others is understood all the same."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hills.py").write_text(HILLS)
+    (tmp_path / "s.txt").write_text("agent hills.py\nlinks n1-n2\n\n> show gradients n1\n> show slopes n1\n")
+    lines = transcribe(tmp_path / "s.txt").splitlines()
+    assert lines[-8:] == [
+        "> show gradients n1", "n1", "  to", "  n2", "> show slopes n1", "n1", "  to", "  n3"
+    ]  # fmt: skip
+
+
+HILLS = """
+from roambus import Agent, Listing, Started, on
+
+
+class Hills(Agent):
+    @on(Started)
+    def start(self, event, now):
+        pass
+
+    def listings(self, names):
+        return {"gradients": Listing(("to",), (("n2",),)), "slope": Listing(("to",), (("n3",),))}
+"""
+
+
 def test_stored_notifications_are_shown(run: Run) -> None:
     """Each under its name, a second one of that name with its number."""
     text = run("> s3 subscribes f3\n> s3 is cut off\n> p1 publishes e3; p1 publishes e3\n> show stored\n")

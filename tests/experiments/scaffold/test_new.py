@@ -86,9 +86,31 @@ def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
     assert listed["my-gossip"].startswith("Repeats the first copy of every notification")
     assert "mft" in listed
     assert "  jitter = 10ms  longest wait before it is repeated; a time, " in place.succeed("roambus show my-gossip")
-    assert "4 passed" in place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
+    assert "5 passed" in place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
     trace = place.folder / place.succeed(f"{RUN} my-gossip --param ttl=5").strip() / "trace.parquet"
     assert trace.is_file()
+
+
+MUTANTS = {
+    "an ignored Unsubscribe": ("[wanted for wanted in self._filters if wanted != event.filter]", "self._filters"),
+    "filters forgotten in a crash": ("self._heard = Recent(self.parameters.memory)", "self._filters = []"),
+    "a hop too many": ("if hops < self.parameters.ttl", "if hops <= self.parameters.ttl"),
+    "a hop too few": ("if hops < self.parameters.ttl", "if hops + 1 < self.parameters.ttl"),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_its_transcripts_notice_a_wrong_handler(place: Place, name: str) -> None:
+    """Whoever changes the agent learns which of its promises is broken."""
+    path, (old, new) = place.folder / "my-gossip" / "my_gossip" / "agent.py", MUTANTS[name]
+    whole = path.read_text()
+    assert old in whole
+    path.write_text(whole.replace(old, new))
+    try:
+        done = place.run("cd my-gossip && python -m pytest -q -p no:cacheprovider -k transcript")
+    finally:
+        path.write_text(whole)
+    assert "1 failed" in done.stdout, done.stdout
 
 
 @pytest.mark.slow

@@ -200,3 +200,22 @@ def test_a_neighbour_heard_when_its_route_expires_is_new_again() -> None:
     routes.hear(4, 0, 3 * SECOND)
     assert routes.hear(4, 3 * SECOND, 5 * SECOND)
     assert routes.active(4, 4 * SECOND) is not None
+
+
+def test_an_entry_that_waits_for_a_reply_is_never_kept_for_less_than_before() -> None:
+    """Section 6.4 sets the least time, and DELETE_PERIOD may be longer."""
+    routes = table(offer(5, 3))
+    lost = routes.get(9)
+    assert lost is not None
+    routes.invalidate(lost, SECOND)
+    for until, kept in ((2 * SECOND, SECOND + DELETE_PERIOD), (40 * SECOND, 40 * SECOND)):
+        routes.keep(9, until)
+        assert lost.lifetime == kept
+
+
+def test_a_precursor_is_one_of_the_route_to_the_next_hop_too() -> None:
+    """Section 6.7: it sends over that one as well."""
+    routes = table(offer(5, 3))
+    routes.hear(2, 0, 3 * SECOND)
+    routes.add_precursor(9, 4)
+    assert [route.precursors for route in routes] == [{4}, {4}]

@@ -211,3 +211,31 @@ def test_messages_arrive_once_and_in_order(values: list[int], chance: Random, lo
     assert arrived == messages[: len(arrived)]
     assert given_up == messages[len(messages) - len(given_up) :]
     assert len(messages) <= len(arrived) + len(given_up) <= len(messages) + 1
+
+
+def test_sequence_numbers_go_round_within_a_session() -> None:
+    """The message after number 255 has number 0, and one that comes again is a duplicate."""
+    receiver = link()
+    handed_up = [receiver.receive(PEER, LinkData(9, number % 256, Number(1)), 0)[1] for number in (254, 255, 256, 256)]
+    assert [len(messages) for messages in handed_up] == [1, 1, 1, 0]
+
+
+def test_each_message_has_all_its_retransmissions() -> None:
+    """Those of the one before do not count."""
+    sender = link()
+    for value in (1, 2):
+        frame = data(sender.send(PEER, Number(value), 0))
+        for _ in range(PARAMETERS.link_retry_limit):
+            actions, broken = sender.timer(LinkTimer(PEER))
+            assert (data(actions), broken) == (frame, [])
+        sender.receive(PEER, LinkAck(frame.session, frame.sequence), SECOND)
+
+
+def test_pauses_grow_up_to_a_bound() -> None:
+    """Doubled again and again they would be longer than a node is in reach."""
+    parameters = LinkParameters(link_retry_limit=10, link_jitter=0.0)
+    sender = Link(parameters, Random(0))
+    pauses = [pause(sender.send(PEER, Number(1), 0)), *(pause(sender.timer(LinkTimer(PEER))[0]) for _ in range(10))]
+    assert pauses == sorted(pauses)
+    assert pauses[1] == 2 * pauses[0]
+    assert pauses[-1] == parameters.link_time_out_max

@@ -1,0 +1,64 @@
+"""The schema of what nodes tell their conductor: every answer is validated here once, as it comes in.
+
+A node on another machine has the keys and can be wrong all the same, or lie. A field of another type, out of its range
+or too long makes the whole answer invalid; no other code of the conductor looks at types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LARGEST = 2**62
+"""No whole number is larger: times in ns, counts and sizes; sums of two fit into 64 bits."""
+LONGEST_TEXT = 4000
+MOST_COUNTS = 100
+STATES = ("idle", "prepared", "running", "ended")
+
+
+def _whole(least: int, most: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _text(longest: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and len(value) <= longest and value.isprintable()
+
+
+def _are_counts(value: Any) -> bool:
+    """Whether it maps a few names to whole numbers."""
+    is_name, is_count = _text(64), _whole(-LARGEST, LARGEST)
+    return (
+        isinstance(value, dict)
+        and len(value) <= MOST_COUNTS
+        and all(is_name(name) and is_count(count) for name, count in value.items())
+    )
+
+
+_REQUIRED: Mapping[str, Callable[[Any], bool]] = {
+    "node": _whole(0, 2**32),
+    "number": _whole(0, LARGEST),
+    "session": _text(64),
+}
+_FIELDS: Mapping[str, Callable[[Any], bool]] = {
+    **_REQUIRED,
+    "state": lambda value: value in STATES,
+    "clock": _whole(0, LARGEST),
+    "protocol": _whole(0, 2**31),
+    "counts": _are_counts,
+    "size": _whole(0, LARGEST),
+    "refused": lambda value: isinstance(value, str) and len(value) <= LONGEST_TEXT,
+    "error": lambda value: isinstance(value, str) and len(value) <= LONGEST_TEXT,
+    "code": _whole(1, 255),
+}
+"""Each field that an answer may have, with the check of its value."""
+_NEEDS = {"refused": ("code",), "error": ("code",)}
+
+
+def invalid_field(fields: Mapping[str, Any]) -> str | None:
+    """Return the first field of an answer that is missing, unknown or wrong; None if all are valid."""
+    needed = [*_REQUIRED, *(other for name, others in _NEEDS.items() if name in fields for other in others)]
+    if "refused" not in fields:
+        needed += ["state", "clock"]
+    missing = next((name for name in needed if name not in fields), None)
+    wrong = (name for name, value in fields.items() if name not in _FIELDS or not _FIELDS[name](value))
+    return missing or next(wrong, None)

@@ -1,0 +1,132 @@
+"""An outside package brings a command, a store, and a study with its sweep, template and metric."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.roambus.conftest import Roambus
+
+FILES = {
+    "walks-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: walks\nVersion: 1.0\n",
+    "walks-1.0.dist-info/entry_points.txt": """[roambus.studies]
+walks = walks.study:STUDY
+[roambus.commands]
+greet = walks.command:greet
+broken = walks.nowhere:greet
+[roambus.stores]
+shelf = walks.command:open_shelf
+""",
+    "walks/__init__.py": "",
+    "walks/command.py": '''
+import click
+from pathlib import Path
+from roambus.commands.options import FOLDER
+from roambus.commands.output import answer
+
+
+@click.command()
+@click.argument("results", type=FOLDER)
+def greet(results):
+    """Greets RESULTS."""
+    answer(f"hello {results.name}", greeted=results)
+
+
+class Shelf:
+    def __init__(self, text):
+        self.url, self.folder = text, Path("shelf")
+
+    def fetch(self):
+        return 7
+
+    def publish(self, below=None):
+        return 0
+
+
+def open_shelf(text):
+    return Shelf(text)
+''',
+    "walks/walks.toml": """# Small walks.
+template = "walk"
+seeds = 2
+[agents]
+beacon = {}
+[set]
+time_limit = 3
+[axes]
+nodes = [2, 3]
+""",
+    "walks/walk.ini.j2": '# A small walk.\n{% include "field.ini.j2" %}\n',
+    "walks/study.py": '''"""How small walks go."""
+from roambus import metric
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.spark.metrics.catalogue import metrics_in
+from roambus.spark.metrics.extra import Extra
+
+
+@metric("Beacons sent")
+def beacons(run) -> int:
+    """Beacons that the nodes have sent."""
+    return len(run.sends)
+
+
+SWEEP = StudySweep("walks", lambda measured: (), extra=Extra(metrics_in(globals())), quick_seeds=1)
+STUDY = Study("walks", "a walk", (SWEEP,))
+''',
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The installed package, and a working folder."""
+    for name, content in FILES.items():
+        file = tmp_path / "site" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "walks"]:
+        monkeypatch.delitem(sys.modules, name)
+    return folder
+
+
+@pytest.mark.usefixtures("package")
+def test_everything_is_listed_beside_ours(roambus: Roambus) -> None:
+    """By its own name and first sentence."""
+    listed = roambus("list").out
+    for line in ("How small walks go.", "Small walks.", "A small walk.", "beacons"):
+        assert line in listed
+    commands = roambus("--help").out.partition("Commands:")[2]
+    assert "Greets RESULTS." in commands
+    assert "broken" in commands
+
+
+@pytest.mark.usefixtures("package")
+def test_its_command_takes_options_of_ours(roambus: Roambus) -> None:
+    """And the address of its store."""
+    assert roambus("greet", "results").out == "hello results\n"
+    done = roambus("greet", "shelf://anywhere")
+    assert (done.out, done.err) == (
+        "hello shelf\n",
+        "shelf://anywhere: 7 files fetched to shelf\nshelf://anywhere: 0 files published\n",
+    )
+
+
+@pytest.mark.usefixtures("package")
+def test_a_broken_command_is_named_with_its_package(roambus: Roambus) -> None:
+    """In one line, and the others work."""
+    done = roambus("broken")
+    assert done.code == 2
+    assert "error: command broken of package walks: cannot import walks.nowhere:greet" in done.err
+
+
+@pytest.mark.slow
+def test_its_study_is_reproduced_with_its_own_metric(package: Path, roambus: Roambus) -> None:
+    """From its first run to the report."""
+    done = roambus("reproduce", "walks", "--workers", "1", "--out", "out")
+    assert done.code == 0, done.err
+    assert "beacons" in (package / "out" / "metrics" / "runs.csv").read_text().splitlines()[0]

@@ -1,0 +1,84 @@
+"""An extension can be deleted: without its folders and its tests the core works as before, and nothing warns of it.
+
+The tests of an extension lie in its folder of the tests, or name one of its modules.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.places import ROOT
+
+EXTENSIONS = {
+    "exploring": ["experiments/exploring"],
+    "vetting": ["experiments/vetting"],
+    "viewer": ["experiments/viewer"],
+    "export": ["experiments/export"],
+    "provenance": ["experiments/provenance"],
+    "live": ["bridge/live", "roambus/commands/live"],
+    "object store": ["experiments/object_store"],
+    "lean": ["python_protocol/lean", "experiments/studies/interest"],
+    "opportunistic": ["python_protocol/opportunistic"],
+    "papers": [
+        "python_protocol/papers",
+        *(
+            f"experiments/studies/{one}"
+            for one in ("caching", "migration_cost", "replicated", "returning", "skip_ring")
+        ),
+    ],
+}
+"""The folders of each extension; those of papers share brokers and a folder."""
+LEFT_OUT = (".git", ".venv", "__pycache__", "results", "build", ".mypy_cache", ".ruff_cache", ".pytest_cache")
+UNIT_TESTS = ("bridge/host", "experiments/templates", "test_arrows.py", "roambus/test_face.py")
+COMMANDS = (
+    ["list"],
+    ["--help"],
+    ["sweep", "field", "--agents", "beacon,flooding", "--backend", "ideal", "--set", "nodes=3,4", "--set",
+     "time_limit=4", "--seeds", "2", "--workers", "1", "--out", "out"],
+    ["aggregate", "out"],
+    ["figures", "out", "--metric", "messages_per_node"],
+    ["compare", "out", "--metric", "messages_per_node"],
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_core_works_without(extension: str, tmp_path: Path) -> None:
+    """It lists, sweeps, aggregates, draws and compares, and its unit tests pass."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    remove(tree, EXTENSIONS[extension])
+    listed = ""
+    for words in COMMANDS:
+        done = python(tree, "-W", "error", "-m", "roambus", *words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        listed += done.stdout if words == ["list"] else ""
+    assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
+    tests = [str(path) for name in UNIT_TESTS if (path := tree / "tests" / name).exists()]
+    done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, folder=tree)
+    assert done.returncode == 0, done.stdout
+
+
+def remove(tree: Path, folders: list[str]) -> None:
+    """Delete the folders, and the tests that lie in theirs or import their modules."""
+    names = tuple(f"roambus.{folder.removeprefix('roambus/').replace('/', '.')}" for folder in folders)
+    for folder in folders:
+        shutil.rmtree(tree / folder)
+        shutil.rmtree(tree / "tests" / folder, ignore_errors=True)
+    for file in (tree / "tests").rglob("*.py"):
+        if file.name != Path(__file__).name and any(name in file.read_text(encoding="utf-8") for name in names):
+            file.unlink()
+
+
+def python(tree: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Python, which finds roambus in the copied tree."""
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
