@@ -1,4 +1,4 @@
-"""Packs results as an RO-Crate, from which a stranger makes the same runs again by one command, and reads such a crate.
+"""Packs results as an RO-Crate, from which a stranger makes the same runs again by one command.
 
 Beside the results the zip file holds the code of roambus and of agents that no package brings, the versions of all
 libraries, and a script that installs these and has `roambus verify` make runs again. Results of another version of the
@@ -11,8 +11,8 @@ How a crate is packed, in this order:
 
 1. Each run is asked whether the present code would make it again. One that is older ends the packing before anything is
    written, with the run's name.
-2. The agents that runs name are looked up. One that a package brings is named with its version; one that is a file is
-   packed. A module of several files that no package brings is refused: nobody could install it.
+2. The agents that runs name are looked up. One of a package from an index is named with its version, for pip. The code
+   of all others is packed: a file, a package that was installed from a folder, and the modules that either imports.
 3. Files are added one by one, and their checksums are taken of the bytes that are added. The metadata come last,
    because they have the checksums of all the others.
 4. The zip file has its name when it is complete.
@@ -32,7 +32,9 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents import find_code
+from roambus.bridge.agents import find_code, installed_agent
+from roambus.bridge.code import find_source, is_installed, project_files
+from roambus.bridge.entry_points import is_own
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import Anything, read_scenario
@@ -52,6 +54,8 @@ from roambus.experiments.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
+MODULES = PurePosixPath(CODE_FOLDER, "modules")
+"""The folder of the user's own modules, from which the script lets Python import."""
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
 _TEXT = Path(__file__).with_name("crate_readme.md")
@@ -61,12 +65,14 @@ _SCRIPT = """#!/bin/sh
 set -e
 cd "$(dirname "$0")"
 if [ ! -f .reproduce/ready ]; then
+  echo "installing the libraries of environment/requirements.txt; this takes some minutes" >&2
   "${PYTHON:-python3}" -m venv .reproduce
   .reproduce/bin/python -m pip install --quiet --requirement environment/requirements.txt
   .reproduce/bin/python -m zipfile -e code/roambus.zip .reproduce/code
   touch .reproduce/ready
 fi
-PYTHONPATH=.reproduce/code exec .reproduce/bin/python -m roambus verify . --trust "$@"
+echo "making runs again" >&2
+PYTHONPATH=.reproduce/code:code/modules exec .reproduce/bin/python -m roambus verify . --trust "$@"
 """
 
 
@@ -79,15 +85,26 @@ class Packing:
     verifier: Verifier
 
 
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The code of the agents: what metadata name by an agent's reference, and modules by their places in the crate."""
+
+    named: dict[str, Path | str]
+    modules: dict[PurePosixPath, bytes]
+    packages: dict[str, str]
+    """Installed packages that bring agents, with their versions: pip installs them again."""
+
+
 def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
     """Writes the crate, whole or not at all; returns the number of runs. `advance` follows each run.
 
     Raises UserError for results without runs, of another version, or whose agents are not trusted; OSError.
     """
-    runs, code = _runs(packing, advance)
+    runs, codes = _runs(packing, advance)
+    code = codes.named
     with errors_named(out), UnfinishedFile(out) as unfinished:
         with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
-            files = [_add(archive, path, content) for path, content in _contents(packing, code, len(runs))]
+            files = [_add(archive, path, content) for path, content in _contents(packing, codes, len(runs))]
             packages = {reference: one for reference, one in code.items() if isinstance(one, str)}
             own = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
             about_all = metadata(about, files, runs, PackedCode(own, packages)).encode()
@@ -96,20 +113,22 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
     return len(runs)
 
 
-def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], dict[str, Path | str]]:
-    """The runs, and by the references of their agents a file, or the package that brings one."""
-    runs, code, told = [], dict[str, Path | str](), set[str]()
+def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
+    """Return the runs, and the code of their agents."""
+    runs, codes, told = [], Codes({}, {}, {}), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
             if problem := packing.verifier.other_version(trace, told):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
-            code.setdefault(agent, _code_of(agent))
+            if agent not in codes.named:
+                codes.named[agent] = _code_of(agent)
+                _add_modules(agent, codes)
             runs.append(_packed(packing.results, trace, agent))
             advance()
     if not runs:
         raise UserError(f"{packing.results}: there are no runs in it: give the folder that a sweep wrote (its --out)")
-    return runs, code
+    return runs, codes
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
@@ -120,13 +139,41 @@ def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
 
 
 def _code_of(reference: str) -> Path | str:
-    """The file of an agent, or the package that brings it; raises UserError for a module that is neither."""
+    """Return the file that an agent is in, or the package that brings it; raises UserError if there is neither."""
     code = find_code(reference)
     if code.package:
         return code.package
-    if len(code.files) == 1:
-        return code.files[0]
-    raise UserError(f"agent {reference!r} is {len(code.files)} files that no package brings: install it as a package")
+    name = reference.partition(":")[0]
+    file = Path(name).resolve() if name.endswith(".py") else find_source(name)
+    if file is None or file not in code.files:
+        raise UserError(f"agent {reference!r}: its code is not there, and no package brings it")
+    return file
+
+
+def _add_modules(reference: str, codes: Codes) -> None:
+    """Add what the agent consists of beside its file: its package, and each module of the user's that it imports."""
+    code, point = find_code(reference), installed_agent(reference)
+    brought = point.dist if point is not None and not is_own(point) else None
+    own = {file for file in project_files(code.files) if not is_installed(file)}
+    if brought is not None and brought.read_text("direct_url.json") is None:
+        codes.packages[brought.name] = brought.version  # it came from an index
+    elif brought is not None:
+        own.update(code.files)
+        information = MODULES / f"{brought.name.replace('-', '_')}-{brought.version}.dist-info"
+        for name in ("METADATA", "entry_points.txt"):
+            codes.modules[information / name] = (brought.read_text(name) or "").encode()
+    elif isinstance(codes.named[reference], Path):
+        own.discard(codes.named[reference])
+    for file in sorted(own):
+        codes.modules[MODULES / _import_path(file)] = file.read_bytes()
+
+
+def _import_path(file: Path) -> PurePosixPath:
+    """The path of a module below the folder from which Python imports it."""
+    folder = file.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return PurePosixPath(file.relative_to(folder))
 
 
 def _place(file: Path) -> PurePosixPath:
@@ -134,15 +181,16 @@ def _place(file: Path) -> PurePosixPath:
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
 
-def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
     """The files of the crate, but for its metadata."""
     yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
     yield SCRIPT, _SCRIPT.encode()
-    yield REQUIREMENTS, requirements_file().encode()
+    yield REQUIREMENTS, requirements_file(codes.packages).encode()
     with TemporaryDirectory() as folder:
         yield ARCHIVE, pack(Path(folder)).read_bytes()
-    for file in dict.fromkeys(one for one in code.values() if isinstance(one, Path)):
+    for file in dict.fromkeys(one for one in codes.named.values() if isinstance(one, Path)):
         yield _place(file), file.read_bytes()
+    yield from codes.modules.items()
     for path in _results(packing.results):
         yield path, (packing.results / path).read_bytes()
 

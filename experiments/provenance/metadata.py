@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -60,9 +60,9 @@ def requirements() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def requirements_file() -> str:
-    """The same as a file for pip, with the version of Python in its head, which pip could not install."""
-    lines = (f"{name}=={version}\n" for name, version in requirements().items())
+def requirements_file(others: Mapping[str, str]) -> str:
+    """The same, and the `others`, as a file for pip, with the version of Python in its head."""
+    lines = (f"{name}=={version}\n" for name, version in (requirements() | dict(others)).items())
     return "".join([f"# Python {platform.python_version()}\n", *lines])
 
 
