@@ -2,8 +2,8 @@
 
 It knows no radio: the unit disk of ideal links and the embedded radio ask it alike, and so have the same nodes at the
 same places for the same seed, whatever the agents do. Placement and each node's ways have generators of their own,
-spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in the middle as time goes by, unless
-a scenario starts in steady state by giving first destinations and pauses.
+spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in the middle as time goes by,
+unless a scenario starts in steady state by giving first destinations and pauses.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The messages of `wire.proto` as the classes of the back-ends' interface, and back, without any socket.
 
 A simulator in another process can be wrong, of another version, or a stranger. Everything that it says is checked here
-by the rules in the table of docs/bridge.md, before the host sees any of it: a message that breaks a rule raises a
-ProtocolError, which tells the rule and what was said. So whatever comes out of here can be trusted, by the host as by
-those who play a record.
+by the rules in the table of docs/reference/bridge.md, before the host sees any of it: a message that breaks a rule
+raises a ProtocolError, which tells the rule and what was said. A Step of the wire can cover a window of instants as
+long as the processing delay; `StepReader` takes it apart into one Step for each.
 """
 
 from __future__ import annotations

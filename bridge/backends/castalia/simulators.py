@@ -305,7 +305,7 @@ def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
 
 
 def session_text(endpoint: Endpoint, deadline_s: float) -> str:
-    """The text that the simulator's side reads; docs/bridge.md has the meaning of each name."""
+    """The text that the simulator's side reads; docs/reference/bridge.md has the meaning of each name."""
     entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
     if endpoint.keys is not None:
         entries["server_key"] = endpoint.keys.server_public

@@ -1,4 +1,4 @@
-"""The embedded radio: CC2420, CSMA, mobility and energy. The page docs/radio.md has the model that it follows.
+"""The embedded radio: CC2420, CSMA, mobility and energy. Its model is in docs/reference/radio.md.
 
 - `backend`: the interface to the host; frames go into the compiled loop, deliveries come out.
 - `setup`: the state that a run begins with, of the scenario and its seed.

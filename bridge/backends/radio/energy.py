@@ -1,6 +1,6 @@
 """Energy: what each node draws and has used, and batteries that run out.
 
-docs/radio.md, "Energy", has the powers and the model, which is that of Castalia's ResourceManager.
+docs/reference/radio.md, "Energy", has the powers and the model, which is that of Castalia's ResourceManager.
 
 1. A node draws its baseline and what its radio draws in the state that it is in. This is added up whenever the radio is
    about to change its state, and a while after it was last added up (`look`).

@@ -1,6 +1,6 @@
 """The radio: its states and the changes between them, its buffer, and the frames that leave it.
 
-docs/radio.md, "The radio", has the model, which is that of Castalia's Radio with the values of the CC2420.
+docs/reference/radio.md, "The radio", has the model, which is that of Castalia's Radio with the values of the CC2420.
 
 1. A radio is in RX (LISTENING), in TX (SENDING), asleep, or SWITCHING between two of these. A change takes the time in
    `switch_time`; to go back to the state where it comes from takes no time.

@@ -1,7 +1,7 @@
 """Reception and collisions: which signals a radio receives, by their interference, bit errors and measured power.
 
-docs/radio.md, "Reception", "Interference" and "RSSI and LQI", has the model, which is that of Castalia's Radio. Powers
-are in dBm, ratios in dB.
+docs/reference/radio.md, "Reception", "Interference" and "RSSI and LQI", has the model, which is that of Castalia's
+Radio. Powers are in dBm, ratios in dB.
 
 1. A frame is received if the radio is in RX from its first bit to its last, its power is at least the sensitivity, and
    no bit is wrong: there is no coding. So a signal is RECEIVABLE until it is CORRUPTED by a bit error, or is LOST from
