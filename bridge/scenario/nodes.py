@@ -350,7 +350,9 @@ class HandsOn:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The timer that is due next runs out now, whenever it is due."""
+    """The timer that is due next, or a later one by its number from 1, runs out now, whenever it is due."""
+
+    number: int = 1
 
 
 Handling = HandsOn | Ring

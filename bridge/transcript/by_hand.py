@@ -212,7 +212,7 @@ class Hands:
             self._is_by_hand = True
             return [CancelTimer(one.key) for one in self.timers]
         self.chance.ways.clear()
-        actions = self._ring(now) if isinstance(event, Ring) else self._handle(event, now)
+        actions = self._ring(event.number - 1, now) if isinstance(event, Ring) else self._handle(event, now)
         self.chance.script.clear()
         return actions
 
@@ -228,13 +228,13 @@ class Hands:
             self.timers = ()
         return actions
 
-    def _ring(self, now: SimTime) -> list[Action]:
-        """What follows when the next timer runs out; nothing if there is none."""
-        if not self.timers:
+    def _ring(self, place: int, now: SimTime) -> list[Action]:
+        """What follows when the timer at that place runs out; nothing if there is none."""
+        if place >= len(self.timers):
             return []
-        key = self.timers[0].key
+        key = self.timers[place].key
         if isinstance(key, Postponed):
-            self.timers = self.timers[1:]
+            self.timers = (*self.timers[:place], *self.timers[place + 1 :])
             return [Send(*key.send)]
         return self._handle(TimerFired(key), now)
 

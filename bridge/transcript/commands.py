@@ -59,6 +59,7 @@ show stored
 s1 -> b2 arrives
 s1 -> b2 is lost
 b2's timer runs out
+timer 2 of b2 runs out
 b2 draws 1 0"""
 """An example of each command."""
 
@@ -166,9 +167,10 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class RunOut:
-    """Worked by hand: the timer of a node that is due next runs out."""
+    """Worked by hand: the timer of a node that is due next, or a later one by its number, runs out."""
 
     node: NodeId
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +280,10 @@ class CommandReader:
                     lambda match: Fail(self._network.node(match[1]), _FAULTS[match[2]]),
                 ),
                 (r"(?:message\s+(\d{1,4})\s+of\s+)?(\S+)\s+->\s+(\S+)\s+(arrives|is\s+lost)", self._arrive),
-                (r"(\S+)'s\s+timer\s+runs\s+out", lambda match: RunOut(self._network.node(match[1]))),
+                (
+                    r"(?:timer\s+([1-9]\d{0,3})\s+of\s+(\S+)|(\S+)'s\s+timer)\s+runs\s+out",
+                    lambda match: RunOut(self._network.node(match[2] or match[3]), int(match[1] or 1)),
+                ),
                 (
                     r"(\S+)\s+draws((?:\s+\d{1,4})+)",
                     lambda match: Draw(self._network.node(match[1]), tuple(map(int, match[2].split()))),

@@ -276,8 +276,8 @@ class Timeline:
         match command:
             case Arrive(sender, receiver, number, lost):
                 self.arrivals.append(Arrival(self.now, sender, receiver, number, lost))
-            case RunOut(node):
-                self._commands.append(Command(self.now, node, Ring()))
+            case RunOut(node, number):
+                self._commands.append(Command(self.now, node, Ring(number)))
             case Draw(node, picks):
                 self.draws.setdefault(node, []).append((self.now, picks))
 

@@ -191,6 +191,17 @@ def test_subscriptions_are_numbered_in_a_circle() -> None:
     assert hearer._interests.wanting(sport) == {SUBSCRIBER}
 
 
+@pytest.mark.parametrize(("level", "is_over"), [(5, False), (4, True)])
+def test_only_a_node_nearer_by_more_than_the_rounding_takes_the_duty(level: int, is_over: bool) -> None:
+    """Distances on the air are rounded to levels of 0.4: at 2.1 a level of 5 may be as far, and one of 4 is nearer."""
+    agent = at_two_hops()
+    hear(agent, pub(9), PUBLISHER)
+    assert fire(agent, ForwardTimer(NEWS.id))
+    agent._journeys[NEWS.id].duty[SUBSCRIBER] = 2.1
+    hear(agent, pub(level), 5)
+    assert (fire(agent, AnswerTimer(NEWS.id)) == []) == is_over
+
+
 def test_a_subscriber_that_hears_the_last_effort_first_acknowledges_it() -> None:
     """Nobody else has said yet that it is here."""
     agent = LeanMft(SUBSCRIBER, Role.SUBSCRIBER, PARAMETERS, Random(1))
