@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
 from itertools import chain
@@ -78,7 +78,14 @@ def drive_host(
     host = Host(scenario, agent, carrier, trace, check=plan.check)
     with shared_generators_unused(scenario.agent or plan.agent):
         host.run()
-    return Driven(host.simulator, framing=host.framing)
+    return Driven(host.simulator, list(_too_long(host.failures)), host.framing)
+
+
+def _too_long(failures: Mapping[str, int]) -> Iterator[str]:
+    """Warn of messages that no frame has room for: a protocol whose every message is too long sends nothing."""
+    for reason, count in failures.items():
+        if "longer than" in reason:
+            yield f"{count} messages were not sent: {reason}"
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
