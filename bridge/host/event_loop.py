@@ -3,10 +3,6 @@
 The back-end owns the clock; the host says when its next event is due, and gets a step then or earlier. Order at one
 instant: faults, deliveries by (receiving node, arrival order), failed sends, due events by (time, node, order set).
 So a run has the same trace over every back-end that reports the same steps.
-
-Agents are called by the million, so few function calls lie between an agent's `send` and the back-end (a test counts
-them). Messages travel as objects; `codec` compares a sample with their bytes. The collector of cyclic garbage is off
-during a run, because hardly any object of a run is in a cycle.
 """
 
 from __future__ import annotations

@@ -4,12 +4,6 @@
    in one step: a run that is killed has no trace, and is made again.
 2. A run that failed leaves a log with its error and the file `failed`, which holds the key: so it is told from one that
    was never made, and from one that failed before its agent was corrected.
-3. A run that was interrupted, or whose folder could not be written, has not failed: it leaves nothing.
-4. The folder is the user's. What earlier runs left in it is removed by name, and no file is written through a link.
-
-The order in `_run` is that of what can fail: the ini is read before the agent is loaded, and the agent before a
-simulator is started. Time and CPU are taken over all of it, with the writing of the trace left out, which is the last
-thing.
 """
 
 from __future__ import annotations
