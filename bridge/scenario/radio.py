@@ -4,6 +4,8 @@
 - The radio is Castalia's, with the mode and the power levels of its radio parameters file.
 - The MAC is TunableMAC. The routing above it (BypassRouting) adds a header to each message and decides nothing, for
   what decides are the agents.
+<<<<<<< HEAD
+=======
 
 All keys of these modules stand here, also those that have no effect, or can have one value only, in the embedded radio:
 so an ini that Castalia takes is read, and what the embedded radio does not know is refused and not passed over.
@@ -15,6 +17,7 @@ make a radio without a file.
 
 docs/reference/radio.md has the meaning of every number in equations; the ranges here keep them finite, and no more: a
 range is no advice on what is sensible.
+>>>>>>> main
 """
 
 from __future__ import annotations

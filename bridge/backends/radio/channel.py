@@ -5,6 +5,8 @@ log-normal shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 
 1. Places are nodes where all are static, and cells of the field where nodes are mobile. A loss is drawn once for each
    pair of places, and then the difference of its two directions; neither changes with time.
+<<<<<<< HEAD
+=======
 2. Only pairs within reach are drawn. They come in lexical order, for so they are drawn: first the shadowing of all
    pairs, row by row, and then all differences. The order is part of what a seed means, and stays as it is.
 3. Only ways on which the strongest transmitter is heard are kept: of a small field in a whole table, in which a way is
@@ -20,6 +22,7 @@ ways in 670 MiB (docs/results/performance.md, "What explains it"). Drawing the s
 set-up then, and cannot be saved: each pair has its draw, as in Castalia.
 
 The reach of three sigmas is Castalia's, too. Just beyond it one pair in 740 would still be heard.
+>>>>>>> main
 """
 
 from __future__ import annotations
