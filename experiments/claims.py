@@ -30,7 +30,7 @@ SIGNIFICANCE = 0.05
 
 
 class Verdict(Enum):
-    """What the numbers say about a claim."""
+    """The verdict on a claim."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -133,7 +133,7 @@ class Claim:
 
 
 Parts = Callable[[Measurements], Iterable[Part]]
-"""What tests a claim; it raises NotMeasuredError if runs are missing."""
+"""The test of a claim; raises NotMeasuredError if runs are missing."""
 
 
 @dataclass(frozen=True, slots=True)

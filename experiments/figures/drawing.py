@@ -137,7 +137,7 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""What would differ from day to day and from version to version is left out of files."""
+"""Metadata without dates and versions."""
 _DODGE, _SPREAD = 0.07, 0.5
 """How far neighbouring lines, and all lines together, are moved apart, in distances of neighbouring x values: intervals
 must not hide each other, nor lines come near the next value.
@@ -145,7 +145,7 @@ must not hide each other, nor lines come near the next value.
 _SIDE = 0.5
 """How far the axis reaches to both sides of a single x value, so that its lines stand near it."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
-"""What the label of an x value needs at most, and what lies between two, in widths of the axis."""
+"""The largest width of an x label, and the gap between two, in widths of the axis."""
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""

@@ -156,7 +156,7 @@ def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
 
 
 class _Kept(io.BytesIO):
-    """What was printed; `content` has it once this is closed, whoever closes it: agents can, too."""
+    """Printed text; `content` has it after closing, which an agent can do, too."""
 
     content = b""
 

@@ -75,7 +75,7 @@ class Run:
         self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
         """The message types that migrations cause, as the agent declares them."""
         self.known: dict[Callable[..., Any], Any] = {}
-        """What functions under `once` found."""
+        """Results of functions under `once`."""
 
     @cached_property
     def _read(self) -> tuple[pa.Table, _Packets]:
@@ -300,7 +300,7 @@ def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Serie
 
 
 def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
-    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
+    """The warm-up in seconds; raises DamagedTraceError."""
     with suppress(ValueError):
         warm_up_s = float(metadata.get(WARM_UP, "0"))
         if 0 <= warm_up_s < math.inf:
@@ -309,7 +309,7 @@ def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
 
 
 def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:
-    """What a frame is on the air; raises DamagedTraceError."""
+    """Header bytes and bit/s of a frame; raises DamagedTraceError."""
     if AIR not in metadata:
         return USUAL_AIR
     with suppress(ValueError):
