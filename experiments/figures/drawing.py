@@ -2,7 +2,7 @@
 
 Lines have a colour, a marker and a dash, so that no reader depends on colours, and stand apart so that intervals do not
 hide each other. The colour is the agent's in all figures of a folder. Each part of a line has an id in the SVG, by
-which the report hides it. Titles stand in the caption.
+which the report hides it.
 
 Axes hold the ends of all intervals and begin at 0 where lengths are compared; panels side by side share a scale. Rates
 near 0 or 1 get a folded scale, a logit with an offset, and an axis that is not linear says so. Matplotlib uses fixed

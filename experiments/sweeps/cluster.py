@@ -1,12 +1,12 @@
 """Makes the runs of a sweep on a Spark cluster: each run is a task.
 
 Executors write to the folder of the results, which every worker needs under the same path. Our package travels as an
-archive with the Spark context, and the user's files in the workspace; installed packages must be installed there, too,
-as the keys of the runs show. A run is made by an attempt, as on one machine, so Spark may repeat a task. Outcomes come
-back by an accumulator, which the driver polls: results of tasks would come at the end of the job only.
+archive with the Spark context, and the user's files in the workspace; installed packages must be there, too. A run is
+made by an attempt, so Spark may repeat a task. Outcomes come back by an accumulator, which the driver polls: results of
+tasks would come at the end of the job only.
 
-An agent's error is an outcome, not a failed task. A task that kills its executor ends Spark's job; that run is
-reported, and another job makes the rest. A machine without the folder, or with other code, ends the sweep.
+An agent's error is an outcome. A task that kills its executor ends Spark's job; another job makes the rest. A machine
+without the folder, or with other code, ends the sweep.
 """
 
 from __future__ import annotations

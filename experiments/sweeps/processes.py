@@ -4,7 +4,7 @@
   need is loaded before, once a worker.
 - A run whose process is killed is made once more, because the kernel may have killed it for another run's memory. The
   second time it has failed.
-- A worker that ends before it is ready costs its run nothing. Several in a row mean a broken installation.
+- A worker that ends before it is ready costs its run nothing.
 - Workers end with their parent and runs with their worker. Workers ignore Ctrl-C, which a terminal sends to all of
   them: their parent ends them. They are spawned, so that they inherit nothing that is open.
 """

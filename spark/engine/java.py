@@ -5,7 +5,7 @@ itself, but keeps neither its exit status nor its last output. So we start it as
 variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, and end with it.
 
 An archive of classes (class data sharing) halves the next starts: one file of Java's own classes, and on top of it one
-of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried first.
+of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried.
 """
 
 from __future__ import annotations

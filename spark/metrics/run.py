@@ -1,12 +1,11 @@
 """A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
 
 A table is made on first use and kept; each caller gets a copy of its own. Rows are in the order of time, times are in
-seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences: neither
-frames sent then nor notifications published then. Of the parents of that time a node's last counts as its first. Energy
-is that of the whole run, because a run reports it at its end only.
+seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences; a node's
+last parent of that time counts as its first. Energy is that of the whole run.
 
-A trace is read once, batch by batch, with numbers for texts, and 18 bytes kept for each packet. Of other rows those are
-kept that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
+A trace is read once, batch by batch, with numbers for texts and 18 bytes kept a packet. Of other rows those are kept
+that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
 """
 
 from __future__ import annotations
