@@ -5,7 +5,7 @@ python -m benchmarks.ns3_aodv --ns3-python PATH
 PATH is a Python that has the package ns3 (`pip install ns3`, some minutes; it is a simulator of its own, so it is best
 in an environment of its own). Without the option this very Python is tried. Each scenario is run with a few seeds, and
 means are printed: delivery, hops, RREQs, RREPs and RERRs as they are sent, hellos, and the processor time of the
-simulation itself, which other programs on the machine hardly change. `docs/ns3.md` explains what differs.
+simulation itself, which other programs on the machine hardly change. `docs/results/ns3.md` explains what differs.
 
 Over a unit disk ours has ideal links, and ns-3 IEEE 802.11b at 1 Mbit/s with a range. Over the mean path loss of the
 CC2420 ours has the embedded radio without shadowing, and ns-3 the same 802.11b at 0 dBm.

@@ -7,17 +7,7 @@
 | end       | `advance(...) -> None`, `close() -> Totals` |                                            |
 
 The back-end owns the clock. It advances to the earliest instant at which something arrives, or to the wake-up, and
-reports everything of that instant in one `Step`, or in several of which all but the last have `more` set. Order at
-one instant: deliveries by (receiving node, arrival order), failures, then the host's timers.
-
-A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes. What
-takes long is prepared once, before the workers start: the radio is compiled, Castalia is looked for. A factory is a few
-settings only, so that it can be pickled; what it makes cannot. Each stands with the back-end that it makes.
-
-Everything that passes here does so by the million, so these are tuples of Python's own, without checks: who makes one
-is a part of roambus, and what comes from outside is checked where it comes in (`roambus.bridge.wire`,
-`roambus.bridge.ini`). The host hands over messages with their times, and not at their times, so that a jittered
-broadcast costs no step.
+reports everything of that instant in one `Step`, or in several of which all but the last have `more` set.
 """
 
 from __future__ import annotations
@@ -30,6 +20,7 @@ from typing import NamedTuple, Protocol
 
 from roambus.bridge.ini.lookup import Beyond
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId, SimTime
@@ -131,13 +122,15 @@ class Hello:
 class Step(NamedTuple):
     """What happens at `now`. Agents whose timers are due at `now` run after the deliveries.
 
-    If there is `more`, further Steps of this instant follow, and what is due waits for the last of them.
+    If there is `more`, further Steps of this instant follow, and what is due waits for the last of them. `deaths` are
+    the nodes whose batteries were found empty since the last Step.
     """
 
     now: SimTime
     deliveries: Sequence[Delivery] = ()
     failures: Sequence[Failure] = ()
     more: bool = False
+    deaths: Sequence[NodeId] = ()
 
 
 DEATHS = "died_us"
@@ -192,6 +185,25 @@ class BackendFactory(Protocol):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:
         """The back-end of one run, whose ini and radio parameters file lie in `folder`; raises UserError."""
+
+
+def is_foreign(factory: BackendFactory) -> bool:
+    """Whether another package brings the factory, whose back-ends are checked while they run."""
+    return not type(factory).__module__.startswith("roambus.")
+
+
+UNUSED_KEYS: dict[str, tuple[str, ...]] = {
+    "radio": ("SN.ideal.", "SN.ns3."),
+    "castalia": ("SN.ideal.", "SN.ns3.", "SN.links.", "SN.interference."),
+    "ns3": ("SN.ideal.", "SN.links.", "SN.interference."),
+    "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name),
+}
+"""Beginnings of the keys that a back-end does not read, by its name: others have them for it to be compared."""
+
+
+def unused_keys(factory: BackendFactory | None) -> tuple[str, ...]:
+    """Beginnings of the keys that the factory's back-ends do not read."""
+    return UNUSED_KEYS.get(factory.name, ()) if factory else ()
 
 
 def beyond_of(factory: BackendFactory | None) -> Beyond | None:

@@ -1,18 +1,11 @@
 """Files: input is read within limits, and results are complete or absent.
 
-A text is read whole, if it is not too large; what can be gzipped is read as it is unpacked.
+Every text that a user gives is read here: all formats take gzip, a byte order mark, any line ends, and comments.
 
-What we write goes to a hidden file beside the one that is wanted. Only when all bytes are on the disk does that file
-get its own name, which happens in one step. A run that is killed leaves the hidden file, and the next run removes it:
-unless the process whose number stands in its name is alive, or one of another machine still holds its lock, for a
-results folder can lie on a disk that several machines share.
-
-A results folder can come from a stranger, who has put something else in the place of one of our files. A link under the
-hidden name is removed and never followed. What is no regular file, such as a device or a folder, is never replaced.
-
-The hidden name has the number of the process, and not a random one: so a process finds its own file of an earlier
-attempt, and others can ask whether its maker lives. A number says nothing about another machine; there the lock
-decides, as far as the disk has locks.
+Results go to a hidden file beside the wanted one, which takes its name in one step once all bytes are on the disk. The
+hidden name has the number of its process: the next run removes it unless that process lives, or another machine still
+holds its lock. A results folder can be a stranger's: links under hidden names are never followed, and what is no
+regular file is never replaced.
 """
 
 from __future__ import annotations
@@ -25,7 +18,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -42,16 +35,42 @@ GZIP_MAGIC = b"\x1f\x8b"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_text(path: Path) -> str:
-    """The text of a file; raises UserError if it is not UTF-8 text, or too large, and OSError."""
-    with path.open("rb") as file:
-        content = read_bounded(file, MOST_BYTES)
-    if len(content) > MOST_BYTES:
-        raise UserError(f"{path}: this is larger than {MOST_BYTES >> 20} MiB, the most that roambus reads")
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Return the text of a file, plain or gzipped, without a byte order mark and with line feeds alone.
+
+    Raises UserError if it is not UTF-8 text, or too large; OSError.
+    """
+    content = read_bytes(path, most)
     try:
-        return content.decode()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: this is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}:{line}: this is not UTF-8 text ({error.reason}): save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
+    """Yield the number of each line that has more than a comment, from 1 on, and its text without the comment.
+
+    Raises what `read_text` raises.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if text := line.partition(comment)[0].strip():
+            yield number, text
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a file, plain or gzipped; raises UserError if it is damaged or too large, and OSError."""
+    with path.open("rb") as file:
+        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        file.seek(0)
+        try:
+            content = read_bounded(gzip.GzipFile(fileobj=file) if packed else file, most)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
+    if len(content) > most:
+        raise UserError(f"{path}: this is larger than {most >> 20} MiB, the most that roambus reads: cut it")
+    return content
 
 
 def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
@@ -72,18 +91,6 @@ def check_writable(text: str) -> None:
         raise ValueError(
             f"{found[0]!r} in {text[:40]!r} is half a character, or a byte that is not UTF-8: leave it out"
         )
-
-
-@contextmanager
-def unpacked(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """The file, plain or gzipped, to be read; raises UserError for damaged gzip, also while it is read, and OSError."""
-    with path.open("rb") as file:
-        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        file.seek(0)
-        try:
-            yield gzip.GzipFile(fileobj=file) if packed else file
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
 
 
 class UnfinishedFile:

@@ -1,27 +1,8 @@
 """Files of movement: native traces of BonnMotion, and the files of ns-2's `setdest`.
 
-1. A movement file says where each node is at the start, and where it goes when. Both formats come out as way-points per
-   node: the first at time 0, each later than the one before it; a node rests at its last one.
-2. Reading is strict. Whatever is not understood, or does not fit the scenario's nodes, field and duration, is an error
-   that names file and line; nothing is clipped, passed over or made up. A file that is wrong in one line is most often
-   made for another scenario.
-3. Files are read line by line and within limits, for they come from elsewhere, plain or gzipped.
-
-*BonnMotion* (its manual, "Native format") has a line for each node, of way-points `t x y`. The node is at (x, y) metres
-at t seconds, and goes straight to its next way-point; a pause is the same place twice. Beside the trace may lie a
-`.params`, such as `nn=10`, `x=200.0` and `duration=600.0`, which tells whether the trace is whole.
-
-*setdest* (the ns manual, "Mobile networking in ns"; BonnMotion's NSFile writes it, too) has orders:
-
-    $node_(0) set X_ 83.4
-    $node_(0) set Y_ 239.4
-    $ns_ at 2.0 "$node_(0) setdest 90.4 44.9 1.4"
-
-From 2 s on node 0 goes straight to (90.4, 44.9) at 1.4 m/s, from wherever it is then; it rests where it arrives. At
-speed 0 it rests where it is. What a file says of distances (`$god_`) is left out: it follows from the movement.
-
-Why nothing is repaired: a node that leaves the field by a centimetre could be put back, and one that starts too late
-could be placed, but then the run is no longer that of the file, and no figure would show it.
+Both formats come out as way-points per node: the first at time 0, each later than the one before; a node rests at its
+last one. Whatever is not understood, or does not fit the scenario's nodes, field and duration, is an error with file
+and line. Nothing is repaired: the run would no longer be that of the file, and no figure would show it.
 """
 
 from __future__ import annotations
@@ -30,20 +11,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import UserError, mistakes_at
-from roambus.bridge.files import unpacked
+from roambus.bridge.files import read_lines
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
-
-MAX_BYTES = 64 * 2**20
-"""The most characters of an unpacked file, which are some two million way-points."""
-MAX_LINE_BYTES = 8 * 2**20
-"""The most characters of a line; BonnMotion has the whole way of a node in one line."""
 
 SLOWEST_MPS = 1e-6
 """Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
@@ -65,41 +42,29 @@ def read_movement(path: Path, extent: Extent) -> Ways:
     """
     reader: BonnMotion | SetDest | None = None
     for position, line in read_lines(path):
-        if reader is None and line:
+        if reader is None:
             reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
-        if reader is not None:
-            with mistakes_at(f"{path}:{position}"):
-                reader.take(line)
+        with mistakes_at(f"{path}:{position}"):
+            reader.take(position, line)
     if reader is None:
         raise UserError(
             f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
         )
+    params = params_file(path) if isinstance(reader, BonnMotion) else None
     with mistakes_at(path):
-        ways = reader.ways()
-    if isinstance(reader, BonnMotion) and (params := params_file(path)):
+        ways = reader.ways(has_params=params is not None)
+        _check_begin(ways, extent.time_limit / SECOND)
+    if params is not None:
         check_params(params, extent, len(ways))
     return ways
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The number of each line, from 1 on, and its text without a comment (#); raises UserError, OSError.
-
-    Only one line of the file is in memory at a time.
-    """
-    left = MAX_BYTES
-    with unpacked(path) as file:
-        for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
-            left -= len(raw)
-            if len(raw) > MAX_LINE_BYTES:
-                raise UserError(f"{path}:{number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB")
-            if left < 0:
-                raise UserError(
-                    f"{path}:{number}: the file is larger than {MAX_BYTES >> 20} MiB: cut it to what is used"
-                )
-            try:
-                yield number, raw.decode("utf-8").partition("#")[0].strip()
-            except UnicodeDecodeError:
-                raise UserError(f"{path}:{number}: this is not text") from None
+def _check_begin(ways: Ways, limit_s: float) -> None:
+    """Raise ValueError if all movement begins after the run."""
+    legs = (leg for way in ways.values() for leg in pairwise(way))
+    begin = min((before.time_s for before, after in legs if before[1:] != after[1:]), default=0.0)
+    if begin >= limit_s:
+        raise ValueError(f"the first node moves at {begin:g} s, after the run of {limit_s:g} s (sim-time-limit)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +120,48 @@ class BonnMotion:
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
         self._ways: list[tuple[WayPoint, ...]] = []
-        self._gap = False
+        self._last = 0
+        self._is_three_dimensional = True
+        """Whether each line so far could be of three coordinates, too."""
 
-    def take(self, line: str) -> None:
-        """Takes the next line; raises ValueError."""
-        if not line:
-            self._gap = True
-            return
-        if self._gap:
+    def take(self, position: int, line: str) -> None:
+        """Takes the line at that position; raises ValueError."""
+        if self._last and position > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
+        self._last = position
+        words = line.split()
         self._extent.node(str(len(self._ways)))
-        self._ways.append(tuple(self._way(line.split())))
+        self._is_three_dimensional &= self._could_have_three(words)
+        try:
+            self._ways.append(tuple(self._way(words)))
+        except ValueError as error:
+            hint = (
+                "; with three coordinates it could be read, but a field is flat"
+                if self._could_have_three(words)
+                else ""
+            )
+            raise ValueError(f"{error}{hint}") from None
 
-    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """The way of each node."""
+    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:
+        """The way of each node; raises ValueError if it could be one with three coordinates, and no `.params` says."""
+        if self._is_three_dimensional and not has_params:
+            raise ValueError(
+                "each line could be t x y z t x y z ..., and movement has two coordinates here: leave z out, "
+                "or put the trace's .params beside it"
+            )
         return dict(enumerate(self._ways))
+
+    def _could_have_three(self, words: list[str]) -> bool:
+        """Whether the words make way-points of a time and three coordinates, with times that ascend, in the field."""
+        if len(words) % 4 or len(words) < 8:
+            return False
+        try:
+            times, xs, ys, zs = ([number(word) for word in words[place::4]] for place in range(4))
+        except ValueError:
+            return False
+        width, depth = self._extent.field_m
+        in_field = min(xs) >= 0 and max(xs) <= width and min(ys) >= 0 and max(ys) <= depth and min(zs) >= 0
+        return in_field and all(before < after for before, after in pairwise(times))
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
@@ -252,8 +244,9 @@ class SetDest:
         self._starts: dict[NodeId, dict[str, float]] = {}
         self._orders: dict[NodeId, list[Order]] = {}
 
-    def take(self, line: str) -> None:
+    def take(self, _: int, line: str) -> None:
         """Takes the next line; raises ValueError."""
+        line = line.rstrip("; ")  # Tcl ends an order with it before a comment
         if start := _START.fullmatch(line):
             self._start(self._extent.node(start[1]), start[2], start[3])
         elif order := _ORDER.fullmatch(line):
@@ -263,7 +256,7 @@ class SetDest:
         elif line and _GOD not in line:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
-    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
+    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:  # noqa: ARG002  # BonnMotion's
         """The way of each node; raises ValueError for one that starts nowhere, whether it moves or not."""
         for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():

@@ -1,9 +1,9 @@
 """The one name that an author of agents or a reader of results imports; `roambus --help` has the commands.
 
 An agent is written with `Agent` and `on`, the events that it is told, the messages that it sends and the types of their
-fields, its parameters, and the units of time. docs/agents.md explains them with a whole agent.
+fields, its parameters, and the units of time. docs/reference/agents.md explains them with a whole agent.
 
-Results are read with `results`, which returns DataFrames (docs/compare.md):
+Results are read with `results`, which returns DataFrames (docs/guide/compare.md):
 
     import roambus
 
@@ -11,7 +11,7 @@ Results are read with `results`, which returns DataFrames (docs/compare.md):
     results.points("messages_per_node", against="speed", where={"config": "C16"})
     results.paired("messages_per_node", "mft", "aodv", against="speed")
 
-A metric of one's own is a function of a `Run` under `metric` (docs/metrics.md).
+A metric of one's own is a function of a `Run` under `metric` (docs/reference/metrics.md).
 
 Runs are made with `run` and `sweep`, which take an agent by its name, its file or its class:
 

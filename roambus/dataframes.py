@@ -1,4 +1,4 @@
-"""Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/compare.md).
+"""Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/guide/compare.md).
 
 `results` reads a folder that a sweep wrote and returns `Results`. Each of its tables is a new DataFrame with a row for
 each metric, run, point or difference. What compares agents here is what `roambus compare` draws and tests.

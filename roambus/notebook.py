@@ -1,4 +1,4 @@
-"""Makes runs from Python, in notebooks and scripts (docs/compare.md): `run` makes one, and `sweep` those of a sweep.
+"""Makes runs from Python, in notebooks and scripts (docs/guide/compare.md): `run` makes one, `sweep` those of a sweep.
 
 Both do what the commands of the same names do: what is complete is not made again, runs are made by processes of their
 own, and results lie in a folder, where every command finds them. So a cell that is executed again costs nothing, and
@@ -47,7 +47,7 @@ class FinishedRun:
 
     @property
     def trace(self) -> pd.DataFrame:
-        """Returns the rows of its trace, which roambus docs trace-format explains; raises DamagedTraceError."""
+        """Returns the rows of its trace, which roambus docs trace explains; raises DamagedTraceError."""
         rows: pd.DataFrame = read_trace(self.folder / TRACE_FILE).to_pandas()
         return rows
 

@@ -9,7 +9,6 @@ import pytest
 from roambus.bridge import recordings
 from roambus.bridge.files import MOST_BYTES
 from roambus.bridge.limits import LIMITS, Limit
-from roambus.bridge.movement_files import MAX_BYTES, MAX_LINE_BYTES
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import network, nodes
 from roambus.bridge.scenario.plans import MOST_NAMED
@@ -46,7 +45,6 @@ def bounds() -> str:
     found = {
         "a text that users write: ini, template, sweep, scenario": f"{MOST_BYTES // MIB} MiB",
         "`sweep.json`": f"{layout.MOST_BYTES // MIB} MiB",
-        "a movement file, unpacked; a line of it": f"{MAX_BYTES // MIB} MiB; {MAX_LINE_BYTES // MIB} MiB",
         "a message between host and simulator, and of a record": f"{MAX_FRAME_BYTES // MIB} MiB",
         "the text in the rows of a trace": (
             f"{TEXT_BYTES} bytes a row on average, and {SPARE_TEXT_BYTES} bytes for each row of the limit above"

@@ -1,4 +1,4 @@
-"""The figures of docs/hardware.md: delivery over strength, and gray links over density."""
+"""The figures of docs/results/hardware.md: delivery over strength, and gray links over density."""
 
 from __future__ import annotations
 

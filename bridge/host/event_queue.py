@@ -5,8 +5,7 @@ cancelled timer stays in the heap, marked by its number, because skipping it lat
 
 All commands are planned before the run, so that every protocol gets the same ones; each `Publish` names the nodes that
 want it. A command waits until its node has booted. A crashed node publishes nothing and loses its timers; its other
-commands wait until it recovers. A frozen node handles at its recovery, in order, everything that fell due meanwhile.
-Arrivals at a node that is down are lost.
+commands wait until it recovers.
 """
 
 from __future__ import annotations
@@ -278,6 +277,8 @@ class FaultInjector:
         """The nodes that have crashed or are frozen."""
         self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
         """What fell due at each frozen node, with its number."""
+        self.dead: set[NodeId] = set()
+        """The nodes whose batteries are empty: none recovers."""
         self._to_come = deque(faults)
         self._queue = queue
         self._trace = trace
@@ -292,11 +293,23 @@ class FaultInjector:
         """Does what is planned for this instant."""
         while self._to_come and self._to_come[0].at == self._queue.now:
             fault = self._to_come.popleft()
+            if fault.node in self.dead:
+                continue
             self._trace.add(TraceRow(self._queue.now, fault.node, fault.kind.value))
             if fault.kind is FaultKind.RECOVER:
                 self._recover(fault.node)
             else:
                 self._fail(fault.node, crashed=fault.kind is FaultKind.CRASH)
+
+    def die(self, node: NodeId) -> None:
+        """Stop the agent and the application of a node without energy, as at a crash."""
+        if node in self.dead:
+            return
+        self.dead.add(node)
+        if node not in self.down:
+            self._fail(node, crashed=True)
+        self.waiting.pop(node, None)
+        self._queue.cancel_timers(node)
 
     def report_failed_send(self, node: NodeId, failed: SendFailed) -> None:
         """The node is told, now or when it recovers; one that has crashed never is."""

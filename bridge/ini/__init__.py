@@ -6,6 +6,6 @@ linked to whom.
 """
 
 from roambus.bridge.ini.lookup import Anything
-from roambus.bridge.ini.reader import file_names, parse_scenario, radio_file_name, read_scenario
+from roambus.bridge.ini.reader import check_files, file_names, parse_scenario, radio_file_name, read_scenario
 
-__all__ = ["Anything", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]
+__all__ = ["Anything", "check_files", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]

@@ -4,13 +4,6 @@
 classes that mirror modules of Castalia stand in files of their own and declare the keys that they are read from, so
 that a key left out means the same to Castalia, to the embedded radio, and to whoever makes one of these classes in a
 test.
-
-A scenario is frozen, and holds everything by value, files included: a movement, a recording or a temporal model is read
-once, by the reader of the ini, and can then be sent to another process or compared with another scenario. A back-end
-that cannot do what a scenario asks for refuses it; none of them changes it.
-
-Subscriptions and publications stand apart from single commands, though each is a command, too: they come from the keys
-of nodes, in the order of nodes, and a publisher with an interval would otherwise be as many commands as it publishes.
 """
 
 from __future__ import annotations
@@ -34,7 +27,7 @@ from roambus.bridge.scenario.radio import (
 from roambus.bridge.temporal_model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +123,13 @@ class Scenario:
     """Path losses that are not drawn but given."""
     warm_up: SimTime = 0
     """Metrics leave out what happens before."""
+
+    @property
+    def batteries_last(self) -> bool:
+        """Whether no battery can be empty before the end of the run, whatever its node does."""
+        radio, seconds = self.radio, self.time_limit / SECOND
+        highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
+        return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
 
     @property
     def room_bytes(self) -> float:

@@ -1,6 +1,6 @@
 """Transcripts: a network, commands, and the exact messages that follow, as texts that people read and tests compare.
 
-docs/transcripts.md is the reference of the language.
+docs/guide/transcripts.md is the reference of the language.
 
 - `transcript`: from file to file, the whole way.
 - `document`: the lines of the file, and the names of filters and events.

@@ -1,25 +1,9 @@
-"""Packs results as an RO-Crate, from which a stranger makes the same runs again by one command, and reads such a crate.
+"""Packs results as an RO-Crate, from which others repeat the runs by one command.
 
-Beside the results the zip file holds the code of roambus and of agents that no package brings, the versions of all
-libraries, and a script that installs these and has `roambus verify` make runs again. Results of another version of the
-code are refused, because what is packed would not make them again.
-
-A crate that was unpacked can be a stranger's, so nothing in it is believed: names that lead out of it are refused,
-files are held against their checksums, and its code is run by nobody here.
-
-How a crate is packed, in this order:
-
-1. Each run is asked whether the present code would make it again. One that is older ends the packing before anything is
-   written, with the run's name.
-2. The agents that runs name are looked up. One that a package brings is named with its version; one that is a file is
-   packed. A module of several files that no package brings is refused: nobody could install it.
-3. Files are added one by one, and their checksums are taken of the bytes that are added. The metadata come last,
-   because they have the checksums of all the others.
-4. The zip file has its name when it is complete.
-
-Libraries are named with their versions, and are not packed. The script installs everything into a hidden folder beside
-the results, so that a second time costs nothing and the stranger's own Python is not touched. It begins with ten runs
-and not with all: that is enough to see whether anything differs, and to make all again may take hours.
+The zip file holds the results, the code of roambus and of agents that no package index has (with the modules that they
+import), the versions of all libraries, and a script that installs these and has `roambus verify` make runs again, ten
+at first. Results that the present code would not repeat are refused. Checksums are taken of the bytes that are added;
+the metadata come last, and the file has its name when it is complete.
 """
 
 from __future__ import annotations
@@ -32,7 +16,9 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents import find_code
+from roambus.bridge.agents import find_code, installed_agent
+from roambus.bridge.code import find_source, is_installed, project_files
+from roambus.bridge.entry_points import is_own
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import Anything, read_scenario
@@ -52,6 +38,8 @@ from roambus.experiments.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
+MODULES = PurePosixPath(CODE_FOLDER, "modules")
+"""The folder of the user's own modules, from which the script lets Python import."""
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
 _TEXT = Path(__file__).with_name("crate_readme.md")
@@ -61,33 +49,46 @@ _SCRIPT = """#!/bin/sh
 set -e
 cd "$(dirname "$0")"
 if [ ! -f .reproduce/ready ]; then
+  echo "installing the libraries of environment/requirements.txt; this takes some minutes" >&2
   "${PYTHON:-python3}" -m venv .reproduce
   .reproduce/bin/python -m pip install --quiet --requirement environment/requirements.txt
   .reproduce/bin/python -m zipfile -e code/roambus.zip .reproduce/code
   touch .reproduce/ready
 fi
-PYTHONPATH=.reproduce/code exec .reproduce/bin/python -m roambus verify . --trust "$@"
+echo "making runs again" >&2
+PYTHONPATH=.reproduce/code:code/modules exec .reproduce/bin/python -m roambus verify . --trust "$@"
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """What is packed: the results with the folders of their sweeps, and who may be asked whether code has changed."""
+    """The results with the folders of their sweeps, and the agents that may run."""
 
     results: Path
     sweeps: Sequence[Path]
     verifier: Verifier
 
 
-def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
-    """Writes the crate, whole or not at all; returns the number of runs. `advance` follows each run.
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The code of the agents: what metadata name by an agent's reference, and modules by their places in the crate."""
 
-    Raises UserError for results without runs, of another version, or whose agents are not trusted; OSError.
+    named: dict[str, Path | str]
+    modules: dict[PurePosixPath, bytes]
+    packages: dict[str, str]
+    """Installed packages that bring agents, with their versions: pip installs them again."""
+
+
+def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
+    """Write the crate, whole or not at all; return the number of runs. `advance` follows each run.
+
+    Raise UserError for results without runs, of another version, or of agents that are not trusted; OSError.
     """
-    runs, code = _runs(packing, advance)
+    runs, codes = _runs(packing, advance)
+    code = codes.named
     with errors_named(out), UnfinishedFile(out) as unfinished:
         with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
-            files = [_add(archive, path, content) for path, content in _contents(packing, code, len(runs))]
+            files = [_add(archive, path, content) for path, content in _contents(packing, codes, len(runs))]
             packages = {reference: one for reference, one in code.items() if isinstance(one, str)}
             own = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
             about_all = metadata(about, files, runs, PackedCode(own, packages)).encode()
@@ -96,37 +97,67 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
     return len(runs)
 
 
-def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], dict[str, Path | str]]:
-    """The runs, and by the references of their agents a file, or the package that brings one."""
-    runs, code, told = [], dict[str, Path | str](), set[str]()
+def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
+    """Return the runs, and the code of their agents."""
+    runs, codes, told = [], Codes({}, {}, {}), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
             if problem := packing.verifier.other_version(trace, told):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
-            code.setdefault(agent, _code_of(agent))
+            if agent not in codes.named:
+                codes.named[agent] = _code_of(agent)
+                _add_modules(agent, codes)
             runs.append(_packed(packing.results, trace, agent))
             advance()
     if not runs:
         raise UserError(f"{packing.results}: there are no runs in it: give the folder that a sweep wrote (its --out)")
-    return runs, code
+    return runs, codes
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
-    """A run, with the files beside its trace as its sources; its log is none, since it came of making the run."""
+    """Return a run with the files beside its trace as its sources, without its log."""
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
 
 
 def _code_of(reference: str) -> Path | str:
-    """The file of an agent, or the package that brings it; raises UserError for a module that is neither."""
+    """Return the file that an agent is in, or the package that brings it; raises UserError if there is neither."""
     code = find_code(reference)
     if code.package:
         return code.package
-    if len(code.files) == 1:
-        return code.files[0]
-    raise UserError(f"agent {reference!r} is {len(code.files)} files that no package brings: install it as a package")
+    name = reference.partition(":")[0]
+    file = Path(name).resolve() if name.endswith(".py") else find_source(name)
+    if file is None or file not in code.files:
+        raise UserError(f"agent {reference!r}: its code is not there, and no package brings it")
+    return file
+
+
+def _add_modules(reference: str, codes: Codes) -> None:
+    """Add what the agent consists of beside its file: its package, and each module of the user's that it imports."""
+    code, point = find_code(reference), installed_agent(reference)
+    brought = point.dist if point is not None and not is_own(point) else None
+    own = {file for file in project_files(code.files) if not is_installed(file)}
+    if brought is not None and brought.read_text("direct_url.json") is None:
+        codes.packages[brought.name] = brought.version  # it came from an index
+    elif brought is not None:
+        own.update(code.files)
+        information = MODULES / f"{brought.name.replace('-', '_')}-{brought.version}.dist-info"
+        for name in ("METADATA", "entry_points.txt"):
+            codes.modules[information / name] = (brought.read_text(name) or "").encode()
+    elif isinstance(codes.named[reference], Path):
+        own.discard(codes.named[reference])
+    for file in sorted(own):
+        codes.modules[MODULES / _import_path(file)] = file.read_bytes()
+
+
+def _import_path(file: Path) -> PurePosixPath:
+    """The path of a module below the folder from which Python imports it."""
+    folder = file.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return PurePosixPath(file.relative_to(folder))
 
 
 def _place(file: Path) -> PurePosixPath:
@@ -134,21 +165,22 @@ def _place(file: Path) -> PurePosixPath:
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
 
-def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
     """The files of the crate, but for its metadata."""
     yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
     yield SCRIPT, _SCRIPT.encode()
-    yield REQUIREMENTS, requirements_file().encode()
+    yield REQUIREMENTS, requirements_file(codes.packages).encode()
     with TemporaryDirectory() as folder:
         yield ARCHIVE, pack(Path(folder)).read_bytes()
-    for file in dict.fromkeys(one for one in code.values() if isinstance(one, Path)):
+    for file in dict.fromkeys(one for one in codes.named.values() if isinstance(one, Path)):
         yield _place(file), file.read_bytes()
+    yield from codes.modules.items()
     for path in _results(packing.results):
         yield path, (packing.results / path).read_bytes()
 
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
-    """The files of the results; links and hidden files are left out, and what another crate has left."""
+    """Return the files of the results, without links, hidden files and earlier crates."""
     # Results that were unpacked from a crate can be packed again: what that crate added to them is made again.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):

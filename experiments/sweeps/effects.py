@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from roambus.bridge.backend import BackendFactory, unused_keys
 from roambus.bridge.errors import UserError
+from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.sweep import Point, Sweep
@@ -53,14 +55,33 @@ def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
             raise UserError(f"{template}: the parameter {name}={value} does not reach the agents: {PARAMETERS_LINE}")
 
 
-def check_used(sweep: Sweep, points: Sequence[Point], render: Render) -> None:
-    """Raise UserError for a variable that is set for all points and changes the ini of none of them."""
+def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: BackendFactory | None = None) -> None:
+    """Raise UserError for a variable that is set for all points and changes no key that the back-end reads."""
     for name, value in _common(sweep):
-        if all(render(point) == render(_without(point, name)) for point in points):
+        keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
+        if not keys:
             raise UserError(
                 f"{sweep.source}: {name}={value} changes nothing in {sweep.template.name}: the template does not use "
                 f"it with these settings"
             )
+        if backend and all(key.startswith(unused_keys(backend)) for key in keys):
+            raise UserError(
+                f"{sweep.source}: {name}={value} only sets {min(keys)}, which the back-end {backend.name} does not read"
+            )
+
+
+def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
+    """The keys of the ini that change with a variable; all of them if there is no ini without it."""
+    entries = _entries(render(point))
+    try:
+        others = _entries(render(_without(point, name)))
+    except UserError:
+        others = set()
+    return {key for key, _ in entries ^ others}
+
+
+def _entries(ini: str) -> set[tuple[str, str]]:
+    return {(entry.key, entry.value) for entry in parse_ini(ini, Path("run.ini")).entries}
 
 
 def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
@@ -76,9 +97,11 @@ def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
     }
     for name, value in given.items():
         setting = declared.get(name)
-        if setting is None or setting.default is None:
-            continue
-        if setting.read_given(setting.default) != setting.read_given(value):
+        if (
+            setting is None
+            or setting.default is None
+            or setting.read_given(setting.default) != setting.read_given(value)
+        ):
             yield name, value
 
 

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of
+from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
-from roambus.bridge.ini.lookup import Beyond
+from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -90,17 +89,17 @@ def plan_runs(
 
     `watched` may show the progress. Without a `backend`, the embedded radio must be able to make the runs.
     """
-    points, beyond = expand(sweep), beyond_of(backend)
+    points = expand(sweep)
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
     planned = []
     for point in watched(points):
         plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            check_parameters(sweep.template, point, _check(sweep.template, plan, beyond))
+            check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
         planned.append((point, plan))
     check_different(sweep, planned)
-    check_used(sweep, firsts, partial(render_point, sweep.template))
+    check_used(sweep, firsts, partial(render_point, sweep.template), backend)
     return [plan for _, plan in planned]
 
 
@@ -139,9 +138,12 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
         yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
 
 
-def _check(template: Path, plan: RunPlan, beyond: Beyond | None) -> Scenario:
+def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
     """Read a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent."""
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files), beyond)
+    rendered = _rendered(template)
+    scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
+    if backend is not None:
+        check_files(plan.ini, rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: {SEED_LINE}")
     if scenario.agent != plan.agent:

@@ -1,4 +1,4 @@
-// What the simulator's side demands of the host's messages (the table in docs/bridge.md). All throw ProtocolError.
+// What the simulator's side demands of the host's messages (the table in docs/reference/bridge.md). All throw ProtocolError.
 #pragma once
 
 #include "messages.h"

@@ -1,4 +1,4 @@
-// Instants and windows (docs/bridge.md): collects what happens in the simulator into Steps, and keeps the sends of the
+// Instants and windows (docs/reference/bridge.md): collects what happens in the simulator into Steps, and keeps the sends of the
 // replies until they take effect.
 //
 // The simulator's event loop reports what happens, and calls `act` at the moment that `next` names:

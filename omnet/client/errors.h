@@ -15,7 +15,7 @@ class SessionError : public BridgeError {
     using BridgeError::BridgeError;
 };
 
-// The host sent what docs/bridge.md forbids.
+// The host sent what docs/reference/bridge.md forbids.
 class ProtocolError : public BridgeError {
     using BridgeError::BridgeError;
 };

@@ -1,4 +1,4 @@
-// Lookahead, as conservative parallel simulation calls it: what is known of the time after a Step (docs/bridge.md).
+// Lookahead, as conservative parallel simulation calls it: what is known of the time after a Step (docs/reference/bridge.md).
 #pragma once
 
 #include <deque>

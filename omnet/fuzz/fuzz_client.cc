@@ -1,5 +1,5 @@
 // `fuzz-client COUNT [SEED]`: gives the client COUNT damaged answers of a host. Ends with 1 at the first answer that it
-// neither accepts nor rejects as docs/bridge.md has it, or if memory grows.
+// neither accepts nor rejects as docs/reference/bridge.md has it, or if memory grows.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstdint>

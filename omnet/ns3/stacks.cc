@@ -132,13 +132,14 @@ private:
 
     // The noise of ns-3 is that of the temperature, -111 dBm over the 2 MHz of a channel, times a factor.
     void set_levels(LrWpanPhy& phy, double tx_power_dbm) const {
+        // First of all: it computes power and noise anew, for the sensitivity at ns-3's own power.
+        phy.SetRxSensitivity(settings_.sensitivity_dbm);
         LrWpanSpectrumValueHelper helper;
         phy.SetTxPowerSpectralDensity(helper.CreateTxPowerSpectralDensity(tx_power_dbm, kChannel));
         const double thermal_w = LrWpanSpectrumValueHelper::TotalAvgPower(
             helper.CreateNoisePowerSpectralDensity(kChannel), kChannel);
         helper.SetNoiseFactor(std::pow(10, settings_.noise_floor_dbm / 10) / 1000 / thermal_w);
         phy.SetNoisePowerSpectralDensity(helper.CreateNoisePowerSpectralDensity(kChannel));
-        phy.SetRxSensitivity(settings_.sensitivity_dbm);
     }
 
     void receive(NodeId id, const McpsDataIndicationParams& said, const ns3::Ptr<ns3::Packet>& packet) {
@@ -219,6 +220,7 @@ public:
 
 private:
     static constexpr const char* kMode = "DsssRate1Mbps";
+    static constexpr double kThermalDbm = -100.55;         // k * 290 K * 22 MHz, the width of a channel of 802.11b
     static constexpr std::uint32_t kMostBytes = 2200;      // of the 2,304 that 802.11 allows
     static constexpr std::uint16_t kProtocol = 0x88b5;     // IEEE 802 leaves it to experiments
 
@@ -230,6 +232,8 @@ private:
             phy.Set(name, ns3::DoubleValue(settings_.nodes[id].tx_power_dbm));
         for (const char* name : {"RxSensitivity", "CcaSensitivity"})
             phy.Set(name, ns3::DoubleValue(settings_.sensitivity_dbm));
+        // ns-3 adds it to the thermal noise of the channel; its own 7 dB would stand for another floor than the ini's.
+        phy.Set("RxNoiseFigure", ns3::DoubleValue(settings_.noise_floor_dbm - kThermalDbm));
         // By default a preamble below -82 dBm is not looked at.
         phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi",
                                       ns3::DoubleValue(settings_.sensitivity_dbm));

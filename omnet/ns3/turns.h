@@ -1,7 +1,7 @@
 // Turns within one time of ns-3: which event comes first, and which last.
 //
 // ns-3 handles the events of one time in the order in which they were scheduled. The bridge needs to come before
-// everything else of a time, or after everything, also after what is scheduled meanwhile (docs/bridge.md, "Instants and
+// everything else of a time, or after everything, also after what is scheduled meanwhile (docs/reference/bridge.md, "Instants and
 // windows"). So the simulator gets a scheduler that orders by time, turn, and then by age, as ns-3's own do.
 #pragma once
 

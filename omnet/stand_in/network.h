@@ -1,5 +1,5 @@
 // Ideal links: nothing is lost on a link that stands, nothing overtakes, and a packet takes the same time everywhere.
-// The same model as bridge/backends/ideal.py.
+// The same model as bridge/backends/ideal.
 #pragma once
 
 #include <map>

@@ -365,7 +365,7 @@ PORT = click.option(
 
 
 class Simulator(NamedTuple):
-    """How a host and a simulator in another process speak to each other (docs/bridge.md)."""
+    """How a host and a simulator in another process speak to each other (docs/reference/bridge.md)."""
 
     deadline: float | None = None
     """In seconds."""

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import Enum
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -143,13 +144,37 @@ def console() -> Console:
 
 @contextmanager
 def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
-    """Shows on a terminal, during the block, how far the command is: what is yielded says that one more is done."""
+    """Show during the block how far the command is; call the yielded function when one more is done.
+
+    Where there is no terminal, a line says it every few seconds.
+    """
     from rich.progress import Progress as Bar
 
     shown = console()
-    with Bar(console=shown, transient=True, disable=not shown.is_terminal) as found:
+    if not shown.is_terminal:
+        yield _lines(text, total)
+        return
+    with Bar(console=shown, transient=True) as found:
         task = found.add_task(text, total=total)
         yield lambda: found.advance(task)
+
+
+def _lines(text: str, total: int | None) -> Callable[[], None]:
+    """Return a function that counts, and prints a line if the last one is old."""
+    done, printed = count(1), time.monotonic()
+
+    def one_more() -> None:
+        nonlocal printed
+        number = next(done)
+        if time.monotonic() > printed + _LINE_S:
+            printed = time.monotonic()
+            remark(f"{text}: {number}" if total is None else f"{text}: {number} of {total}")
+
+    return one_more
+
+
+_LINE_S = 5.0
+"""Between two lines of progress."""
 
 
 def progress() -> Progress:

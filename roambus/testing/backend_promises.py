@@ -1,7 +1,7 @@
 """The promises of every back-end as tests: call by call, and in complete runs of agents.
 
 A package with a back-end of its own runs them by three lines in a test file, of which the fixture says how the back-end
-of a case is made (docs/backends.md has the whole file):
+of a case is made (docs/guide/backends.md has the whole file):
 
     from roambus.testing.backend_promises import *
 

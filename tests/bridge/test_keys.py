@@ -134,3 +134,12 @@ def test_a_drawn_coordinate_keeps_its_range_at_both_ends() -> None:
     assert declared.read("uniform(0, 5)") == keys.Uniform(0, 5)
     with pytest.raises(ValueError, match="from 0 to 5"):
         declared.read("uniform(3, 6)")
+
+
+@pytest.mark.parametrize("read", [keys.attributes, keys.filters])
+@pytest.mark.parametrize("operand", ["'" + "a" * 256 + "'", "99999999999999999999", "-9223372036854775809"])
+def test_what_no_message_can_carry_is_refused_where_it_is_read(read: Callable[[str], object], operand: str) -> None:
+    """And not in the middle of the run, when the first message has to."""
+    with pytest.raises(ValueError, match="no message can carry it"):
+        read(f'"topic = {operand}"')
+    read('"topic = 9223372036854775807"')

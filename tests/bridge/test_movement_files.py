@@ -6,6 +6,7 @@ import gzip
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge import movement_files
+from roambus.bridge import files
 from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import positions
-from roambus.bridge.movement_files import Ways, read_movement
+from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.scenario.nodes import WayPoint
 from tests.support.movements import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways
 
@@ -33,10 +34,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("movement")
 
 
-def read(folder: Path, content: str | bytes, name: str = FILE) -> Ways:
+LASTING = replace(EXTENT, time_limit=10**15)
+"""Of a run in which whatever a file says happens."""
+
+
+def read(folder: Path, content: str | bytes, name: str = FILE, extent: Extent = EXTENT) -> Ways:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_movement(path, EXTENT)
+    return read_movement(path, extent)
 
 
 def refused(folder: Path, content: str | bytes, message: str) -> None:
@@ -48,15 +53,18 @@ def refused(folder: Path, content: str | bytes, message: str) -> None:
 def test_a_bonnmotion_trace_is_read_to_the_digit(folder: Path, nodes: Sequence[Way]) -> None:
     """Way-points in, the same way-points out; also from the gzipped file that BonnMotion writes."""
     text = as_bonnmotion(nodes)
-    found = read(folder, text)
+    params = (folder / FILE).with_suffix(".params")
+    params.write_text("J=2D\n")  # some lines could be of three coordinates, too
+    found = read(folder, text, extent=LASTING)
     assert [list(found[node]) for node in range(len(nodes))] == [list(way) for way in nodes]
-    assert read(folder, gzip.compress(text.encode(), 1), f"{FILE}.gz") == found
+    assert read(folder, gzip.compress(text.encode(), 1), f"{FILE}.gz", LASTING) == found
+    params.unlink()
 
 
 @given(nodes=st.lists(ways(), min_size=1, max_size=4))
 def test_a_setdest_file_moves_nodes_at_its_speeds(folder: Path, nodes: Sequence[Way]) -> None:
     """Each node is where the written way has it: at its points, and between them."""
-    found = read(folder, as_setdest(nodes))
+    found = read(folder, as_setdest(nodes), extent=LASTING)
     for node, way in enumerate(nodes):
         points = sorted({point.time_s for point in way})
         times = np.array(sorted({*points, *(time * 0.999 for time in points), points[-1] + 5}))
@@ -129,7 +137,7 @@ def test_a_node_is_at_its_first_place_from_the_start(folder: Path) -> None:
         (NS2 + "$node_(1) set Z_ 3", "movements:4: z = 3 is out of the field, 0 to 0 m"),
         (NS2 + '$ns_ at 1 "$node_(1) setdest 1 2 3"', "walk.movements: node 1 has no X_ and Y_ to start at"),
         ("$node_(1) set X_ 3", "walk.movements: node 1 has no X_ and Y_"),
-        (b"0 1 \xff\n", "movements:1: this is not text"),
+        (b"0 1 \xff\n", "movements:1: this is not UTF-8 text"),
         (gzip.compress(b"0 1 2\n", mtime=0)[:-6], "walk.movements: its gzip is damaged"),
         (b"\x1f\x8b\x08" + bytes(20), "its gzip is damaged"),
     ],
@@ -144,10 +152,9 @@ def test_no_more_is_read_than_the_limits_allow(
     folder: Path, monkeypatch: pytest.MonkeyPatch, compress: type[bytes]
 ) -> None:
     """Also of a small file that unpacks to a large one."""
-    monkeypatch.setattr(movement_files, "MAX_BYTES", 2**20)
-    monkeypatch.setattr(movement_files, "MAX_LINE_BYTES", 2**19)
-    refused(folder, compress(b"# a comment\n" * 2**17), "walk.movements:87382: the file is larger than 1 MiB")
-    refused(folder, compress(b"0 1 2\n" + b" " * 2**20), "walk.movements:2: the line is longer than")
+    monkeypatch.setattr(files.read_bytes, "__defaults__", (2**20,))
+    monkeypatch.setattr(files.read_text, "__defaults__", (2**20,))
+    refused(folder, compress(b"# a comment\n" * 2**17), "walk.movements: this is larger than 1 MiB")
 
 
 @settings(max_examples=300)
@@ -191,3 +198,34 @@ def test_what_bonnmotion_says_of_its_trace_is_checked(tmp_path: Path, params: st
     refused(tmp_path, trace, message)
     with pytest.raises(UserError, match=message):
         read(tmp_path, gzip.compress(trace.encode()), f"{FILE}.gz")
+
+
+def test_three_coordinates_are_not_read_as_two(folder: Path) -> None:
+    """A line of t x y z that could be one of t x y is refused, unless the trace's `.params` says what it is."""
+    line = "0 1 2 3 4 5 6 7 8 9 9.5 9.6\n"
+    refused(folder, line, "each line could be t x y z")
+    (folder / FILE).with_suffix(".params").write_text("J=2D\n")
+    assert [point.time_s for point in read(folder, line)[0]] == [0, 3, 6, 9]
+    (folder / FILE).with_suffix(".params").write_text("J=3D\n")
+    refused(folder, line, "J: 3D is not 2D")
+    (folder / FILE).with_suffix(".params").unlink()
+
+
+def test_a_line_that_only_three_coordinates_explain_says_so(folder: Path) -> None:
+    """Eight numbers are no way-points of two coordinates."""
+    refused(folder, "0 1 2 0 9 3 4 0\n", "with three coordinates it could be read")
+
+
+@pytest.mark.parametrize(
+    "text", ["700 1 2 900 3 4\n", '$node_(0) set X_ 1\n$node_(0) set Y_ 1\n$ns_ at 700 "$node_(0) setdest 2 2 1"\n']
+)
+def test_movement_that_begins_after_the_run_is_refused(folder: Path, text: str) -> None:
+    """The file was made for another run."""
+    refused(folder, text, "the first node moves at 700 s, after the run")
+
+
+def test_files_of_other_systems_are_read(folder: Path) -> None:
+    """A byte order mark, line ends of the old Mac, and comments behind Tcl's orders."""
+    order = '$ns_ at 2.0 "$node_(0) setdest 16 28 5" ;# go'
+    text = f"\ufeff$node_(0) set X_ 10 ;# metres\r$node_(0) set Y_ 20;# metres\r{order}\r"
+    assert [tuple(point) for point in read(folder, text)[0]] == [(0, 10, 20), (2, 10, 20), (4, 16, 28)]

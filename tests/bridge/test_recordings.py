@@ -125,7 +125,7 @@ def test_a_file_that_is_too_large_is_refused(file: Path, monkeypatch: pytest.Mon
     """Before it is read as rows."""
     monkeypatch.setattr("roambus.bridge.recordings.MOST_BYTES", 100)
     file.write_text(k7(ROWS))
-    with pytest.raises(UserError, match="is larger than"):
+    with pytest.raises(UserError, match="this is larger than"):
         read_k7(file)
 
 

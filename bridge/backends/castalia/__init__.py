@@ -1,4 +1,4 @@
-"""The `castalia` back-end is real Castalia on OMNeT++, with which the host speaks over a socket (docs/bridge.md).
+"""The `castalia` back-end is real Castalia on OMNeT++, connected by a socket (docs/reference/bridge.md).
 
 - `backend`: the phases of a run, what saves round trips, and the factories.
 - `simulators`: a simulator that we start, or that somebody starts by hand, and what it finds in the run's folder.

@@ -49,7 +49,7 @@ from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
-from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
 
 FRAMES = 256
 """Frames for which there is room at first; the room is doubled when it is used up."""
@@ -94,6 +94,8 @@ class RadioBackend:
         self._now: SimTime = 0
         self._handed_over = 0
         self._readings = Readings.of(scenario)
+        self._is_mortal = not scenario.batteries_last
+        self._dead: set[NodeId] = set()
         if sources:
             senders = setup.start_sources(self._state, scenario, sources, seeds)
             self._state.inbox[: len(senders)] = senders
@@ -131,18 +133,26 @@ class RadioBackend:
             self._take_memory()
             self._now, deliveries, refusals, done, lacking = self._run(self._state, GOING_ON, until)
         self._handed_over = 0
+        deaths = self._new_deaths() if self._is_mortal else ()
         if deliveries or refusals:
             told = self._deliveries(deliveries) if deliveries else []
             if self._readings is not None:
                 told = self._readings.misread(told)
-            step = Step(self._now, told, self._failures(done) if refusals else ())
+            step = Step(self._now, told, self._failures(done) if refusals else (), deaths=deaths)
         elif wake_up is None or wake_up > self._last:
             return None
         else:
-            step = Step(self._now)
+            step = Step(self._now, deaths=deaths)
         if done:
             self._free += self._released[:done].tolist()
         return step
+
+    def _new_deaths(self) -> list[NodeId]:
+        """The nodes whose batteries were found empty since this was last called."""
+        dead = np.flatnonzero(self._state.batteries["died"]).tolist()
+        new = [node for node in dead if node not in self._dead]
+        self._dead.update(new)
+        return new
 
     def fail(self, error: BaseException) -> None:
         """Does nothing, for there is nobody to tell."""

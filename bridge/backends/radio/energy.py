@@ -1,16 +1,11 @@
 """Energy: what each node draws and has used, and batteries that run out.
 
-docs/radio.md, "Energy", has the powers and the model, which is that of Castalia's ResourceManager.
+docs/reference/radio.md, "Energy", has the powers and the model, which is that of Castalia's ResourceManager.
 
 1. A node draws its baseline and what its radio draws in the state that it is in. This is added up whenever the radio is
    about to change its state, and a while after it was last added up (`look`).
 2. A node whose battery is then found empty is dead: its radio hears nothing, its MAC refuses what comes from above and
    forgets what it has. A frame that is on the air leaves whole, where Castalia's never ends.
-3. By default no radio sleeps, and a battery outlasts the run whatever its node does. Then there are no batteries: the
-   energy follows from the time in TX and the number of switches, and the loop has no events for it.
-
-Adding up at each change of state is what Castalia does, too. It costs no event of its own; only a node whose radio
-stays as it is for long has an event for it (`look`), so that it is not found dead too late.
 """
 
 from __future__ import annotations
@@ -69,10 +64,7 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     So it is by default. What nodes use that sleep is counted by their batteries, too.
     """
     radio, nodes = scenario.radio, scenario.nodes
-    highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
-    seconds = scenario.time_limit / SECOND
-    lasting = all(one.initial_energy_j * MJ > (one.baseline_power_mw + highest) * seconds for one in nodes)
-    if lasting and not scenario.mac.may_sleep:
+    if scenario.batteries_last and not scenario.mac.may_sleep:
         return np.zeros(0, BATTERY)
     batteries = np.zeros(len(nodes), BATTERY)
     batteries["left"] = [one.initial_energy_j * MJ for one in nodes]

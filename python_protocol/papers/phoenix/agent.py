@@ -84,7 +84,9 @@ class Sorter:
         """Holds at most `limit` back."""
         self._limit = limit
         self._begun = 0
-        """Earlier stays are void."""
+        """Earlier stays are not waited for."""
+        self._void = 0
+        """Notifications of earlier stays are not wanted."""
         self._current = 0
         self._ticks: Counter[int] = Counter()
         """The last tick delivered in each stay."""
@@ -110,6 +112,14 @@ class Sorter:
 
     def restart(self, stay: int) -> None:
         """Begin afresh with a stay: nothing under way is wanted."""
+        self._skip_to(stay)
+        self._void = stay
+
+    def is_void(self, stamp: Stamp) -> bool:
+        """Whether a notification belongs to a stay before the last fresh start."""
+        return stamp.stay < self._void
+
+    def _skip_to(self, stay: int) -> None:
         self._held.clear()
         self._following.clear()
         self._begun = self._current = stay
@@ -150,7 +160,7 @@ class Sorter:
         """Stop waiting for the missing ones; returns those that have come, in order."""
         held = [self._held[stamp] for stamp in sorted(self._held)]
         last = max(self._held)
-        self.restart(last.stay)
+        self._skip_to(last.stay)
         self._ticks[last.stay] = last.tick
         return [arrived for arrived in held if not isinstance(arrived, Turn)]
 
@@ -175,7 +185,10 @@ class NumberedClient(Client):
     @on(Pub, Rep, Turn)
     def receive(self, message: Pub | Rep | Turn, broker: NodeId, now: SimTime) -> None:
         """Deliver notifications whose turn has come."""
-        self._deliver_all(self._sorter.add(message))
+        if not self._sorter.is_void(message.stamp):
+            self._deliver_all(self._sorter.add(message))
+        elif not isinstance(message, Turn):
+            self.note(DROP, notification_id=str(message.notification.id), detail="of a stay without subscriptions")
 
     def link_broken(self, messages: Iterable[Message]) -> None:
         """Say undelivered messages again; a lost MIG makes no stay."""
@@ -204,7 +217,7 @@ class NumberedClient(Client):
             self._times += about == self._first
         if not self._is_numbered:
             return message
-        self._said = (self._said + 1) % 2**16
+        self._said = (self._said + 1) % 2**32
         return (NumberedSub if is_new else NumberedUns)(self.node, about, self._said)
 
     def _count_first(self, messages: Iterable[Message]) -> int:

@@ -89,8 +89,8 @@ Queued = Rep | Turn
 """(e, ts) as the REP to send; `hops` are those to the broker."""
 
 
-Number = U16
-"""The count of a subscriber's commands, modulo 65,536."""
+Number = U32
+"""The count of a subscriber's commands."""
 
 
 class NumberedSub(Sub, tag=13, name="SUB", notation="{filter} {subscriber} n={number}"):

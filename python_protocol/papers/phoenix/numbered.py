@@ -34,7 +34,7 @@ from roambus.python_protocol.papers.phoenix.broker import (
     Stay,
     Turn,
 )
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class _Migration(NamedTuple):
@@ -149,10 +149,15 @@ class NumberedBroker(Broker):
         self._pass_on(message, message.subscriber if known is None else known.way)
 
     def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
-        """Return the interfaces for those whom the PUB names; a publisher's PUB is for all."""
+        """Return the interfaces for those whom the PUB names; a publisher's PUB is for all.
+
+        A subscriber that this broker has never heard of, because it has lost its tables, gets nothing.
+        """
         matching = super()._matching(pub)
         if not pub.subscribers:
             return matching
+        for unknown in (s for s in pub.subscribers if self._commands.way(s) is None and s not in self._migrations):
+            self.note(DROP, notification_id=str(pub.notification.id), peer=unknown, detail="unknown subscriber")
         named = {y: [s for s in subscribers if s in pub.subscribers] for y, subscribers in matching.items()}
         return {y: subscribers for y, subscribers in named.items() if subscribers}
 
@@ -170,8 +175,8 @@ class NumberedBroker(Broker):
 
 
 def is_older(number: int, than: int) -> bool:
-    """Whether a 16-bit number precedes another, modulo 65,536."""
-    return 0 < (than - number) % 2**16 < 2**15
+    """Whether a 32-bit number precedes another, modulo 2^32."""
+    return 0 < (than - number) % 2**32 < 2**31
 
 
 class Commands:

@@ -32,6 +32,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     TakeOver,
     Uns,
     Update,
+    acceptance,
 )
 from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Patience, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
@@ -150,7 +151,7 @@ class ClientSide(Process):
 
         Every broker replies at once: the message is with all three, and survives any one of them.
         """
-        self.send(client, Accepted(*message.key))
+        self.send(client, acceptance(message))
         self._replica.hear_client(client, message)
 
     @on(Update)
@@ -161,7 +162,7 @@ class ClientSide(Process):
     @on(Accepted)
     def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
         """Stop sending an event that has arrived (section 6.4)."""
-        self._replica.state.outgoing[client].accept(accepted.key)
+        self._replica.state.outgoing[client].accept(accepted)
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
@@ -205,7 +206,7 @@ class NeighbourSide(Process):
         # A neighbour answers all three brokers: the two that do not lead forget what they would otherwise send again.
         peer = self._neighbours.peer_of[sender]
         outgoing, watch = self._replica.state.outgoing[peer], self._neighbours.watch(peer)
-        outgoing.accept(accepted.key)
+        outgoing.accept(accepted)
         watch.satisfied()
         if outgoing.unaccepted:
             watch.expect()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Attach, Publish, Recovered, SendFailed, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.filters import Filter, NotificationId
 from roambus.python_protocol.papers.replicated.messages import (
     NONE,
     Accepted,
@@ -25,6 +25,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Sub,
     Uns,
     Update,
+    acceptance,
 )
 from roambus.python_protocol.papers.replicated.neighbours import Patience, Watch, WatchTimer
 from roambus.python_protocol.papers.replicated.site_state import Incoming, Outgoing
@@ -48,6 +49,7 @@ class Client(Process):
         self.filters: set[Filter] = set()
         self._incoming = Incoming(events_in_order=parameters.order != NONE)
         self._outgoing = {broker: Outgoing() for broker in brokers}
+        self._delivered: set[NotificationId] = set()
         self._subscriptions: dict[Key, Numbered] = {}
         """All SUBs and UNSs ever sent; without them a site that lost its state would stay wrong."""
         self._patience = Patience(parameters)
@@ -89,7 +91,7 @@ class Client(Process):
     def accepted(self, accepted: Accepted, broker: NodeId, now: SimTime) -> None:
         """Stop sending a message to a broker that has it (section 6.4)."""
         self._patience.answered(broker, accepted.key, now)
-        self._outgoing[broker].accept(accepted.key)
+        self._outgoing[broker].accept(accepted)
         self._spare_dead(accepted.key)
         self._heard(broker)
 
@@ -98,11 +100,12 @@ class Client(Process):
         """Deliver in order and once; accept to all three, so that each can take over."""
         self._heard(broker)
         # A copy that has come before delivers nothing, but is replied to: the reply to the first one may be lost.
-        for ready in self._incoming.take(event):
-            if isinstance(ready, Event):
+        for ready in self._ready(event):
+            if isinstance(ready, Event) and ready.notification.id not in self._delivered:
+                self._delivered.add(ready.notification.id)
                 self.deliver(ready.notification, ready.hops)
         for one in self._outgoing:
-            self.send(one, Accepted(*event.key))
+            self.send(one, acceptance(event))
 
     @on(Missing)
     def missing(self, asked: Missing, broker: NodeId, _: SimTime) -> None:
@@ -162,6 +165,15 @@ class Client(Process):
                 self.send(other, AssumedDead(broker))
 
     # Helpers
+
+    def _ready(self, event: Event) -> list[Numbered]:
+        """Return the messages that can be delivered now.
+
+        A site that has lost its state can give a used number to a new event, which does not wait for its turn.
+        """
+        if self._incoming.is_new(event):
+            return self._incoming.take(event)
+        return [] if self._incoming.holds(event) else [event]
 
     def _spare_dead(self, key: Key) -> None:
         """Stop sending a dead broker what both others have accepted, unless all three are out of reach."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, NamedTuple
 
-from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
 from roambus.python_protocol.papers.replicated.sites import EXAMPLE, parse_sites
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, BrokerId, NodeId, SimTime
 
 SUBSCRIPTIONS = 65534
 """The stream of subscriptions, which is not a node."""
@@ -94,12 +94,33 @@ class Update(_OfStream, tag=4):
     """Stands for an event that is lost (the answer to MISSING), or not for the receiver (section 7)."""
 
 
+NOTHING = NotificationId(BROADCAST, 0)
+"""Stands for the notification of a message without one."""
+
+
 class Accepted(_OfStream, tag=5):
-    """The reply to each of the messages above, by its key (section 6.4)."""
+    """The reply to each of the messages above, by its key and notification (section 6.4).
+
+    After brokers have lost their copies, a new leader can give the same key to another notification.
+    """
+
+    notification: NotificationId
 
 
 Numbered = Sub | Uns | Event | Update
 """A message that is sent until it is accepted, and taken once."""
+
+
+def subject(message: Numbered) -> NotificationId:
+    """Return the notification of a message, or `NOTHING`."""
+    return message.notification.id if isinstance(message, Event) else NOTHING
+
+
+def acceptance(message: Numbered) -> Accepted:
+    """Return the reply to a message."""
+    return Accepted(*message.key, subject(message))
+
+
 Term = U32
 """Of a leader; the broker at place t mod 3 leads in term t."""
 

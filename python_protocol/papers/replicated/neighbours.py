@@ -17,13 +17,13 @@ from enum import Enum
 
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.papers.replicated.messages import (
-    Accepted,
     AreYouAlive,
     AssumedDead,
     Event,
     Leader,
     ReplicatedParameters,
     Term,
+    acceptance,
 )
 from roambus.python_protocol.papers.replicated.replica import Released, Replica
 from roambus.python_protocol.papers.replicated.site_state import Output, Peer
@@ -90,7 +90,7 @@ class Outbox(Process):
     def release(self, released: Released, now: SimTime) -> None:
         """Send the reply to a safe step, and its messages."""
         if released.message is not None and released.peer in self._neighbours.brokers:
-            accepted = Accepted(*released.message.key)
+            accepted = acceptance(released.message)
             for broker in self._neighbours.brokers[released.peer]:
                 self.send(broker, accepted)
         for output in released.outputs:

@@ -263,6 +263,9 @@ class Replica(Process):
 
     def lead(self) -> None:
         """Tell the other brokers, even the one assumed dead (section 6.6)."""
+        if self.is_last_copy:
+            for site in self._place.sites:
+                self.state.outgoing[site].skip_used()
         # This broker cannot know what the old leader has sent. So everything that is not accepted is sent again, as if
         # by one first step, once another broker has followed.
         tell = IAmLeader(self.term, self.point)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
-from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.filters import Filter, NotificationId
 from roambus.python_protocol.messages.fields import U16, LongTuple, Names
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
@@ -28,6 +28,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     ORDERED,
     SUBSCRIPTIONS,
     TOTAL,
+    Accepted,
     Event,
     Key,
     Number,
@@ -37,6 +38,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Sub,
     Uns,
     Update,
+    subject,
 )
 from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.vocabulary import NodeId, SimTime
@@ -208,6 +210,12 @@ class Incoming:
         stream = self.streams.get(message.stream)
         return stream is None or stream.is_new(message.number)
 
+    def holds(self, event: Event) -> bool:
+        """Whether this event waits for its turn."""
+        stream = self.streams.get(event.stream)
+        held = None if stream is None else stream.waiting.get(event.number)
+        return held is not None and subject(held) == subject(event)
+
     def missing(self) -> list[Key]:
         """Return the numbers that other messages wait for."""
         return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
@@ -252,8 +260,8 @@ class Outgoing:
         self.last: dict[Stream, Number] = {}
         """The highest number sent in each stream (section 5.1)."""
         self.unaccepted: dict[Key, Numbered] = {}
-        self.early: set[Key] = set()
-        """Accepted before this copy of the state has sent it."""
+        self.early: dict[Key, NotificationId] = {}
+        """Notifications that were accepted before this copy of the state has sent them."""
 
     def number(self, message: Numbered) -> Numbered:
         """Give a message the next number of its stream."""
@@ -262,21 +270,35 @@ class Outgoing:
     def put(self, message: Numbered) -> bool:
         """Keep a message until it is accepted; returns False if it is accepted already."""
         self.last[message.stream] = message.number
-        if message.key in self.early:
-            self.early.remove(message.key)
+        if self.early.pop(message.key, None) == subject(message):
             return False
         self.unaccepted[message.key] = message
         return True
 
-    def accept(self, key: Key) -> bool:
+    def skip_used(self) -> None:
+        """Count numbers as used that the neighbour has accepted from copies that are lost.
+
+        The numbers between these go to UPDATEs, or the neighbour would wait for them.
+        """
+        for key in sorted(self.early):
+            for number in range(self.last.get(key.stream, 0) + 1, key.number):
+                self.put(Update(key.stream, number))
+            self.last[key.stream] = max(key.number, self.last.get(key.stream, 0))
+        self.early.clear()
+
+    def accept(self, accepted: Accepted) -> bool:
         """Take note that the neighbour has it; returns False if that was not expected.
 
         A client's reply can precede the step that sends the event; its key is remembered, or a new leader would send
         the event again.
         """
+        key = accepted.key
         if key.number > self.last.get(key.stream, 0):
-            self.early.add(key)
-        return self.unaccepted.pop(key, None) is not None
+            self.early[key] = accepted.notification
+        if key not in self.unaccepted or subject(self.unaccepted[key]) != accepted.notification:
+            return False
+        del self.unaccepted[key]
+        return True
 
 
 def encode_state(state: SiteState) -> bytes:
@@ -304,7 +326,7 @@ def _record(state: SiteState, peer: Peer) -> _Neighbour:
         wanted=tuple(_Wanted(one, times) for one, times in state.wanted[peer].items()),
         incoming=tuple(_stream(stream, awaited) for stream, awaited in state.incoming[peer].streams.items()),
         last=tuple(Key(stream, number) for stream, number in sorted(outgoing.last.items())),
-        early=tuple(sorted(outgoing.early)),
+        early=tuple(_Accepted(*one) for one in sorted(outgoing.early.items())),
         unaccepted=tuple(outgoing.unaccepted.values()),
     )
 
@@ -321,7 +343,7 @@ def _restore(state: SiteState, peer: Peer, record: _Neighbour) -> None:
         state.incoming[peer].streams[stream] = Awaited(expected, held)
     outgoing = state.outgoing[peer]
     outgoing.last.update(dict(record.last))
-    outgoing.early.update(record.early)
+    outgoing.early.update(dict(record.early))
     outgoing.unaccepted.update({one.key: one for one in record.unaccepted})
 
 
@@ -337,6 +359,13 @@ class _Early(NamedTuple):
 
     number: Number
     messages: LongTuple[Numbered]
+
+
+class _Accepted(NamedTuple):
+    """A key, and the notification that was accepted by it."""
+
+    key: Key
+    notification: NotificationId
 
 
 class _Many:
@@ -381,7 +410,7 @@ class _Neighbour(NamedTuple):
     wanted: LongTuple[_Wanted]
     incoming: LongTuple[_Incoming]
     last: LongTuple[Key]
-    early: Annotated[tuple[Key, ...], _Many(Key)]
+    early: Annotated[tuple[_Accepted, ...], _Many(_Accepted)]
     unaccepted: Annotated[tuple[Numbered, ...], _Many(Numbered)]
 
 

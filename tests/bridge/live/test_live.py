@@ -253,7 +253,7 @@ def test_a_broken_agent_ends_the_run(start: Start, tmp_path: Path) -> None:
 
 
 def test_an_agent_that_needs_a_radio_says_so(start: Start) -> None:
-    """Before anything runs: parents by the quality of their links need RSSI."""
-    code, told = start("thesis", "--agent", "mft", "--param", "parent_by=quality", *SMALL).end()
+    """Before anything runs: mft-lean chooses its parents by RSSI."""
+    code, told = start("thesis", "--agent", "mft-lean", *SMALL).end()
     assert code == 2
     assert "need RSSI, which UDP does not have" in told

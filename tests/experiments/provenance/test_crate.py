@@ -91,6 +91,60 @@ def test_the_code_in_the_crate_runs_by_itself(unpacked: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+HELPED = AGENT.replace("from roambus", "from helper import COUNT\nfrom roambus", 1).replace("Hi(1)", "Hi(COUNT)")
+
+
+def reproduced(crate: Path) -> subprocess.CompletedProcess[str]:
+    """As the script of the crate does it, with this Python's libraries and without the user's folder."""
+    folder = crate.with_name("elsewhere")
+    zipfile.ZipFile(crate).extractall(folder)
+    zipfile.ZipFile(folder / "code" / "roambus.zip").extractall(folder / ".reproduce" / "code")
+    command = [sys.executable, "-m", "roambus", "verify", ".", "--trust"]
+    own = {**environment(), "PYTHONPATH": ".reproduce/code:code/modules"}
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+
+
+def test_a_helper_beside_the_agent_is_in_the_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger has neither; the runs are the same."""
+    monkeypatch.chdir(tmp_path)
+    Path("greeter.py").write_text(HELPED)
+    Path("helper.py").write_text("COUNT = 3\n")
+    run = "roambus run field --agent greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    assert call("roambus crate r --trust", monkeypatch) == 0
+    assert "code/modules/helper.py" in zipfile.ZipFile("r.crate.zip").namelist()
+    Path("greeter.py").unlink()
+    Path("helper.py").unlink()
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    done = reproduced(tmp_path / "r.crate.zip")
+    assert "runs made again 1, the same 1" in done.stdout, done.stderr
+
+
+def test_a_package_that_was_installed_from_a_folder_is_in_the_crate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of `roambus new`: its modules, and the entry point by which runs name the agent."""
+    site = tmp_path / "site"
+    files = {
+        "hello-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: hello\nVersion: 0.1\n",
+        "hello-0.1.dist-info/entry_points.txt": "[roambus.agents]\nhello = hello.agent:Greeter\n",
+        "hello-0.1.dist-info/direct_url.json": '{"url": "file:///hello", "dir_info": {"editable": true}}',
+        "hello/__init__.py": "",
+        "hello/agent.py": HELPED.replace("from helper", "from hello.helper"),
+        "hello/helper.py": "COUNT = 3\n",
+    }
+    for name, content in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(content)
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+    run = "roambus run field --agent hello --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    assert call("roambus crate r", monkeypatch) == 0
+    done = reproduced(tmp_path / "r.crate.zip")
+    assert "runs made again 1, the same 1" in done.stdout, done.stderr
+
+
 def test_what_was_changed_is_named(
     unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,8 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
+from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.identity import RunPlan
 from roambus.experiments.sweeps import processes
@@ -32,6 +34,7 @@ print("tick")
 """
 
 
+FLOODING = AgentChoice("flooding", "flooding")
 KILL = "import ctypes; ctypes.CDLL(None).kill(__import__('os').getpid(), 9)"
 """What the system does to a process for lack of memory."""
 
@@ -225,3 +228,39 @@ def test_a_worker_without_memory_ends_without_a_traceback(monkeypatch: pytest.Mo
     processes._serve(theirs)
     assert ours.recv() == processes._READY
     assert not ours.poll()
+
+
+@pytest.mark.parametrize(
+    ("template", "settings", "problem"),
+    [
+        ("field", {"movements": "absent.movements"}, "movements=absent.movements changes nothing in field.ini.j2"),
+        ("field", {"interference": 0.5}, "interference=0.5 only sets SN.interference.*, which the back-end ideal"),
+        ("field", {"path_losses": "losses.txt"}, "SN.wirelessChannel.pathLoss.* the back-end ideal does not read"),
+    ],
+)
+def test_a_setting_that_no_run_uses_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str, settings: dict[str, float | str], problem: str
+) -> None:
+    """Its user would wait for an effect in vain."""
+    sweep = Sweep("mine", find_template(template), (FLOODING,), fixed={"nodes": 3, **settings})
+    monkeypatch.chdir(tmp_path)
+    Path("losses.txt").write_text("0>1:60\n")
+    with pytest.raises(UserError, match=problem):
+        plan_runs(sweep, tmp_path / "out", backend=IdealFactory())
+
+
+def test_contacts_on_the_radio_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded radio decides itself who hears whom."""
+    monkeypatch.chdir(tmp_path)
+    Path("contacts.txt").write_text("1 CONN 0 1 up\n")
+    fixed: dict[str, float | str] = {"nodes": 3, "contacts": "contacts.txt"}
+    sweep = Sweep("mine", find_template("apart"), (FLOODING,), fixed=fixed)
+    with pytest.raises(UserError, match=r"SN.ideal.contacts: the back-end radio does not read this file"):
+        plan_runs(sweep, tmp_path / "out", backend=RadioFactory())
+
+
+def test_a_setting_that_is_its_default_is_used(tmp_path: Path) -> None:
+    """However it is written."""
+    fixed: dict[str, float | str] = {"nodes": 3, "payload": 20, "speed": 8}
+    sweep = Sweep("mine", find_template("field"), (FLOODING,), fixed=fixed)
+    plan_runs(sweep, tmp_path / "out", backend=IdealFactory())

@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import DEATHS
-from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Publications, Scenario, Workload
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role
 from tests.bridge.backends.radio.runs import at_places, run, send
 
+DONE = ("publish", "send", "deliver")
 IDLE_MW = 68
 """62 mW for the radio in RX and 6 mW besides."""
 
@@ -59,3 +64,24 @@ def test_without_a_battery_that_can_run_out_nothing_is_told() -> None:
     """As by default, so that traces are what they were."""
     _, totals = run(at_places(0, 5), [send(0, "a")])
     assert DEATHS not in totals.counts
+
+
+def test_the_agent_of_a_dead_node_does_nothing_more() -> None:
+    """Neither its agent nor its application: whatever is counted of a node was done while it had energy."""
+    workload = Workload(publications=tuple(Publications(node, 0, 10 * SECOND, SECOND // 4, (), 20) for node in (0, 1)))
+    roles = Role.PUBLISHER | Role.SUBSCRIBER
+    alive = at_places(0, 5)
+    nodes = tuple(replace(node, roles=roles) for node in alive.nodes)
+    scenario = with_batteries(replace(alive, nodes=nodes, workload=workload), 2.5 * IDLE_MW / 1000, 1000)
+    trace = TraceWriter(TraceLevel.FULL)
+    Host(scenario, load_agent("flooding"), RadioBackend(scenario), trace).run()
+    rows = trace.table().to_pylist()
+    (death,) = (row["time_s"] for row in rows if row["event"] == "die")
+    last = {
+        node: max(
+            row["time_s"] for row in rows if row["node"] == node and row["event"] in ("publish", "send", "deliver")
+        )
+        for node in (0, 1)
+    }
+    assert last[0] <= death + 0.25 < 4
+    assert last[1] > 9

@@ -219,6 +219,16 @@ def test_what_comes_for_who_is_elsewhere_goes_after_it(b1: Broker) -> None:
     assert sends(told(b1, 3, response)) == [(2, Response(2, kept=True, hops=1, route=(2, S1), notification=event(1)))]
 
 
+def test_who_is_back_here_is_no_longer_followed(b1: Broker) -> None:
+    """It was elsewhere, came back, and its link breaks: what is lost does not go to where it was."""
+    told(b1, S1, detaching(S1))
+    told(b1, 2, returning(S1, 2))
+    told(b1, S1, Sub(topic(1)))
+    told(b1, S1, Request(3, S1, 2, (topic(1),), (S1,)))
+    actions = asked(b1.link_broken, S1, [Pub(2, event(1, 7))])
+    assert (sends(actions), notes(actions, DROP)) == ([], [(str(event(1, 7).id), S1)])
+
+
 def test_who_is_here_again_has_overtaken_its_request(b1: Broker) -> None:
     """It gets what was kept at once, and its subscription stays when the request comes from where it was meanwhile."""
     told(b1, S1, detaching(S1))

@@ -65,6 +65,13 @@ def test_numbers_tell_the_order_wherever_it_was_said() -> None:
 
 def test_numbers_begin_again() -> None:
     """Behind the greatest comes 0, which is later."""
-    assert is_older(65535, 0)
-    assert not is_older(0, 65535)
+    assert is_older(2**32 - 1, 0)
+    assert not is_older(0, 2**32 - 1)
     assert not is_older(7, 7)
+
+
+def test_a_filter_that_is_not_spoken_of_for_long_can_be_given_up() -> None:
+    """The numbers are those of all commands, and 33,000 of them about other filters make no UNS an old one."""
+    commands = Commands()
+    assert commands.take(NumberedSub(ME, topic(1), 1), HERE)
+    assert commands.take(NumberedUns(ME, topic(1), 33_001), HERE)

@@ -154,6 +154,21 @@ def test_a_sub_behind_its_subscribers_mig_gets_the_migs_way(b1: NumberedBroker) 
     assert [to for to, _ in sends(told(b1, 2, Sub(S1, topic(2))))] == [3, 4]
 
 
+def test_a_subscriber_that_is_here_itself_is_believed_whatever_mig_is_known(b1: NumberedBroker) -> None:
+    """Its own MIG is behind its SUB, or was lost: it is local, and gets no MIG in answer."""
+    told(b1, 2, mig(1))
+    assert sends(told(b1, S1, Sub(S1, topic(1)))) == [(one, Sub(S1, topic(1))) for one in (2, 3, 4)]
+    assert b1.table.interfaces(S1) == [S1]
+    assert list(b1.local) == [S1]
+
+
+def test_a_pub_for_a_subscriber_that_was_never_heard_of_is_dropped(b1: NumberedBroker) -> None:
+    """After a reboot the broker knows nobody; one that has given up its filters is known, and misses nothing."""
+    told(b1, 2, Sub(S2, topic(1)))
+    told(b1, 2, Uns(S2, topic(1)))
+    assert notes(told(b1, 3, pub(7, S1, S2)), DROP) == [(str(event(1, 7).id), S1)]
+
+
 def test_an_uns_that_is_older_than_the_mig_does_not_end_what_was_subscribed_to_after_it(b1: NumberedBroker) -> None:
     """It is told to nobody; one of another filter is."""
     told(b1, 2, Sub(S1, topic(1)))

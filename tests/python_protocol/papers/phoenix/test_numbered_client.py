@@ -42,6 +42,20 @@ def delivered(actions: list[Action]) -> list[int]:
     return [action.notification.id.sequence for action in actions if isinstance(action, Deliver)]
 
 
+def test_what_comes_of_stays_before_one_that_began_without_a_filter_is_void() -> None:
+    """It was published for a subscription that had ended, and would come behind what is newer; the trace says so."""
+    client = subscribed()
+    asked(client.detach)
+    asked(client.unsubscribe, topic(1))
+    asked(client.attach, THERE)
+    asked(client.subscribe, topic(1))
+    assert delivered(told(client, THERE, pub(2, 1, 1))) == [2]
+    late = told(client, THERE, pub(1, 0, 1))
+    assert delivered(late) == []
+    assert [one.name for one in late if isinstance(one, Note)] == [DROP]
+    assert told(client, THERE, Turn(ME, Stamp(0, 2), 1, over=True)) == []
+
+
 def test_migrations_are_numbered_and_say_what_was_received() -> None:
     """ts_last outlives a broker from which nothing came."""
     made = subscribed()

@@ -85,7 +85,7 @@ def test_a_thawed_node_looks_at_new_leaders_first_then_control_then_events() -> 
         Send(1, Informed(Point(1, 0))),
         Send(1, Informed(Point(1, 1))),
         Send(3, IAmAlive(1)),
-        Send(3, m.Accepted(3, 1)),
+        Send(3, m.acceptance(EVENT)),
     ]
 
 
@@ -104,7 +104,7 @@ def test_a_copy_of_an_earlier_term_is_no_copy() -> None:
     tell(new, received(3, AssumedDead(0)), received(0, Yield(1, Point(0, 0), b"")))
     assert tell(broker, received(1, IAmLeader(1, Point(0, 0)))) == [Send(1, CatchUp())]
     assert tell(broker, received(0, copy_of(old))) == []
-    assert tell(broker, received(1, copy_of(new)))[-1] == Send(3, m.Accepted(3, 1))
+    assert tell(broker, received(1, copy_of(new)))[-1] == Send(3, m.acceptance(EVENT))
 
 
 def test_a_freeze_at_the_instant_of_a_thaw_loses_nothing() -> None:
@@ -119,7 +119,7 @@ def test_a_thawed_node_suspects_nobody_whose_answer_has_waited() -> None:
     client = agent(3)
     tell(client, Publish(EVENT.notification))
     assert tell(client, TimerFired(WatchTimer(2, 1))) == [Send(2, AreYouAlive())]
-    tell(client, Stopped(), Recovered(), TimerFired(WatchTimer(2, 2)), received(2, m.Accepted(3, 1)))
+    tell(client, Stopped(), Recovered(), TimerFired(WatchTimer(2, 2)), received(2, m.acceptance(EVENT)))
     assert tell(client, TimerFired("wake")) == []
 
 
@@ -128,7 +128,29 @@ def test_a_subscriber_gets_an_event_once_and_replies_to_each_copy() -> None:
     subscriber = agent(4)
     copies = [action for _ in range(2) for action in subscriber.handle(received(1, EVENT), 0)]
     assert [action for action in copies if isinstance(action, Deliver)] == [Deliver(EVENT.notification, 1)]
-    assert copies.count(Send(0, m.Accepted(3, 1))) == 2
+    assert copies.count(Send(0, m.acceptance(EVENT))) == 2
+
+
+def delivered(subscriber: Replicated, *events: m.Event) -> list[str]:
+    """The notifications that are delivered, in order."""
+    actions = [action for one in events for action in subscriber.handle(received(0, one), 0)]
+    return [str(action.notification.id) for action in actions if isinstance(action, Deliver)]
+
+
+def numbered(number: int, sequence: int) -> m.Event:
+    """A notification of node 3 under a number of its stream."""
+    return replace(EVENT, number=number, notification=Notification(NotificationId(3, sequence), ()))
+
+
+def test_an_event_that_comes_again_under_another_number_is_delivered_once() -> None:
+    """A leader that has lost its copy numbers anew; the number counts, and the next event is not waited for."""
+    assert delivered(agent(4), numbered(1, 0), numbered(2, 0), numbered(3, 1)) == ["3.0", "3.1"]
+
+
+def test_another_event_under_a_used_number_is_delivered() -> None:
+    """The leader did not know that the number was used; what waits for its turn waits on, and comes once."""
+    assert delivered(agent(4), numbered(1, 0), numbered(1, 1), numbered(2, 2)) == ["3.0", "3.1", "3.2"]
+    assert delivered(agent(4), numbered(2, 1), numbered(2, 1), numbered(1, 0)) == ["3.0", "3.1"]
 
 
 def test_what_is_subscribed_to_is_subscribed_to_once() -> None:

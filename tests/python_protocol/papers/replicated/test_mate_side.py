@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.events import Event, SendFailed, TimerFired
+from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated import messages as m
 from roambus.python_protocol.papers.replicated.messages import (
@@ -18,6 +19,8 @@ from roambus.python_protocol.papers.replicated.messages import (
     TakeOver,
 )
 from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
+from roambus.python_protocol.papers.replicated.replica import Released, Releases
+from roambus.python_protocol.papers.replicated.site_state import Output
 from tests.python_protocol.papers.replicated.test_agent import EVENT, agent, received, tell
 
 TAKE_OVER = TakeOver(1, Point(0, 0))
@@ -47,6 +50,51 @@ def test_a_leader_takes_in_what_another_broker_has_kept() -> None:
     assert tell(agent(0), received(1, HandOver(3, EVENT))) == informs
 
 
+def test_what_the_leader_has_processed_is_not_handed_over_any_more() -> None:
+    """Broker 2 has kept an event and is informed of its step, so it does not hand the event over."""
+    broker = agent(2)
+    tell(broker, received(3, EVENT))
+    assert Send(1, HandOver(3, EVENT)) in tell(broker, received(1, m.CatchUp()))
+    tell(broker, received(0, Inform(Point(0, 1), 3, EVENT)))
+    assert tell(broker, received(1, m.CatchUp())) == []
+
+
+def test_a_leader_processes_once_what_it_has_kept_as_a_replica() -> None:
+    """It takes what it has kept when it begins to lead, and has nothing left to hand over then."""
+    broker = agent(1)
+    tell(broker, received(3, EVENT), received(2, AssumedDead(0)))
+    sent = tell(broker, received(2, m.Yield(1, Point(0, 0), b"")))
+    assert sent.count(Send(2, Inform(Point(1, 1), 3, EVENT))) == 1
+    assert [one for one in tell(broker, received(2, m.CatchUp())) if isinstance(one.message, HandOver)] == []
+
+
+def test_a_step_that_was_taken_is_not_confirmed_again() -> None:
+    """A copy has brought it; a step that follows is taken."""
+    broker = agent(2)
+    inform = Inform(Point(0, 1), 3, EVENT)
+    assert tell(broker, received(0, inform)) == [Send(0, Informed(Point(0, 1)))]
+    assert tell(broker, received(0, inform)) == []
+
+
+def test_who_yields_sends_a_copy_only_if_it_is_newer() -> None:
+    """Two copies of one point are the same."""
+    broker = agent(2)
+    tell(broker, received(0, Inform(Point(0, 1), 3, EVENT)))
+    for step, is_sent in ((0, True), (1, False), (2, False)):
+        asked = agent(2) if step == 2 else broker
+        (answer,) = tell(asked, received(1, TakeOver(1 + 3 * step, Point(0, step))))
+        assert isinstance(answer.message, m.Yield)
+        assert bool(answer.message.snapshot) == is_sent
+
+
+def test_what_another_broker_is_informed_of_is_released() -> None:
+    """The step itself, and not only those before it."""
+    leader = agent(0)
+    tell(leader, received(4, m.Sub(1, parse_filter("topic = 1"))), received(1, Informed(Point(0, 1))))
+    tell(leader, received(3, EVENT))
+    assert any(isinstance(one.message, m.Event) for one in tell(leader, received(1, Informed(Point(0, 2)))))
+
+
 def test_the_next_in_order_takes_over_when_another_broker_assumes_the_leader_dead() -> None:
     """Section 6.5: a report of the site's own broker is enough, and one about who does not lead says nothing."""
     assert tell(agent(1), received(2, AssumedDead(0))) == [Send(0, TAKE_OVER), Send(2, TAKE_OVER)]
@@ -74,7 +122,7 @@ def test_a_leader_that_hears_of_a_later_one_leads_no_longer() -> None:
     """Section 6.9: what a client says then waits for the other, and nobody is informed of it."""
     old_leader = agent(0)
     assert tell(old_leader, received(2, Leader(1, 1))) == []
-    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.Accepted(3, 1))]
+    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.acceptance(EVENT))]
 
 
 def test_a_leader_measures_how_soon_others_take_the_first_of_several_steps() -> None:
@@ -88,3 +136,14 @@ def test_a_leader_measures_how_soon_others_take_the_first_of_several_steps() -> 
     (timer,) = (action for action in handled(broker, received(3, LATER)) if isinstance(action, SetTimer))
     assert timer.key == WatchTimer(1, 1)
     assert timer.after > TIMES * wait
+
+
+def test_a_step_is_held_until_another_broker_is_informed_of_it() -> None:
+    """And not longer, even before it is sent."""
+    released = Released(2, 3, EVENT, (Output(4, LATER),))
+    releases = Releases()
+    releases.hold(released)
+    releases.informed(1)
+    assert (releases.held(), releases.take_ready()) == ({Output(4, LATER)}, [])
+    releases.informed(2)
+    assert (releases.held(), releases.take_ready()) == (set(), [released])

@@ -54,7 +54,7 @@ GOLDEN = [
     ),
     (Update(7, 1), "04000700000001", "UPDATE n7#1"),
     (Update(SUBSCRIPTIONS, 2), "04fffe00000002", "UPDATE #2"),
-    (Accepted(ORDERED, 5), "05ffff00000005", "ACCEPTED order#5"),
+    (Accepted(ORDERED, 5, NotificationId(9, 2)), "05ffff00000005000900000002", "ACCEPTED order#5"),
     (AreYouAlive(), "06", "ARE_YOU_ALIVE"),
     (IAmAlive(6), "0700000006", "I_AM_ALIVE term=6"),
     (AssumedDead(258), "080102", "ASSUMED_DEAD n258"),
@@ -103,7 +103,7 @@ events = st.builds(Event, nodes, numbers, st.integers(0, 255), st.just(NOTIFICAT
 numbered = subscriptions | events | st.builds(Update, nodes, numbers)
 messages = st.one_of(
     numbered,
-    st.builds(Accepted, nodes, numbers),
+    st.builds(Accepted, nodes, numbers, st.builds(NotificationId, nodes, numbers)),
     st.just(AreYouAlive()),
     st.builds(IAmAlive, numbers),
     st.builds(AssumedDead, nodes),
@@ -138,7 +138,7 @@ def test_no_bytes_do_worse_than_a_decode_error(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("carrier", ["0b00000001000000020009", "0d0009"], ids=["INFORM", "HAND_OVER"])
-@pytest.mark.parametrize("carried", ["05ffff00000005", "10"], ids=["ACCEPTED", "CATCH_UP"])
+@pytest.mark.parametrize("carried", ["05ffff00000005000900000002", "10"], ids=["ACCEPTED", "CATCH_UP"])
 def test_only_numbered_messages_are_informed_of_and_handed_over(carrier: str, carried: str) -> None:
     """A broker that sends another one misbehaves, which is found before the state is changed."""
     with pytest.raises(DecodeError, match="is not allowed here"):

@@ -59,7 +59,7 @@ def test_a_neighbour_that_is_alive_gets_again_what_it_has_not_accepted() -> None
     tell(one, received(3, EVENT))
     assert Send(5, SENT_ON) in tell(one, received(1, informed_of(2)))
     assert tell(one, received(5, IAmAlive(0))) == [Send(5, SENT_ON)]
-    tell(one, received(5, m.Accepted(3, 1)))
+    tell(one, received(5, m.acceptance(EVENT)))
     assert tell(one, received(5, IAmAlive(0))) == []
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.papers.replicated.messages import SUBSCRIPTIONS, Key, Update
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.papers.replicated.messages import SUBSCRIPTIONS, Event, Update, acceptance
 from roambus.python_protocol.papers.replicated.site_state import Incoming, Outgoing
 
 PUBLISHER = 7
+EVENT = Event(PUBLISHER, 1, 1, Notification(NotificationId(PUBLISHER, 0), ()))
 
 
 @given(st.permutations(list(range(1, 9))), st.lists(st.integers(1, 8)))
@@ -56,13 +59,13 @@ def test_streams_are_numbered_apart() -> None:
 def test_what_is_accepted_is_not_sent_again(is_early: bool) -> None:
     """The reply counts even if it comes before a replica has learnt that there is something to be replied to."""
     outgoing = Outgoing()
-    message, key = Update(PUBLISHER, 1), Key(PUBLISHER, 1)
+    message, accepted = EVENT, acceptance(EVENT)
     if is_early:
-        assert not outgoing.accept(key)
+        assert not outgoing.accept(accepted)
         assert not outgoing.put(message)
     else:
         assert outgoing.put(message)
-        assert outgoing.accept(key)
+        assert outgoing.accept(accepted)
     assert not outgoing.unaccepted
     assert not outgoing.early
 
@@ -70,7 +73,29 @@ def test_what_is_accepted_is_not_sent_again(is_early: bool) -> None:
 def test_a_second_reply_is_not_taken_for_an_early_one() -> None:
     """It would be remembered for ever otherwise."""
     outgoing = Outgoing()
-    outgoing.put(Update(PUBLISHER, 1))
-    outgoing.accept(Key(PUBLISHER, 1))
-    assert not outgoing.accept(Key(PUBLISHER, 1))
+    outgoing.put(EVENT)
+    outgoing.accept(acceptance(EVENT))
+    assert not outgoing.accept(acceptance(EVENT))
+    assert not outgoing.early
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_reply_to_another_notification_under_the_same_number_accepts_nothing(is_early: bool) -> None:
+    """A leader that has lost its copy gave the number to the other one."""
+    outgoing, late = Outgoing(), acceptance(replace(EVENT, notification=Notification(NotificationId(PUBLISHER, 9), ())))
+    if is_early:
+        assert not outgoing.accept(late)
+    assert outgoing.put(EVENT)
+    assert not outgoing.accept(late)
+    assert list(outgoing.unaccepted.values()) == [EVENT]
+    assert not outgoing.early
+
+
+def test_numbers_that_were_accepted_from_a_lost_copy_are_used() -> None:
+    """Of 1 to 3, the neighbour has 2: 1 goes to an UPDATE, for which it waits, and the next message has 3."""
+    outgoing = Outgoing()
+    outgoing.accept(acceptance(replace(EVENT, number=2)))
+    outgoing.skip_used()
+    assert list(outgoing.unaccepted.values()) == [Update(PUBLISHER, 1)]
+    assert outgoing.number(EVENT).number == 3
     assert not outgoing.early
