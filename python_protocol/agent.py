@@ -53,9 +53,8 @@ _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "ta
 def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
     """Make a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
 
-    The handler of `Received`, if there is one, gets the messages that no other handler takes. Events and messages
-    without a handler are ignored. A method that overrides a handler in a subclass is the handler there, with or without
-    `on`.
+    The handler of `Received` gets the messages that no other handler takes; others without one are ignored. A method
+    that overrides a handler in a subclass is the handler there, with or without `on`.
     """
     return _marked(_HANDLES, kinds)
 
@@ -63,7 +62,7 @@ def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
 def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
     """Make a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
 
-    The handler of `TimerFired`, if there is one, gets the timers that no other handler takes.
+    The handler of `TimerFired` gets the timers that no other handler takes.
     """
     return _marked(_TIMES, keys)
 
@@ -123,7 +122,7 @@ class Process:
         self._actions.append(CancelTimer(key))
 
     def deliver(self, notification: Notification, hops: int = 0) -> None:
-        """Give a notification to the application; `hops` is the number of radio hops that it has come."""
+        """Give a notification to the application after this number of radio hops."""
         self._actions.append(Deliver(notification, hops))
 
     def note(  # noqa: PLR0913  # a column of the trace each
@@ -246,7 +245,7 @@ class Agent(Process):
             cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """`random` is seeded from the run's seed and the node; there must be no other source of randomness."""
+        """`random` is seeded from the run's seed and the node: the only source of randomness."""
         super().__init__()
         self.node = node
         self.roles = roles
@@ -254,7 +253,7 @@ class Agent(Process):
         self.random = random
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """React to an event at simulator time `now`; the actions take effect in their order."""
+        """React to an event at simulator time `now`; actions take effect in order."""
         if type(event) is Received:  # nearly all events: the same as `dispatch`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
@@ -286,7 +285,7 @@ class Jitter:
         self._random = random
 
     def delay(self) -> SimTime:
-        """The time in ns for which the next send is to wait."""
+        """The delay of the next send, in ns."""
         return self._random.randrange(self._choices)
 
 

@@ -41,11 +41,11 @@ class TimerFired:
 
 
 NO_LINK = "no link"
-"""Why a frame over ideal links failed: there is no link to its destination, or it broke with the frame under way."""
+"""The reason for a frame over ideal links: there is no link to its destination, or it broke."""
 NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE = "no acknowledgement", "channel access failure"
 """Why a MAC that acknowledges gave a unicast up."""
 LINK_BREAKS = frozenset((NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE))
-"""The reasons by which a protocol without a link layer of its own learns that a link is broken."""
+"""The reasons that mean a broken link to a protocol without a link layer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,9 @@ class Notification:
         id=NotificationId.shape, attribute=Repeated(fields(name=Text(), value=VALUE)), payload=Padding()
     )
 
+    def __reduce__(self) -> tuple[type[Notification], tuple[object, ...]]:
+        return type(self), (self.id, self.attributes, self.payload)  # the cache is no part of its state
+
     def write(self, writer: Writer) -> None:
         """Write identifier, attributes and payload."""
         if self._bytes is None:

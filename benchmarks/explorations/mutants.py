@@ -41,10 +41,10 @@ from benchmarks.mutations.targets import Mutant, mutants
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
-from roambus.experiments.exploring.exploration import explore
+from roambus.experiments.exploring.checker import Bounds
+from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.hunt import Judge
 from roambus.experiments.exploring.scenario_file import read_question, variants
-from roambus.experiments.exploring.search import Bounds
 
 PROTOCOLS = ("mft", "first-approach", "phoenix", "simple", "aodv", "caching")
 QUESTIONS = Path(__file__).parent
@@ -146,12 +146,12 @@ def _hunted(some: Sequence[Hunt], effort: int) -> tuple[bool, str | None]:
 def _explored(path: Path, effort: int) -> str | None:
     for _, question in variants(read_question(path)):
         try:
-            exploration = explore(question)
-            exploration.search.run(Bounds(states=effort * STATES))
+            exploration = Exploration(question, Overrides())
+            exploration.checker.run(Bounds(states=effort * STATES))
         except RoambusError as error:
             return f"{path.stem}: {str(error).splitlines()[0]}"
-        if exploration.found.violations:
-            return f"{path.stem}: {exploration.found.violations[0].name}"
+        if exploration.checker.violations:
+            return f"{path.stem}: {exploration.checker.violations[0].name}"
     return None
 
 

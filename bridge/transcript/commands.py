@@ -6,17 +6,6 @@ before, such as whether a client is away, is for the timeline to refuse.
 
 Commands are values. The timeline makes events of a scenario of them, the explorer moves of its own, and a
 counterexample sentences again.
-
-A command says who does it: "s1 detaches" and "b1 crashes" are about the client and about the node, also where the two
-are on one node (b1/s1). So commands about clients refuse the name of a broker and say which name is meant, for the
-other one would mean something else.
-
-How a command becomes an event: `CommandReader.read` makes values of a line here, `timeline.Timeline.add` gives them
-times and makes commands of the scenario of them, and `roambus.bridge.host.event_queue` queues these for the run,
-from where the agent is told.
-
-One pattern for each sentence, tried in their order, and no grammar: a line is one sentence, which says who does what.
-The examples in `SYNTAX` are the documentation of the patterns; a test reads each of them.
 """
 
 from __future__ import annotations
@@ -59,6 +48,7 @@ show stored
 s1 -> b2 arrives
 s1 -> b2 is lost
 b2's timer runs out
+timer 2 of b2 runs out
 b2 draws 1 0"""
 """An example of each command."""
 
@@ -166,9 +156,10 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class RunOut:
-    """Worked by hand: the timer of a node that is due next runs out."""
+    """Worked by hand: the timer of a node that is due next, or a later one by its number, runs out."""
 
     node: NodeId
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +269,10 @@ class CommandReader:
                     lambda match: Fail(self._network.node(match[1]), _FAULTS[match[2]]),
                 ),
                 (r"(?:message\s+(\d{1,4})\s+of\s+)?(\S+)\s+->\s+(\S+)\s+(arrives|is\s+lost)", self._arrive),
-                (r"(\S+)'s\s+timer\s+runs\s+out", lambda match: RunOut(self._network.node(match[1]))),
+                (
+                    r"(?:timer\s+([1-9]\d{0,3})\s+of\s+(\S+)|(\S+)'s\s+timer)\s+runs\s+out",
+                    lambda match: RunOut(self._network.node(match[2] or match[3]), int(match[1] or 1)),
+                ),
                 (
                     r"(\S+)\s+draws((?:\s+\d{1,4})+)",
                     lambda match: Draw(self._network.node(match[1]), tuple(map(int, match[2].split()))),

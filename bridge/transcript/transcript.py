@@ -3,17 +3,11 @@
 The head and the commands are read, and become one scenario. That is run once over ideal links, by the host and the
 agents of any other run, while a journal is kept; then what the journal has stands below the commands. Nothing here
 simulates anything: a transcript shows what an agent does and not what somebody believes that it does.
-
-The same file can be run with another agent. Then the parameters and the `hide` lines of the file are left out, which
-name what only its own agent has; and a listing that the other agent does not have is no mistake, but empty.
-
-The order in `follow` is that of what can be refused: head and commands before the agent is loaded, names that hide
-nothing before the run, and listings after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -72,10 +66,15 @@ class Plan:
         begin, arrivals = self.timeline.hands_on, self.timeline.arrivals
         return make_ideal(self.scenario) if begin is None else make_hand_worked(self.scenario, begin, arrivals)
 
-    def run(self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper) -> list[Hands]:
-        """Run the agents inside wrappers, the first innermost; return what drives each by hand, nothing if none is."""
+    def run(
+        self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper, inner: Sequence[Wrapper] = ()
+    ) -> list[Hands]:
+        """Run the agents inside wrappers, the first innermost; return what drives each by hand, nothing if none is.
+
+        `inner` are those inside of what drives agents by hand.
+        """
         work = HandWork(self.timeline) if self.head.by_hand else None
-        around = wrappers if work is None else (work.wrap, *wrappers)
+        around = (*inner, *wrappers) if work is None else (*inner, work.wrap, *wrappers)
         chance = None if work is None else work.chance
         Host(self.scenario, self.agent_class, carrier, trace, wrappers=around, chance=chance).run()
         return [] if work is None else work.hands

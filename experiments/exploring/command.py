@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,12 @@ from roambus.commands.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pai
 from roambus.commands.output import EXIT_PROBLEMS, answer, console, remark
 
 if TYPE_CHECKING:
-    from roambus.experiments.exploring.exploration import Report
+    from roambus.experiments.exploring.checker import Visitor
     from roambus.experiments.exploring.hunt import Hunted
+    from roambus.experiments.exploring.verdicts import Report
 
 EXIT_UNDECIDED = 5
+EXIT_BOUNDED = 6
 
 EXPLORATION = """\
 SCENARIO is the head of a transcript (roambus docs transcripts), which draws a tree or links, with these lines:
@@ -38,15 +40,19 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
                                 eventually quiet
   must mine.py:nobody_waits     a property of one's own
   order any                     messages on a link overtake each other
-  messages slow                 timers run out while messages are under way
+  messages fast                 messages are faster than timers
+  relative time                 agents go by differences of times only
+  drift 1ms                     timers run out that much early
+  horizon 60s                   older times are alike (with relative time)
   chance ends                   draws take the least and the greatest of a range,
                                 not the least only (chance 5: five values);
                                 of a choice they take each
   for 10s                       no longer than this after the beginning
   calm 5s                       quiet is when nothing was done for 5 s
-  graphs 4                      all connected graphs of 4 nodes n1..n4
-  trees 4                       all trees of 4 brokers b1/p1/s1..b4/p4/s4
-  nodes alike                   names of nodes do not matter to the agents
+  graphs 4                      all connected graphs of nodes n1..n4
+  trees 4                       all trees of brokers b1/p1/s1..b4/p4/s4
+  nodes alike                   names of nodes do not matter to the agents, so
+                                one numbering of each shape is enough
 """
 """What a scenario of `explore` says beside its network. Paragraphs that begin with \\b are shown as they stand."""
 
@@ -56,11 +62,11 @@ _LOCAL = click.Path(file_okay=False, path_type=Path)
 @click.command(
     help=f"""Explores every order of events on the network of SCENARIO.
 
-{EXPLORATION} The command prints a violation as a transcript, the shortest one: roambus trace repeats it, and roambus
-play opens it. The exit code is 0 if everything was explored and all properties hold, 1 if one does not hold, and 5 if
-this is not decided: the search was cut, or reached no state in which a property is checked. Ctrl-C ends a search and
-prints its result so far. With --hunt the command runs random histories instead (roambus docs explore, Hunting): 1 means
-that it found a violation, which it makes small, and 5 that it found none.
+{EXPLORATION} The plain search tries all orders of messages, timers and commands. A counterexample is a transcript, the
+shortest one: roambus trace repeats it, and roambus play opens it. The exit code is 0 if each property holds in all
+states; 6 if properties hold within bounds, which are named; 1 if one does not hold; and 5 if one is not decided, with
+the line to add. Ctrl-C ends a search and prints its result so far. With --hunt the command runs random histories
+instead (roambus docs explore, Hunting): 1 means that it found a violation, and 5 that it found none.
 
 Example: roambus explore scenario.txt --seconds 60
 """
@@ -71,10 +77,15 @@ Example: roambus explore scenario.txt --seconds 60
 @click.option("--depth", type=click.IntRange(1), help="The most steps in a row.")
 @click.option("--states", type=click.IntRange(1), help="Ends at this number of states.")
 @click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after this number of seconds, for each network.")
-@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has this much memory.")
+@click.option(
+    "--memory",
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="The most memory; a hunt has 500.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes of a hunt.")
 @click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
-@click.option("--no-reduction", is_flag=True, help="Also tries orders of arrivals that have the same result.")
+@click.option("--reduce", is_flag=True, help="Tries one of the orders of arrivals that have the same result.")
 @click.option(
     "--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts in random histories for this number of seconds."
 )
@@ -92,51 +103,61 @@ def explore(
     memory: int | None,
     jobs: int,
     keep_on: bool,
-    no_reduction: bool,
+    reduce: bool,
     hunted: float | None,
     seed: int,
     out: Path | None,
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
-        if depth or states or seconds or memory or no_reduction:
-            raise click.UsageError("a hunt only has the options --agent, --param, --seed, --jobs, --keep-on and --out")
-        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on), jobs, out)
+        if depth or states or seconds or reduce:
+            raise click.UsageError("a hunt has no --depth, --states, --seconds and --reduce")
+        bound = (memory or 500) * 2**20
+        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, bound), jobs, out)
         return
+    from roambus.experiments.exploring.checker import Bounds
     from roambus.experiments.exploring.exploration import Request, explore_all
-    from roambus.experiments.exploring.search import INTERRUPTED, Bounds
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
-    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on)
+    request = Request(scenario, agent, pairs("--param", parameters), bounds, reduce, keep_on)
     reports = []
-    with console().status(f"exploring {scenario}") as status:
-        for one in explore_all(request, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
-            reports.append(one)
-            _print(one, out)
-    if any(one.ended_by == INTERRUPTED for one in reports):
-        sys.exit(InterruptionError.exit_code)
-    if any(one.wrong for one in reports):
-        sys.exit(EXIT_PROBLEMS)
-    if not all(one.is_complete for one in reports):
-        sys.exit(EXIT_UNDECIDED)
+
+    def watched(explore_one: Callable[[Visitor], Report]) -> Report:
+        with console().status(f"exploring {scenario}") as status:
+            return explore_one(lambda figures: status.update(f"exploring {scenario}: {figures}"))
+
+    for one in explore_all(request, watched, remark):
+        reports.append(one)
+        _print(one, out)
+    sys.exit(_exit_code(reports))
+
+
+def _exit_code(reports: Sequence[Report]) -> int:
+    if any(one.is_interrupted for one in reports):
+        return InterruptionError.exit_code
+    if any(one.counterexamples for one in reports):
+        return EXIT_PROBLEMS
+    if not all(one.is_decided for one in reports):
+        return EXIT_UNDECIDED
+    return EXIT_BOUNDED if any(one.is_bounded for one in reports) else 0
 
 
 def _hunt(
-    what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool], jobs: int, out: Path | None
+    what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool, int], jobs: int, out: Path | None
 ) -> None:
     from rich.progress import Progress
 
     from roambus.bridge.files import read_text
     from roambus.bridge.transcript.transcript import Overrides
-    from roambus.experiments.exploring.hunt import Chase, hunt
+    from roambus.experiments.exploring.hunt import HuntRequest, hunt
 
     scenario, agent, parameters = what
-    chase = Chase(scenario, read_text(scenario), Overrides(agent, parameters), *how)
+    request = HuntRequest(scenario, read_text(scenario), Overrides(agent, parameters), *how)
     shown = console()
     with Progress(console=shown, transient=True, disable=not shown.is_terminal) as bar:
-        task = bar.add_task(f"hunting in {scenario}", total=chase.seconds)
+        task = bar.add_task(f"hunting in {scenario}", total=request.seconds)
         found = hunt(
-            chase,
+            request,
             jobs,
             remark,
             lambda histories, seconds: bar.update(
@@ -144,22 +165,22 @@ def _hunt(
             ),
         )
     _print(found, out)
-    if found.is_interrupted and not found.wrong:
+    if found.interrupted_by and not found.counterexamples:
         sys.exit(InterruptionError.exit_code)
-    sys.exit(EXIT_PROBLEMS if found.wrong else EXIT_UNDECIDED)
+    sys.exit(EXIT_PROBLEMS if found.counterexamples else EXIT_UNDECIDED)
 
 
 def _print(report: Report | Hunted, out: Path | None) -> None:
     """Tells what was found; transcripts go to the folder `out`, if there is one."""
-    from roambus.experiments.exploring.exploration import file_name
+    from roambus.experiments.exploring.verdicts import file_name
 
     lines = list(report.lines())
-    for wrong in report.wrong:
+    for one in report.counterexamples:
         if out is None:
-            lines.append(f"\n{wrong.transcript}")
+            lines.append(f"\n{one.transcript}")
         else:
             out.mkdir(parents=True, exist_ok=True)
-            path = out / f"{file_name(f'{report.name} {wrong.name}')}.txt"
-            path.write_text(wrong.transcript, encoding="utf-8")
-            lines.append(f"  {wrong.name}: see {path}")
+            path = out / f"{file_name(f'{report.name} {one.name}')}.txt"
+            path.write_text(one.transcript, encoding="utf-8")
+            lines.append(f"  {one.name}: see {path}")
     answer("\n".join(lines), networks=[report])

@@ -4,7 +4,7 @@ A history is a transcript from the beginning: lines that draw a network, and com
 before it. What a question says may happen is drawn from, so often at most as it says; what must hold decides nothing
 here. The last commands are the probes: when all has had its time, everybody publishes what anybody wants.
 
-Histories that differ in one number only find the same things again and again. So each has a character of its own, which
+Histories that differ in one number only find the same things again and again. So each has a style of its own, which
 is drawn first (swarm testing: Groce et al., 2012): which lines are left out, how often it waits until all is quiet, how
 far apart commands are otherwise, which few nodes do most, and whether it stays with whom it has just spoken of.
 
@@ -28,10 +28,10 @@ from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move
 from roambus.bridge.transcript.document import parse_document, parse_positive
 from roambus.bridge.transcript.head import Head, read_head
 from roambus.bridge.transcript.network import Network
+from roambus.experiments.exploring.counterexamples import Sentences
 from roambus.experiments.exploring.probes import matching
 from roambus.experiments.exploring.random_networks import Sketch, any_delay, draw_delays, draw_network, draw_place
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question
-from roambus.experiments.exploring.transcripts import Sentences
 from roambus.experiments.exploring.world import World, do
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
 
@@ -42,7 +42,7 @@ _NAME = re.compile(r"[bspn]\d+")
 
 
 @dataclass(frozen=True)
-class Deed:
+class TimedCommand:
     """A command, and how long after the one before it comes; None means when that has had its time."""
 
     text: str
@@ -74,7 +74,7 @@ class History:
     delays: tuple[tuple[str, SimTime], ...]
     """A delay and the links that have it, as the head writes them; the first is that of all others."""
     slot: SimTime
-    deeds: tuple[Deed, ...]
+    timed: tuple[TimedCommand, ...]
     probes: tuple[str, ...]
 
     def head(self) -> Iterator[str]:
@@ -85,22 +85,22 @@ class History:
 
     def commands(self) -> Iterator[str]:
         """The lines below the head."""
-        for deed in self.deeds:
-            yield f"> {deed.text}" if deed.after is None else f"> after {format_time(deed.after)} {deed.text}"
+        for step in self.timed:
+            yield (f"> {step.text}" if step.after is None else f"> after {format_time(step.after)} {step.text}")
         yield from (f"> {probe}" for probe in self.probes)
 
     @property
     def unfinished(self) -> set[tuple[str, str]]:
         """The nodes that are down or away in the end, and how they came to be."""
         last: dict[tuple[str, bool], str] = {}
-        for name, verb in (deed.text.split()[:2] for deed in self.deeds):
+        for name, verb in (step.text.split()[:2] for step in self.timed):
             if verb in _BEGINS or verb in _ENDS:
                 last[name, verb in _AWAY] = verb
         return {(name, verb) for (name, _), verb in last.items() if verb in _BEGINS}
 
     def smaller(self) -> Iterator[History]:
         """Histories that are a step smaller, the greatest steps first."""
-        deeds = self.deeds
+        timed = self.timed
         yield from self._shorter()
         if len(self.probes) > 1:
             yield from (replace(self, probes=(one,)) for one in self.probes)
@@ -110,24 +110,24 @@ class History:
             yield from (self._paced(self.delays[:at] + self.delays[at + 1 :]) for at in range(1, len(self.delays)))
         if self.delays[0][1] != MILLISECOND:
             yield self._paced((("", MILLISECOND), *self.delays[1:]))
-        for place, deed in enumerate(deeds):
-            for after in _rounder(deed):
-                yield replace(self, deeds=(*deeds[:place], replace(deed, after=after), *deeds[place + 1 :]))
+        for place, step in enumerate(timed):
+            for after in _rounder(step):
+                yield replace(self, timed=(*timed[:place], replace(step, after=after), *timed[place + 1 :]))
 
     def _shorter(self) -> Iterator[History]:
         """With fewer commands: many in a row, one, or the two between which something was so."""
-        deeds = self.deeds
-        size = len(deeds)
+        timed = self.timed
+        size = len(timed)
         while size:
-            for begin in range(0, len(deeds), size):
-                yield replace(self, deeds=deeds[:begin] + deeds[begin + size :])
+            for begin in range(0, len(timed), size):
+                yield replace(self, timed=timed[:begin] + timed[begin + size :])
             size //= 2
-        for first, last in self._spells():
-            yield replace(self, deeds=(*deeds[:first], *deeds[first + 1 : last], *deeds[last + 1 :]))
+        for first, last in self._intervals():
+            yield replace(self, timed=(*timed[:first], *timed[first + 1 : last], *timed[last + 1 :]))
 
-    def _spells(self) -> Iterator[tuple[int, int]]:
+    def _intervals(self) -> Iterator[tuple[int, int]]:
         """Where something begins and where it ends, neither of which makes sense alone."""
-        said = [deed.text.split()[:2] for deed in self.deeds]
+        said = [step.text.split()[:2] for step in self.timed]
         for first, (name, verb) in enumerate(said):
             if verb in (*_BEGINS, "is"):  # is cut off
                 ends = (
@@ -144,30 +144,30 @@ class History:
         """The same in a smaller network, without what was about nodes that are not there, or are none of these."""
         there = {process for name, _ in sketch.nodes for process in name.split("/")}
         there |= {end for link in sketch.links for end in link}
-        deeds = tuple(one for one in self.deeds if one.names <= there)
+        timed = tuple(one for one in self.timed if one.names <= there)
         probes = tuple(one for one in self.probes if set(_NAME.findall(one)) <= there)
         delays = [
             (" ".join(one for one in links.split() if set(_NAME.findall(one)) <= there), it)
             for links, it in self.delays
         ]
         kept = tuple(one for place, one in enumerate(delays) if one[0] or not place)
-        return replace(self, sketch=sketch, deeds=deeds, probes=probes, delays=kept)
+        return replace(self, sketch=sketch, timed=timed, probes=probes, delays=kept)
 
 
 _BEGINS, _ENDS, _AWAY = ("crashes", "freezes", "detaches"), ("recovers", "attaches"), ("detaches", "attaches")
 
 
-def _rounder(deed: Deed) -> Iterator[SimTime | None]:
-    after = deed.after
+def _rounder(step: TimedCommand) -> Iterator[SimTime | None]:
+    after = step.after
     if after is None:
         return
     yield None
     for unit in (SECOND, 100 * MILLISECOND, 10 * MILLISECOND, MILLISECOND, MILLISECOND // 2):
         for rounded in (after // unit * unit, -(-after // unit) * unit):
-            if after % unit and rounded >= deed.soonest:
+            if after % unit and rounded >= step.soonest:
                 yield rounded
-    if after > deed.soonest:
-        yield deed.soonest
+    if after > step.soonest:
+        yield step.soonest
 
 
 def shrink(history: History, is_wrong: Callable[[History], bool], is_over: Callable[[], bool]) -> History:
@@ -178,14 +178,14 @@ def shrink(history: History, is_wrong: Callable[[History], bool], is_over: Calla
         for smaller in history.smaller():
             if is_over():
                 break
-            if smaller.deeds and smaller.unfinished <= history.unfinished and is_wrong(smaller):
+            if smaller.timed and smaller.unfinished <= history.unfinished and is_wrong(smaller):
                 history, goes_on = smaller, True
                 break
     return history
 
 
 @dataclass
-class _Character:
+class _Style:
     """What a history is like."""
 
     random: Random
@@ -251,10 +251,10 @@ class Drawer:
         history = History(sketch, delays, slot, (), ())
         head, network = read_head(parse_document(self._question.path, self.text(history)))
         unit = random.choice((longest, longest // 5 + MILLISECOND, min(delay for _, delay in delays)))
-        character = _Character(random, unit, slot, is_storm)
-        world, deeds = _Story(self._question, head, network, character).tell()
+        style = _Style(random, unit, slot, is_storm)
+        world, timed = _Script(self._question, head, network, style).draw()
         return replace(
-            history, deeds=tuple(deeds), probes=tuple(_probes(world, network, Sentences(network, head.vocabulary)))
+            history, timed=tuple(timed), probes=tuple(_probes(world, network, Sentences(network, head.vocabulary)))
         )
 
     def text(self, history: History) -> str:
@@ -271,20 +271,20 @@ class Drawer:
         return keyword in ("agent", "slot") or (keyword == "delay" and len(rest.split()) == 1)
 
 
-class _Story:
+class _Script:
     """Draws what happens, in a world that follows it."""
 
-    def __init__(self, question: Question, head: Head, network: Network, character: _Character) -> None:
+    def __init__(self, question: Question, head: Head, network: Network, style: _Style) -> None:
         self._network = network
-        self._character = character
-        self._random = character.random
+        self._style = style
+        self._random = style.random
         self._sentences = Sentences(network, head.vocabulary)
         self._brokers = frozenset(one for one in range(len(network.processes)) if network.is_broker(one))
         self._walks = sum(int(text.split()[0]) for _, text in question.may if _WALKS.fullmatch(text))
         reader = MayReader(network, head.vocabulary)
-        self._spells = _Spells(network)
+        self._intervals = _Intervals(network)
         self._may = [
-            self._spells.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
+            self._intervals.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
         ]
         self._recovers = any("recover" in one.text for one in self._may)
         self._last: list[NodeId] = []
@@ -292,30 +292,30 @@ class _Story:
         self._cast = set(self._random.sample(nodes, min(len(nodes), self._random.choice((1, 2, 3, len(nodes))))))
         """Those who do most of what is done; in a storm these are clients."""
         clients = set(nodes) - self._brokers
-        self._cast = clients if character.is_storm and self._brokers and clients else self._cast
+        self._cast = clients if style.is_storm and self._brokers and clients else self._cast
 
-    def tell(self) -> tuple[World, list[Deed]]:
+    def draw(self) -> tuple[World, list[TimedCommand]]:
         """The world in the end, and what has led there."""
-        world, deeds = _world(self._network), list[Deed]()
+        world, timed = _world(self._network), list[TimedCommand]()
         for may in self._turns():
             if may is None:
-                deeds.append(self._walk())
+                timed.append(self._walk())
                 continue
-            options = [one for one in may.options(world) if self._spells.allow(one)]
+            options = [one for one in may.options(world) if self._intervals.allow(one)]
             if options:
                 command = self._pick(options)
                 world = self._do(command, world)
-                after = None if may.when_quiet or not deeds else self._character.after()
-                deed = Deed(self._sentences.command(command), after)
-                deeds.append(deed if after is None else replace(deed, after=max(after, deed.soonest)))
+                after = None if may.when_quiet or not timed else self._style.after()
+                step = TimedCommand(self._sentences.command(command), after)
+                timed.append(step if after is None else replace(step, after=max(after, step.soonest)))
         recoveries = [Fail(node, FaultKind.RECOVER) for node in sorted(world.down) if self._recovers]
-        for last in (*recoveries, *self._spells.ends(world, self._random)):
+        for last in (*recoveries, *self._intervals.ends(world, self._random)):
             world = self._do(last, world)
-            deeds.append(Deed(self._sentences.command(last)))
-        return world, deeds
+            timed.append(TimedCommand(self._sentences.command(last)))
+        return world, timed
 
     def _do(self, command: Command, world: World) -> World:
-        self._spells.note(command, world)
+        self._intervals.note(command, world)
         match command:
             case Leave(node) if world.parents:
                 return world.after(ParentChange(0, node, None))
@@ -331,8 +331,8 @@ class _Story:
         """Which line has its turn when; who subscribes mostly does so before anything else."""
         early, late = list[May | None](), list[May | None]()
         for may in self._may:
-            left_out = self._random.random() < self._character.leaves_out
-            least = may.times if self._character.is_storm else 1
+            left_out = self._random.random() < self._style.leaves_out
+            least = may.times if self._style.is_storm else 1
             for _ in range(0 if left_out or not may.times else self._random.randint(least, may.times)):
                 is_early = "subscri" in may.text and not may.text.startswith("un") and self._random.random() < 0.4
                 (early if is_early else late).append(may)
@@ -345,17 +345,17 @@ class _Story:
         cast = [one for one in options if _nodes_of(one)[0] in self._cast]
         chosen_from = cast if cast and self._random.random() < _BY_CAST else options
         near = [one for one in chosen_from if set(_nodes_of(one)) & set(self._last)]
-        chosen_from = near if near and self._random.random() < self._character.near else chosen_from
+        chosen_from = near if near and self._random.random() < self._style.near else chosen_from
         kinds = [[one for one in chosen_from if _is_cut(one) is cut] for cut in (True, False)]
         chosen = self._random.choice(self._random.choice([kind for kind in kinds if kind]))
         self._last = [*self._last, *_nodes_of(chosen)][-4:]
         return chosen
 
-    def _walk(self) -> Deed:
+    def _walk(self) -> TimedCommand:
         node = self._random.randrange(len(self._network.processes))
         side = round(max(max(place) for place in self._network.places.values()))
-        return Deed(
-            f"{self._network.node_name(node)} moves to {draw_place(self._random, side)}", self._character.after()
+        return TimedCommand(
+            f"{self._network.node_name(node)} moves to {draw_place(self._random, side)}", self._style.after()
         )
 
 
@@ -380,7 +380,7 @@ def _nodes_of(command: Command) -> tuple[NodeId, ...]:
     return ()
 
 
-class _Spells:
+class _Intervals:
     """What begins and ends: which nodes are frozen, which clients are cut off, and which have detached."""
 
     def __init__(self, network: Network) -> None:
@@ -402,7 +402,7 @@ class _Spells:
 
     def read(self, text: str) -> May | None:
         """Reads "3 freezes" or "2 absences when quiet"; None for a line about something else."""
-        match = _SPELLS.fullmatch(text)
+        match = _INTERVALS.fullmatch(text)
         if match is None:
             return None
         self._keeps_homes |= match[2] == "absence"
@@ -470,7 +470,7 @@ class _Spells:
         yield from (Return(node, broker) for broker in (brokers if world.parents else [None]))
 
 
-_SPELLS = re.compile(r"(\d{1,3}) (freeze|absence|departure)s?( when quiet)?")
+_INTERVALS = re.compile(r"(\d{1,3}) (freeze|absence|departure)s?( when quiet)?")
 
 
 def _world(network: Network) -> World:

@@ -12,14 +12,19 @@ transcript.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
+import resource
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,21 +32,18 @@ from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import interrupts_noticed
+from roambus.bridge.process import INTERRUPTING
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
-from roambus.experiments.exploring.exploration import Wrong
+from roambus.experiments.exploring.checker import RAISES
 from roambus.experiments.exploring.histories import Drawer, History, shrink
 from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.experiments.exploring.scenario_file import Question, parse_question
-from roambus.experiments.exploring.search import RAISES
+from roambus.experiments.exploring.verdicts import Counterexample
 from roambus.experiments.exploring.world import Witness, witness_by
 from roambus.python_protocol.vocabulary import SimTime
-
-_SHRINKING_S = 60
-"""The longest time for making a found history smaller."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +55,24 @@ class Hunted:
     seeds: str
     """As "0..99", those that were run."""
     seconds: float
-    wrong: tuple[Wrong, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
     found_at: tuple[float, ...] = ()
     """After how many seconds each was found, before it was made smaller."""
     counts: tuple[int, ...] = ()
     """In how many histories each property does not hold; meaningful if the hunt has kept on."""
-    is_interrupted: bool = False
+    interrupted_by: str | None = None
+    """The signal that ended it."""
     blind: tuple[tuple[str, str], ...] = ()
     """The properties that had nothing to look at in any history, and what that was."""
 
     def lines(self) -> Iterator[str]:
         """The report for a person."""
         yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s, seeds {self.seeds}"
-        for one, at, count in zip(self.wrong, self.found_at, self.counts, strict=True):
+        for one, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
             times = f", in {count} of them" if count > 1 else ""
             yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
-        if not self.wrong:
-            ended = ", the hunt was cut at Ctrl-C" if self.is_interrupted else ""
+        if not self.counterexamples:
+            ended = f", the hunt was ended by the signal {self.interrupted_by}" if self.interrupted_by else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
         yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
 
@@ -169,7 +172,7 @@ class _Trial:
         for one in properties:
             if one.name not in self._seen and one.sees(view):
                 self._seen.add(one.name)
-            if one.name not in self._wrong and (text := one.check(view)):
+            if one.name not in self._wrong and (text := one.evaluate(view)):
                 self._wrong[one.name] = text
 
     def _view(self) -> View:
@@ -190,8 +193,8 @@ class _Trial:
 
 
 @dataclass(frozen=True)
-class Chase:
-    """What is hunted, from which seed on, and for how long."""
+class HuntRequest:
+    """A hunt as the command line asks for it."""
 
     path: Path
     text: str
@@ -200,15 +203,24 @@ class Chase:
     seed: int = 0
     keep_on: bool = False
     """Goes on when something is wrong, to count how often it is."""
+    memory_bytes: int = 500 * 2**20
+    """A process that has more is replaced by a new one."""
+
+    @property
+    def grace_s(self) -> float:
+        """The time after which processes that have not ended are killed."""
+        return max(2.0, 0.1 * self.seconds)
 
 
-class _Course(NamedTuple):
-    """What the processes of a hunt share."""
+class _Shared(NamedTuple):
+    """State that the processes of a hunt share."""
 
     next_seed: Any
     """A number that one process at a time takes, and counts up."""
     is_over: Any
     """An event: the hunt is over for all."""
+    deadline: float
+    """By the clock `time.monotonic`, which all processes share."""
 
     def take_seed(self) -> int:
         with self.next_seed.get_lock():
@@ -216,104 +228,195 @@ class _Course(NamedTuple):
             self.next_seed.value += 1
         return seed
 
+    @property
+    def is_ended(self) -> bool:
+        return bool(self.is_over.is_set()) or time.monotonic() >= self.deadline
+
 
 @dataclass
 class _Part:
-    """What one process has run, and the properties that did not hold."""
+    """The histories that one process has run, and the properties that did not hold."""
 
     histories: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """After how many seconds, and in the history of which seed, each was found first."""
+    """When by `time.monotonic`, and in the history of which seed, each was found first."""
     seen: set[str] = field(default_factory=set)
     """Those that had something to look at."""
 
 
-_course: _Course
+_shared: _Shared
 
 
-def _share(course: _Course) -> None:
-    """Prepares a process; whoever conducts the hunt hears Ctrl-C, and ends it for all."""
-    global _course  # noqa: PLW0603  # the way to hand something shared to the processes of a pool
-    _course = course
+def _share(shared: _Shared) -> None:
+    """Prepare a process; the parent hears Ctrl-C, and ends the hunt for all."""
+    global _shared  # noqa: PLW0603  # the way to hand something shared to the processes of a pool
+    _shared = shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _chase(one: Chase) -> _Part:
-    """Runs the histories of the seeds that it takes until the hunt is over."""
+class _TimeOverError(BaseException):
+    """The time of the hunt is over in the middle of a history."""
+
+
+@contextmanager
+def _until(deadline: float) -> Iterator[list[bool]]:
+    """Interrupt the block at the deadline; the list is not empty then, even if an agent has caught the error."""
+    over: list[bool] = []
+
+    def end(*_: object) -> None:
+        over.append(True)
+        raise _TimeOverError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, deadline - time.monotonic()), 0.5)
+    try:
+        yield over
+    except _TimeOverError:
+        over.append(True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _run_histories(one: HuntRequest) -> _Part:
+    """Run the histories of the seeds that it takes, until the hunt is over or the process has too much memory."""
     judge = Judge(parse_question(one.path, one.text), one.overrides)
-    part, started = _Part(seen=judge.seen), time.monotonic()
-    with collector_paused():
-        while time.monotonic() - started < one.seconds and not _course.is_over.is_set():
-            seed = _course.take_seed()
+    part = _Part(seen=judge.seen)
+    while not _shared.is_ended:
+        seed, wrong = _shared.take_seed(), dict[str, str]()
+        with _until(_shared.deadline) as over, collector_paused():
             wrong = judge.wrong(judge.drawer.draw(seed))
-            part.histories += 1
-            for name in wrong:
-                part.counts[name] += 1
-                part.first.setdefault(name, (time.monotonic() - started, seed))
-            if wrong and not one.keep_on:
-                _course.is_over.set()
+        if over:
+            break
+        part.histories += 1
+        for name in wrong:
+            part.counts[name] += 1
+            part.first.setdefault(name, (time.monotonic(), seed))
+        if wrong and not one.keep_on:
+            _shared.is_over.set()
+        if resident_bytes() > one.memory_bytes // 2:
+            gc.collect()
+        if resident_bytes() > one.memory_bytes:
+            break
     return part
 
 
-def _told(one: Chase, name: str, seed: int) -> Wrong:
-    """What is wrong in the history of a seed, as small as it can be made in some time, as a transcript."""
-    judge, end = Judge(parse_question(one.path, one.text), one.overrides), time.monotonic() + _SHRINKING_S
+def resident_bytes() -> int:
+    """Return the memory that this process has now, or had at most where the system does not say."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _shrunk(one: HuntRequest, name: str, seed: int) -> Counterexample:
+    """Return the history of a seed as a transcript, as small as it can be made in the rest of the time."""
+    judge = Judge(parse_question(one.path, one.text), one.overrides)
+    end = max(_shared.deadline, time.monotonic() + one.grace_s / 2)
     history = judge.drawer.draw(seed)
     small = shrink(history, lambda one: judge.is_wrong(one, name), lambda: time.monotonic() > end)
     text = judge.wrong(small)[name]
     about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
     lines = f"{about}\n{judge.drawer.text(small)}"
     shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
-    return Wrong(name, text, len(small.deeds), shown)
+    return Counterexample(name, text, len(small.timed), shown)
 
 
 def hunt(
-    one: Chase, jobs: int, announce: Announce = silently, tell: Callable[[int, float], None] = lambda *_: None
+    one: HuntRequest, jobs: int, announce: Announce = silently, tell: Callable[[int, float], None] = lambda *_: None
 ) -> Hunted:
-    """Hunts with so many processes for so long, or until something is wrong.
+    """Hunt with so many processes for so long, or until a property is violated.
 
-    `announce` is told before any code runs that a scenario or the command line names, and `tell` now and then how many
-    histories were begun, and how many seconds have passed. Raises UserError, AgentError, BackendError.
+    `announce` is called before any code runs that a scenario or the command line names, and `tell` now and then with
+    the number of histories and of seconds. Raises UserError, AgentError, BackendError.
     """
     started, context = time.monotonic(), multiprocessing.get_context("spawn")
     judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
     announce_code(judge.agent, announce)
-    judge.plan(judge.drawer.draw(one.seed))  # what is wrong with the file is told before anything is started
-    course = _Course(context.Value("q", one.seed), context.Event())
-    with interrupts_noticed() as is_interrupted, ProcessPoolExecutor(jobs, context, _share, (course,)) as pool:
-        running: list[Future[_Part]] = [pool.submit(_chase, one) for _ in range(jobs)]
-        while wait(running, timeout=0.2).not_done:
-            tell(course.next_seed.value - one.seed, time.monotonic() - started)
-            if is_interrupted():
-                course.is_over.set()
-        parts = _results(running)
+    judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
+    shared = _Shared(context.Value("q", one.seed), context.Event(), started + one.seconds)
+    make_pool = partial(ProcessPoolExecutor, jobs, context, _share, (shared,), max_tasks_per_child=1)
+    with _signals() as signals, make_pool() as pool:
+        parts = _hunt_in(pool, one, jobs, shared, lambda: bool(signals), tell)
         found = _first_of_each(parts, one)
-        wrong = tuple(pool.map(_told, [one] * len(found), found, [seed for _, seed in found.values()]))
-        counts = sum((part.counts for part in parts), Counter[str]())
-        return Hunted(
-            one.path.stem,
-            sum(part.histories for part in parts),
-            f"{one.seed}..{course.next_seed.value - 1}",
-            time.monotonic() - started,
-            wrong,
-            tuple(at for at, _ in found.values()),
-            tuple(counts[name] for name in found),
-            is_interrupted(),
-            tuple((it.name, it.blind) for it in judge.question.must if all(it.name not in part.seen for part in parts)),
-        )
+        wrong = tuple(pool.map(_shrunk, [one] * len(found), found, [seed for _, seed in found.values()]))
+    counts = sum((part.counts for part in parts), Counter[str]())
+    return Hunted(
+        one.path.stem,
+        sum(part.histories for part in parts),
+        f"{one.seed}..{shared.next_seed.value - 1}",
+        time.monotonic() - started,
+        wrong,
+        tuple(at - started for at, _ in found.values()),
+        tuple(counts[name] for name in found),
+        signal.Signals(signals[0]).name if signals else None,
+        tuple((it.name, it.blind) for it in judge.question.must if all(it.name not in part.seen for part in parts)),
+    )
 
 
-def _results(running: Iterable[Future[_Part]]) -> list[_Part]:
-    """What each process has done; raises BackendError if one was killed, and so has taken what it knew with it."""
+def _hunt_in(  # noqa: PLR0913, PLR0917  # the parts of a hunt
+    pool: ProcessPoolExecutor,
+    one: HuntRequest,
+    jobs: int,
+    shared: _Shared,
+    is_interrupted: Callable[[], bool],
+    tell: Callable[[int, float], None],
+) -> list[_Part]:
+    """Return the parts of all processes; one that ended for its memory is replaced, one that does not end is killed."""
+    begin = time.monotonic()
+    running = {pool.submit(_run_histories, one) for _ in range(jobs)}
+    children = multiprocessing.active_children()
+    parts: list[_Part] = []
+    while running:
+        done, running = wait(running, timeout=0.2)
+        parts += _results(done, children, is_interrupted)
+        tell(shared.next_seed.value - one.seed, time.monotonic() - begin)
+        if is_interrupted():
+            shared.is_over.set()
+        if not shared.is_ended:
+            running |= {pool.submit(_run_histories, one) for _ in done}
+        elif is_interrupted() or time.monotonic() > shared.deadline + one.grace_s:
+            for child in multiprocessing.active_children():
+                child.kill()
+            return parts
+        children = list({*children, *multiprocessing.active_children()})
+    return parts
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Collect the numbers of the signals that end a hunt."""
+    got: list[int] = []
+    before = {number: signal.signal(number, lambda its, _: got.append(its)) for number in INTERRUPTING}
     try:
-        return [part.result() for part in running]
-    except BrokenProcessPool:
-        raise BackendError("a process of the hunt was killed, perhaps because memory was short: hunt again") from None
+        yield got
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _first_of_each(parts: Iterable[_Part], one: Chase) -> dict[str, tuple[float, int]]:
-    """When, and in which history, each property was first found not to hold; the first alone if it does not keep on."""
+def _results(
+    done: Iterable[Future[_Part]], children: Iterable[Any], is_interrupted: Callable[[], bool]
+) -> Iterator[_Part]:
+    """Yield what processes have done; raises BackendError with the signal if one was killed."""
+    for part in done:
+        try:
+            yield part.result()
+        except BrokenProcessPool:
+            if is_interrupted():
+                return
+            codes = [child.exitcode for child in children if child.exitcode]
+            how = (
+                f"by the signal {signal.Signals(-codes[0]).name}"
+                if codes and codes[0] < 0
+                else f"with exit code {codes}"
+            )
+            raise BackendError(f"a process of the hunt was ended {how}: hunt again") from None
+
+
+def _first_of_each(parts: Iterable[_Part], one: HuntRequest) -> dict[str, tuple[float, int]]:
+    """Return when, and in which history, each property was first violated; the first alone if it does not keep on."""
     firsts = sorted(((at, seed, name) for part in parts for name, (at, seed) in part.first.items()), reverse=True)
     found = {name: (at, seed) for at, seed, name in firsts}
     ordered = sorted(found, key=lambda name: found[name])

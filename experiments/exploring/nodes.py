@@ -1,55 +1,49 @@
-"""What single nodes do: each thing that can happen to a node in some state is worked out once.
+"""States of single nodes, and what a node does when an event happens to it.
 
-That is right because an agent is deterministic: what it does follows from its own state, from what it is told, and from
-what it draws. A network reaches few states of single nodes, however many states it reaches as a whole. So states,
-messages and events have numbers, and the answer to (state, event) is kept: the agent itself runs only when something is
-new. A node's state is that of its agent and its timers, which are relative to now, in the order in which they run out.
+An agent is deterministic, so what it does follows from its own state, the event, the time, and what it draws. A network
+reaches few states of single nodes, however many states it reaches as a whole. So states, messages and events have
+numbers, and each answer is worked out once and kept.
 
-Chance has several answers: the explorer tries each representative of each draw (`bridge.transcript.by_hand`).
+Each answer is worked out at least twice, from two copies: an agent that answers differently depends on something that
+is not in its state, and is refused. Once an agent reads the clock or sets a timer, `is_timed` is true.
 
-Numbers for values: equal values have one number, so that what is large is compared and kept once only.
+Chance has several answers: each representative of each draw is tried (`bridge.transcript.by_hand`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+import signal
+import threading
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
-from roambus.bridge.backend import Delivery, Hello, NodeInfo
-from roambus.bridge.backends.ideal.backend import delivered
-from roambus.bridge.errors import UserError
-from roambus.bridge.host.agents import describe_failure, place_of
+from roambus.bridge.backend import Hello, NodeInfo
+from roambus.bridge.errors import SideEffectError, UserError
+from roambus.bridge.host.agents import describe_failure, handler_of, place_of
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
+from roambus.bridge.process import is_raised
+from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timer, Timers
-from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
+from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers
+from roambus.experiments.exploring.copies import Copier, Surroundings, parts
+from roambus.experiments.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Crashed, Received, TimerFired
+from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
 
 
-class Tally:
-    """Counts how many values have got a number, in several numberings together."""
-
-    __slots__ = ("count",)
+class Numbering(Generic[Value]):
+    """Gives different values different numbers, from 0."""
 
     def __init__(self) -> None:
-        self.count = 0
-
-
-class Numbering(Generic[Value]):
-    """Counts different values, from 0."""
-
-    def __init__(self, tally: Tally | None = None) -> None:
-        self._tally = tally or Tally()
         self._numbers: dict[Value, int] = {}
         self._values: list[Value] = []
 
@@ -60,38 +54,52 @@ class Numbering(Generic[Value]):
         return self._values[number]
 
     def number(self, value: Value) -> int:
-        """The number of a value, a new one if no equal one has come before."""
+        """Return the number of a value."""
         number = self._numbers.get(value)
         if number is None:
             number = self._numbers[value] = len(self._values)
             self._values.append(value)
-            self._tally.count += 1
         return number
 
 
-NodeState = int
-"""The number of a state of one node."""
+class Objects:
+    """Gives objects with different pickles different numbers: 1, 1.0 and True are three objects."""
+
+    def __init__(self, copier: Copier) -> None:
+        self._copier = copier
+        self._numbers: dict[bytes, int] = {}
+        self._objects: list[Any] = []
+
+    def __getitem__(self, number: int) -> Any:
+        return self._objects[number]
+
+    def number(self, value: object) -> int:
+        """Return the number of an object."""
+        number = self._numbers.setdefault(self._copier.encode(value), len(self._objects))
+        if number == len(self._objects):
+            self._objects.append(value)
+        return number
 
 
-class Taken(NamedTuple):
+class Accepted(NamedTuple):
     """A notification is on its way to these subscribers, as the note `ROUTE` says."""
 
     notification: str
     subscribers: tuple[NodeId, ...]
 
 
-Seen = Notification | Taken
-"""What of an answer is a part of the history: what is given to the application, and what is accepted."""
+Observation = Notification | Accepted
+"""A delivery to the application, or a notification that was accepted for others."""
 
 
 class Outcome(NamedTuple):
-    """What a node may do: its next state, what it sends (destination, message), and what the world sees of it."""
+    """A possible answer of a node: its next state, the messages (destination, number) and observations."""
 
-    state: NodeState
+    state: int
     sends: tuple[tuple[NodeId, int], ...]
-    seen: tuple[Seen, ...]
+    seen: tuple[Observation, ...]
     picks: tuple[int, ...]
-    """What its chance picked; nothing if every draw took the first representative."""
+    """The numbers that its draws picked; empty if each took the first representative."""
 
 
 class Failure(NamedTuple):
@@ -101,148 +109,251 @@ class Failure(NamedTuple):
     picks: tuple[int, ...]
 
 
+class _State(NamedTuple):
+    """The pickle of an agent with its timers, and when these are due: from now on if time is relative."""
+
+    data: bytes
+    due: tuple[SimTime, ...]
+
+
 class _Untraced(TraceWriter):
-    """The trace of an exploration, which keeps no rows."""
+    """A trace that keeps no rows."""
 
     def add(self, *_: object, **__: object) -> None:
-        """An exploration has no trace."""
+        """Drop a row."""
+
+
+class _EndlessError(BaseException):
+    """A handler has not ended."""
+
+
+LONGEST_HANDLER_S = 10
+"""A handler that takes longer, in time of the processor, is taken to never end."""
+MOST_OUTCOMES = 64
+"""So many outcomes of chance are followed for one event."""
 
 
 class Nodes:
-    """The states of all nodes, and what follows from them."""
+    """Knows the states of nodes and works out answers."""
 
-    def __init__(self, size: int, agent_class: type[Agent], most_ways: int = 64, *, values: int = 1) -> None:
-        """At most `most_ways` ways of chance are followed for one event, of a range so many `values`."""
+    def __init__(self, size: int, agent_class: type[Agent], *, values: int = 1, relative: bool = False) -> None:
+        """`values` is the number of representatives of a range from which an agent draws."""
+        self.relative = relative
+        self.horizon: SimTime | None = None
+        """With relative time, moments longer ago than this are alike; None: each counts."""
         self._agent_class = agent_class
         self._down: set[NodeId] = set()
-        hello, codec = Hello("exploration", [NodeInfo(0)] * size, NOW + 1), CodecCheck(agent_class)
+        hello = Hello("exploration", [NodeInfo(0)] * size, 2 * NOW)
+        codec = CodecCheck(agent_class)
         self._executor = ActionExecutor(hello, EventQueue(size), _Untraced(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(values)
-        self._most_ways = most_ways
-        self.learnt = Tally()
-        """How many things have got a number, here and in networks of these nodes."""
-        self._states: Numbering[tuple[Frozen, Timers]] = Numbering(self.learnt)
-        self.messages: Numbering[Message] = Numbering(self.learnt)
-        self.events: Numbering[Hashable] = Numbering(self.learnt)
-        self._answers: dict[tuple[NodeState, int], tuple[Outcome | Failure, ...]] = {}
-        self._later: dict[tuple[NodeState, SimTime], NodeState] = {}
-        self._thawed: dict[NodeState, Agent] = {}
-        self.horizon: SimTime | None = None
-        """Moments longer ago than this are all alike; None: each counts."""
+        self.copier = Copier(self._chance)
+        self._surroundings = Surroundings(agent_class, self.copier)
+        self._states: Numbering[_State] = Numbering()
+        self.messages = Objects(self.copier)
+        self.events = Objects(self.copier)
+        self._answers: dict[tuple[int, int, SimTime], tuple[Outcome | Failure, ...]] = {}
+        self._later: dict[tuple[int, SimTime], int] = {}
+        self._shown: dict[int, Agent] = {}
         self.cuts: set[str] = set()
-        """What of the scenario was not tried, in words that follow "was cut at"."""
+        """Parts of the question that were not tried, and why, so that it is not decided."""
         self.narrowed = self._chance.narrowed
-        """What stands for all that draws can come to."""
-        self.keep_time = False
-        """Whether any of them has set a timer, or keeps a moment."""
+        """Bounds by name: values that stand for others."""
+        self.is_timed = False
+        """Whether an agent reads the clock, or sets a timer."""
 
     def __len__(self) -> int:
         return len(self._states)
 
-    @property
-    def answers(self) -> int:
-        """How many answers were worked out."""
-        return len(self._answers)
+    # States
 
     def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
-        """The number of the state of an agent that was worked by hand up to `now`; raises CannotFreezeError."""
-        timers = tuple(Timer(NOW + one.at - now, one.key) for one in hands.timers)
-        return self._number(Freezer(agent.random, now), agent, timers)
+        """Return the number of the state of an agent after the setup; raises UserError."""
+        self.copier.chance = agent.random
+        try:
+            return self._number(agent, hands.timers, now)
+        finally:
+            self.copier.chance = self._chance
 
-    def _number(self, freezer: Freezer, agent: Any, timers: Timers) -> NodeState:
-        frozen = freezer.freeze(agent, self._agent_class)
-        self.keep_time |= bool(timers) or freezer.met_instants
-        return self._states.number((frozen, timers))
+    def _base(self, now: SimTime) -> SimTime:
+        return NOW if self.relative else now
 
-    def agent(self, state: NodeState) -> Agent:
-        """An agent in that state, to be looked at; nobody may tell it anything."""
-        if state not in self._thawed:
-            self._thawed[state] = Thawer(self._chance).thaw(self._states[state][0])
-        return self._thawed[state]
+    def _number(self, agent: Agent, timers: Timers, now: SimTime) -> int:
+        origin = now if self.relative else 0
+        relative = tuple(one._replace(at=one.at - origin) for one in timers)
+        data = self._encoded((agent, relative), now)
+        self.is_timed |= bool(timers) or self.copier.met_moments
+        return self._states.number(_State(data, tuple(one.at for one in relative)))
 
-    def what(self, state: NodeState) -> Hashable:
-        """The state of that number itself: the frozen agent and its timers."""
-        return self._states[state]
+    def _encoded(self, both: tuple[Agent, Timers], now: SimTime) -> bytes:
+        """Return the state of an agent and its timers; raises UserError."""
+        name = self._agent_class.__name__
+        try:
+            return self.copier.encode_stable(both, now, self.narrowed)
+        except UserError as error:
+            text = str(error).replace("self[0]", "self", 1).replace("self[1]", "a key of its timers: self", 1)
+            raise type(error)(f"agent {name} cannot be explored: {text}") from error
 
-    def waits(self, state: NodeState) -> list[SimTime]:
-        """After how much time each of the timers that are set runs out, the next first."""
-        return [one.at - NOW for one in self._states[state][1]]
+    def _load(self, state: int, now: SimTime) -> tuple[Agent, Timers]:
+        agent, timers = self.copier.decode(self._states[state].data, now)
+        origin = now if self.relative else 0
+        return agent, tuple(one._replace(at=one.at + origin) for one in timers)
 
-    def arrival(self, sender: NodeId, receiver: NodeId, message: int) -> int:
-        """The number of the event that a message arrives."""
-        return self.events.number(delivered(sender, receiver, self.messages[message]))
+    def agent(self, state: int, now: SimTime) -> Agent:
+        """Return an agent in that state, to look at only."""
+        if state not in self._shown:
+            self._shown[state] = self._load(state, self._base(now))[0]
+        return self._shown[state]
 
-    def answer(self, state: NodeState, event: int) -> tuple[Outcome | Failure, ...]:
-        """What a node in that state may do when it is told the event of that number."""
-        found = self._answers.get((state, event))
-        if found is None:
-            found = self._answers[state, event] = tuple(self._work_out(state, self.events[event]))
-        return found
+    def data(self, state: int) -> bytes:
+        """Return the pickle of a state."""
+        return self._states[state].data
 
-    def later(self, state: NodeState, time: SimTime) -> NodeState:
-        """The state after a time in which nothing happens to the node."""
-        if not time:
+    def due(self, state: int, now: SimTime) -> tuple[SimTime, ...]:
+        """Return when each timer is due, in time from now on, the next first; a late one is due at once."""
+        due = self._states[state].due
+        return due if self.relative else tuple([max(0, at - now) for at in due])
+
+    def later(self, state: int, time: SimTime) -> int:
+        """Return the state after a time in which nothing happens to the node."""
+        if not (time and self.relative):
             return state
         found = self._later.get((state, time))
         if found is None:
-            frozen, timers = self._states[state]
-            passed = tuple(Timer(max(NOW, one.at - time), one.key) for one in timers)
-            found = self._states.number((_shifted(frozen, time, self.horizon), passed))
-            self._later[state, time] = found
+            agent, timers = self._load(state, NOW - time)
+            if self.horizon is not None:
+                _clamp(agent, NOW - self.horizon)
+            passed = tuple(one._replace(at=max(NOW, one.at)) for one in timers)
+            found = self._later[state, time] = self._number(agent, passed, NOW)
         return found
 
-    def _work_out(self, state: NodeState, event: Any) -> Iterable[Outcome | Failure]:
-        """Tries each way that chance can go, in order: like counting with digits of different ranges."""
+    # Answers
+
+    def answer(self, state: int, event: int, now: SimTime) -> tuple[Outcome | Failure, ...]:
+        """Return the possible answers of a node in that state to the event of that number."""
+        key = (state, event, now)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = tuple(self._work_out(state, self.events[event], self._base(now)))
+        return found
+
+    def _work_out(self, state: int, event: Any, now: SimTime) -> Iterator[Outcome | Failure]:
+        """Try each way that chance can go, in order: like counting with digits of different ranges."""
         script: list[int] | None = []
         tried = 0
-        while script is not None and tried < self._most_ways:
-            yield self._try(state, event, script)
+        while script is not None and tried < MOST_OUTCOMES:
+            outcome = self._try(state, event, now, script)
+            ways = self._chance.ways.copy()
+            if not (isinstance(outcome, Failure) or self._is_repeated(outcome, state, event, now, script)):
+                self._refuse("the same event in the same state has two answers: it keeps state outside of the agent")
+            yield outcome
             tried += 1
-            script = _next_script(script, self._chance.ways)
+            script = _next_script(script, ways)
         if script is not None:
-            self.cuts.add(f"{self._most_ways} outcomes of chance for one event")
+            self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
 
-    def _try(self, state: NodeState, event: Any, script: list[int]) -> Outcome | Failure:
-        """Works the agent by hand, as a transcript does, and has the host of a run carry out what it answers."""
-        frozen, timers = self._states[state]
-        agent = Thawer(self._chance).thaw(frozen)
-        hands = Hands(agent.handle, self._chance, timers, is_by_hand=True)
+    def _is_repeated(self, outcome: Outcome | Failure, state: int, event: Any, now: SimTime, script: list[int]) -> bool:
+        """Work out the same again, with a probe in place of the time as long as no agent has read the clock."""
+        if not (self.is_timed or self.relative):
+            probe = Probe(now)
+            again = self._try(state, event, now, script, probe)
+            if not probe.uses:
+                return again == outcome
+            self.is_timed = True
+        return self._try(state, event, now, script) == outcome
+
+    def _try(
+        self, state: int, event: Any, now: SimTime, script: list[int], probe: Probe | None = None
+    ) -> Outcome | Failure:
+        """Work out one answer."""
+        agent, timers = self._load(state, now)
+        clock: Any = probe if probe is not None else Moment(now) if self.relative else now
+        handle = handler_of(agent)
+        hands = Hands(lambda event, _: handle(event, clock), self._chance, timers, is_by_hand=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
+        try:
+            with shared_generators_unused(self._agent_class.__name__), _limited():
+                outcome: Outcome | Failure = self._outcome(agent, hands, event, now, tuple(script))
+        except (UserError, SideEffectError):
+            raise
+        except BaseException as error:  # whatever the author's code raises is a finding
+            if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+                raise
+            if (refused := _refused(error)) is not None and probe is None:
+                self._refuse(str(refused), place_of(error, agent, _handled(event, timers), ()))
+            told = _handled(event, timers)
+            text = str(describe_failure(agent, 0 if self.relative else now, told, error))
+            outcome = Failure(text, tuple(script))
+        changed = self._surroundings.change()
+        if changed is not None:
+            self._refuse(f"it changes {changed}, which all nodes share and which is no part of its state")
+        return outcome
+
+    def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
+        """Have an agent handle an event, and the host of a run carry out its actions."""
         self._executor.outgoing.clear()
         self._down.clear()
         if isinstance(event, Crashed):
             self._down.add(agent.node)
-        if isinstance(event, Delivery):
-            event = Received(*event[1:])
-        try:
-            actions = hands.handle(event, Instant(NOW))
-            for action in actions:
-                self._executor.executing.get(type(action), refuse)(agent.node, action)
-        except (ClockError, ChanceError) as error:
-            place = place_of(error, agent, None, ())
-            raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {error}") from error
-        except Exception as error:  # whatever the author's code raises is a finding
-            told = TimerFired(timers[0].key) if isinstance(event, Ring) else event
-            return Failure(str(describe_failure(agent, 0, told, error)), tuple(script))
-        number = self._number(Freezer(self._chance, NOW), agent, hands.timers)
-        sends = [(one.destination, self.messages.number(one.message)) for one in self._executor.outgoing]
-        return Outcome(number, tuple(sends), tuple(seen_by_world(actions)), tuple(script))
+        actions = hands.handle(event, now)
+        for action in actions:
+            self._executor.executing.get(type(action), refuse)(agent.node, action)
+        number = self._number(agent, hands.timers, now)
+        sends = tuple((one.destination, self.messages.number(one.message)) for one in self._executor.outgoing)
+        seen = tuple(observations(actions))
+        if seen:
+            self.copier.encode(seen)  # refuses moments
+        return Outcome(number, sends, seen, picks)
+
+    def _refuse(self, why: str, place: str = "") -> NoReturn:
+        raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
 
 
-def seen_by_world(actions: Iterable[Action]) -> Iterable[Seen]:
-    """What of an answer is a part of the history."""
+def _refused(error: BaseException | None) -> BaseException | None:
+    """Return the error by which an agent was refused, of which others may have come."""
+    while error is not None and not isinstance(error, ClockError | ChanceError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _handled(event: Any, timers: Timers) -> Any:
+    """Return the event that an agent handles; a timer by its key."""
+    return TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise _EndlessError in a handler that does not end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> NoReturn:
+        raise _EndlessError(f"the handler had not ended after {LONGEST_HANDLER_S} s of the processor")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_HANDLER_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def observations(actions: Iterable[Action]) -> Iterator[Observation]:
+    """Return what of an answer is a part of the history."""
     for action in actions:
         if isinstance(action, Deliver):
             yield action.notification
         elif isinstance(action, Note) and action.name == ROUTE and action.notification_id:
-            yield Taken(action.notification_id, tuple(map(int, (action.detail or "").split())))
+            yield Accepted(action.notification_id, tuple(map(int, (action.detail or "").split())))
 
 
 def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
-    """The next picks after `script`, given the number of outcomes of each draw; None after the last."""
-    # How many draws there are, and of how many outcomes, may depend on what the draws before picked: so `ways` is what
-    # this script has met, and each script begins with the picks of the one before it, but for the last that can grow.
+    """Return the next picks after `script`, given the number of outcomes of each draw; None after the last."""
+    # How many draws there are, and of how many outcomes, may depend on earlier picks. `ways` is of this script, and the
+    # next begins with the same picks, but for the last that can grow.
     picks = (script + [0] * len(ways))[: len(ways)]
     while picks and picks[-1] == ways[len(picks) - 1] - 1:
         picks.pop()
@@ -252,11 +363,14 @@ def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
     return picks
 
 
-def _shifted(frozen: Any, time: SimTime, horizon: SimTime | None) -> Any:
-    """The frozen state after a time: its moments are longer ago."""
-    if type(frozen) is not tuple:
-        return frozen
-    if len(frozen) == 2 and frozen[0] == "instant":
-        past = frozen[1] - time
-        return ("instant", past if horizon is None else max(past, -horizon))
-    return tuple([_shifted(one, time, horizon) for one in frozen])
+def _clamp(agent: Agent, oldest: SimTime) -> None:
+    """Make the moments that an agent keeps no older than that."""
+    waiting: list[object] = [agent]
+    met: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Moment):
+            one.at = max(one.at, oldest)
+        elif id(one) not in met:
+            met.add(id(one))
+            waiting += (part for _, part in parts(one))

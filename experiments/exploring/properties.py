@@ -19,7 +19,10 @@ it never did, in which words that is to be told (`blind`).
 
 from __future__ import annotations
 
+import inspect
 import re
+import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -99,6 +102,21 @@ class Property:
     """Whether it asks how many messages were sent, which is then a part of the state."""
     lives: bool = False
     """Whether it says of a world what has not come yet, so that runs which never end are judged by it, too."""
+
+    def evaluate(self, view: View) -> str | None:
+        """Return the violation in a view; raises UserError for a check that returns anything else, or raises."""
+        try:
+            found: object = self.check(view)
+        except (KeyboardInterrupt, UserError):
+            raise
+        except BaseException as error:
+            own = inspect.getfile(self.check)
+            place = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == own][-1]
+            where = f"at {Path(own).name}:{place.lineno}"
+            raise UserError(f"property {self.name!r} raised {type(error).__name__}: {error} {where}") from error
+        if found is None or (isinstance(found, str) and found):
+            return found
+        raise UserError(f"property {self.name!r} returned {found!r}: return what is wrong as a text, or None")
 
     @property
     def waits_for_quiet(self) -> bool:
@@ -215,14 +233,16 @@ def everything_delivered_in_the_end(view: View) -> str | None:
 def nothing_twice(view: View) -> str | None:
     """No notification is delivered to the same subscriber twice."""
     for node, given in enumerate(view.world.delivered):
-        for identifier in given:
-            if given.count(identifier) > 1:
-                return f"{view.called(identifier)} was delivered to {view.name(node)} {given.count(identifier)} times"
+        for identifier, count in Counter(given).items():
+            if count > 1:
+                return f"{view.called(identifier)} was delivered to {view.name(node)} {count} times"
     return None
 
 
 def nothing_unwanted(view: View) -> str | None:
-    """Only what was published is delivered, and only to those who want it at that moment."""
+    """Only published content is delivered, and only to nodes that want it at that moment."""
+    for node, identifier in sorted(view.world.altered, key=str):
+        return f"{view.called(identifier)} was delivered to {view.name(node)} with other content than was published"
     for node, identifier in sorted(view.world.unwanted, key=str):
         why = "which does not want it" if view.world.is_published(identifier) else "and nobody has published it"
         return f"{view.called(identifier)} was delivered to {view.name(node)}, {why}"
@@ -232,9 +252,12 @@ def nothing_unwanted(view: View) -> str | None:
 def order_kept(view: View) -> str | None:
     """What one publisher has published comes in that order."""
     for node, given in enumerate(view.world.delivered):
-        for earlier, later in pairwise(given):
-            if earlier.publisher == later.publisher and earlier.sequence > later.sequence:
-                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(later)}"
+        greatest: dict[NodeId, NotificationId] = {}
+        for one in given:
+            earlier = greatest.setdefault(one.publisher, one)
+            if earlier.sequence > one.sequence:
+                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(one)}"
+            greatest[one.publisher] = one
     return None
 
 

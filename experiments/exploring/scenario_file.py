@@ -69,7 +69,10 @@ class Question:
     """What may happen, with the numbers of the lines."""
     must: tuple[Property, ...] = ()
     any_order: bool = False
-    slow_messages: bool = False
+    fast_messages: bool = False
+    """Time passes only while no message is under way."""
+    relative: bool = False
+    """Only differences of times matter to the agents."""
     drift: SimTime = 0
     time_limit: SimTime | None = None
     calm: SimTime | None = None
@@ -169,6 +172,12 @@ def _time(name: str, parse: Callable[[str], SimTime]) -> Callable[[_Reader, str]
     return read
 
 
+def _relative_time(reader: _Reader, rest: str) -> None:
+    if rest != "time":
+        raise ValueError(f"'relative {rest}' is none; write 'relative time'")
+    reader.others["relative"] = True
+
+
 _RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
 MOST_HUNTED = 60
 MOST_VALUES = 64
@@ -193,7 +202,8 @@ _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
     "may": lambda _, __: None,
     "must": _Reader.add_property,
     "order": _either("order", "any_order", "any", "kept"),
-    "messages": _either("messages", "slow_messages", "slow", "fast"),
+    "messages": _either("messages", "fast_messages", "fast", "slow"),
+    "relative": _relative_time,
     "nodes": _either("nodes", "alike", "alike", "differ"),
     "chance": _Reader.read_chance,
     "drift": _time("drift", parse_duration),
@@ -212,11 +222,12 @@ def variants(question: Question) -> list[tuple[str, Question]]:
     if question.family is not None:
         raise UserError(f"{question.path}: random networks cannot be explored; hunt in them: --hunt 60")
     if question.graphs is not None:
-        drawn = (" ".join(f"n{a + 1}-n{b + 1}" for a, b in graph) for graph in connected_graphs(question.graphs))
+        graphs = connected_graphs(question.graphs, alike=question.alike)
+        drawn = (" ".join(f"n{a + 1}-n{b + 1}" for a, b in graph) for graph in graphs)
         return [(links.replace("n", ""), _with(question, f"links {links}")) for links in drawn]
     if question.trees is not None:
-        trees = rooted_trees(question.trees)
-        return [(_tree_name(tree), _with(question, "tree", *_branch(tree, 0, 1))) for tree in trees]
+        trees = rooted_trees(question.trees, alike=question.alike)
+        return [(_tree_name(tree), _with(question, "tree", *_branch(tree, tree.index(None), 1))) for tree in trees]
     return [(question.path.stem, question)]
 
 

@@ -30,23 +30,31 @@ from roambus.python_protocol.vocabulary import NodeId
 Edge = tuple[int, int]
 
 
-def connected_graphs(size: int) -> list[tuple[Edge, ...]]:
-    """A graph of each shape of connected graphs, those with fewer links first."""
+def connected_graphs(size: int, *, alike: bool) -> list[tuple[Edge, ...]]:
+    """Return all connected graphs, or one of each shape if nodes are alike; those with fewer links first."""
     pairs = list(combinations(range(size), 2))
     found: dict[tuple[Edge, ...], None] = {}
     for links in range(size - 1, len(pairs) + 1):
         for graph in combinations(pairs, links):
             if _is_connected(size, graph):
-                found.setdefault(_shape(size, graph))
+                found.setdefault(_shape(size, graph) if alike else graph)
     return list(found)
 
 
-def rooted_trees(size: int) -> list[tuple[int | None, ...]]:
-    """The parents of the nodes in a tree of each shape of rooted trees; node 0 is the root."""
+def rooted_trees(size: int, *, alike: bool) -> list[tuple[int | None, ...]]:
+    """Return the parents of the nodes in all rooted trees, or in one of each shape if nodes are alike."""
     found: dict[str, tuple[int | None, ...]] = {}
     for tree in _parents(size):
         found.setdefault(_canonical(tree, 0), tree)
-    return list(found.values())
+    if alike:
+        return list(found.values())
+    named = (_with_other_names(tree, names) for tree in found.values() for names in permutations(range(size)))
+    return list(dict.fromkeys(named))
+
+
+def _with_other_names(tree: tuple[int | None, ...], names: tuple[int, ...]) -> tuple[int | None, ...]:
+    parents = dict(zip(names, (None if parent is None else names[parent] for parent in tree), strict=True))
+    return tuple(parents[node] for node in range(len(tree)))
 
 
 def _parents(size: int) -> Iterator[tuple[int | None, ...]]:

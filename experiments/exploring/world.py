@@ -39,7 +39,7 @@ from roambus.bridge.transcript.commands import (
     planned,
 )
 from roambus.bridge.transcript.timeline import Timeline
-from roambus.experiments.exploring.nodes import Seen, Taken, seen_by_world
+from roambus.experiments.exploring.nodes import Accepted, Observation, observations
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
@@ -92,6 +92,8 @@ class World:
     """(notification, subscriber) that a node has accepted."""
     unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
     """What was given to a node that did not want it then, or that nobody had published."""
+    altered: frozenset[tuple[NodeId, NotificationId]] = frozenset()
+    """Deliveries with another content than was published under that id; they are none of `delivered`."""
     messages: int = 0
     """How many messages were sent, and how many `commands` given, if a property counts them."""
     commands: int = 0
@@ -111,7 +113,14 @@ class World:
         """The same world, of whose history nothing is asked."""
         nothing = ((),) * self.nodes
         return replace(
-            self, published=(), delivered=nothing, taken=frozenset(), unwanted=frozenset(), messages=0, commands=0
+            self,
+            published=(),
+            delivered=nothing,
+            taken=frozenset(),
+            unwanted=frozenset(),
+            altered=frozenset(),
+            messages=0,
+            commands=0,
         )
 
     @property
@@ -177,10 +186,12 @@ class World:
     def _with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
         return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
 
-    def seeing(self, node: NodeId, seen: Seen) -> World:
+    def seeing(self, node: NodeId, seen: Observation) -> World:
         """The world after a node was given something, or has accepted it for others."""
-        if isinstance(seen, Taken):
+        if isinstance(seen, Accepted):
             return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
+        if any(one.notification.id == seen.id and repr(one.notification) != repr(seen) for one in self.published):
+            return replace(self, altered=self.altered | {(node, seen.id)})
         own = (*self.delivered[node], seen.id)
         is_unwanted = not (self.is_published(seen.id) and self.wants(node, seen))
         unwanted = self.unwanted | {(node, seen.id)} if is_unwanted else self.unwanted
@@ -320,19 +331,19 @@ class Witness:
         self.sent += sent
         if sent and not by_timer:
             self.world = replace(self.world, messages=self.world.messages + len(sent))
-        for seen in seen_by_world(actions):
+        for seen in observations(actions):
             self.world = self.world.seeing(node, seen)
 
 
-def witness_by(witness: Witness, clock: Callable[[SimTime], SimTime] = int) -> Wrapper:
-    """Have a witness see the agents, which handle their events at the time of a `clock`."""
+def witness_by(witness: Witness) -> Wrapper:
+    """Have a witness see the agents."""
 
     def wrap(agent: Agent, handle: Handle) -> Handle:
         witness.agents.append(agent)
 
         def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
             witness.see(agent.node, event, now)
-            actions = list(handle(event, clock(now)))
+            actions = list(handle(event, now))
             witness.hear(agent.node, actions, now, by_timer=isinstance(event, TimerFired))
             return actions
 

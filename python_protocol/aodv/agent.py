@@ -236,8 +236,8 @@ class Aodv(Agent):
     def say_hello(self, _: object, now: SimTime) -> None:
         """Send a hello if it is needed, and set the timer again, early by a jitter.
 
-        The RFC needs it on an active route without other broadcasts since the last check. Data and replies within
-        ACTIVE_ROUTE_TIMEOUT make a route active; hellos do not, or two nodes would keep each other saying hello.
+        The RFC needs it on an active route without other broadcasts since the last check. Data and replies make a route
+        active; hellos do not, or two nodes would keep each other saying hello.
         """
         parameters, used_at = self.parameters, self.table.used_at
         is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now

@@ -243,7 +243,7 @@ def _ring(parameters: AodvParameters, ttl: int) -> int:
 class RequestQueue:
     """Packets that wait for a route (section 6.3: "buffered", first in, first out), each for at most `timeout` ns.
 
-    Limit and time-out are those of ns-2 and ns-3. A full queue drops the oldest packet, which is of least use.
+    Limit and time-out are those of ns-2 and ns-3; a full queue drops the oldest.
     """
 
     def __init__(self, limit: int, timeout: SimTime) -> None:

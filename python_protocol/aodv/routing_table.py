@@ -94,10 +94,10 @@ class RoutingTable:
         return route.sequence if route is not None and route.sequence_valid else None
 
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
-        """Make or renew the route of one hop to a neighbour that was heard (section 6.2); True for a new one.
+        """Make or renew the route of one hop to a neighbour (section 6.2); True for a new one.
 
-        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot be part of a loop.
-        A neighbour at the edge of range so attracts data that then fails.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number, as one hop cannot be part of a
+        loop. A neighbour at the edge of range so attracts data that then fails.
         """
         route = self._routes.get(neighbour)
         if route is None:

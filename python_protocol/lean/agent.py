@@ -1,13 +1,13 @@
 """MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-Filters decide who forwards, and subscribers number them, as in the thesis. There is no leader, parent, order or
+Filters decide who forwards, and subscribers number them, as in the thesis; there is no leader, parent, order or
 reliable link.
 
 - The publisher compares the cost of a PUB to each subscriber, its mean distance and half a frame for the ACK, with that
   of a counter-based broadcast.
 - A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
   until it hears an ACK or a nearer PUB. Bystanders repeat a missed ACK.
-- At the end of its tries a node drops it; the publisher first sends a PUB of the last effort, repeated like gossip.
+- At the end of its tries a node drops it; the publisher first sends it to all, repeated like gossip.
 - Heartbeats carry distances while PUBs are on the air.
 """
 

@@ -1,14 +1,14 @@
 """Fields of messages: how a value of each type travels, and how a transcript shows it.
 
-A field has one of these types:
+The types are:
 
-- `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, made by `Annotated[int,
-  Integer(...)]`; `bool`, a bit;
+- `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, an `Annotated[int, Integer(...)]`;
+  `bool`, a bit;
 - `str` (UTF-8) and `bytes`, at most 255 bytes; `tuple[T, ...]`, at most 255 values; `LongTuple[T]`, at most 65535;
 - an enumeration, a byte; a record: a `NamedTuple`, a frozen dataclass, or a class with `write` and `read`;
 - a message, one of several (`Sub | Uns`), or any (`Message`); `T | None`, whose presence is a bit.
 
-All receivers of a broadcast share one object on the embedded radio, so a type that could be changed is refused
+All receivers of a broadcast share one object on the embedded radio, so a changeable type is refused
 (`what_can_be_changed`).
 """
 

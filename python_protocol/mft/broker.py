@@ -4,7 +4,7 @@ Handlers are named after the algorithms: z is the interface of a message, b_j th
 T(s) its timestamp. Where the algorithms leave a choice:
 
 - A BMIG compares the hops that its sender declares; a tie goes to the sender. Subscribers without filters go in O.
-- Control messages from a broker outside N_i are ignored; no message goes back to its interface.
+- Control messages from a broker outside N_i are ignored; no message goes back.
 - MIG follows the next hops to their end, even past b (4.1, line 20).
 
 The corrections (`parameters`) share one reason: T(s) tells which claim is newer, not whether it is complete or its way

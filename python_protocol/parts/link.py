@@ -1,8 +1,7 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
 Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted with
-growing, jittered pauses. Frames of one node to another must not overtake each other, which a MAC with one queue
-guarantees.
+growing, jittered pauses. Frames to a node must not overtake each other, which a MAC with one queue guarantees.
 
 - A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
   receiver joins an unknown one wherever it stands.

@@ -1,13 +1,12 @@
 """Leader election, and the tree of brokers that the leader's heartbeat spans (the thesis, section 2.5, figure 2.4).
 
-Each node repeats a round's heartbeat once after a random delay, with its own parent; the sender of the first copy
-becomes the parent. The thesis leaves open:
+Each node repeats a round's heartbeat once after a random delay, with its own parent; the first copy's sender becomes
+the parent. Where the thesis leaves a choice:
 
 - Only brokers lead and become parents; a client's copy announces it.
-- Of two leaderships the older wins. Without heartbeats a broker follows another leader it heard lately, or starts a
-  leadership; it returns to a left one only for a new round.
-- With `sticky_parent` a parent stays while its copies have no more hops than the best; rounds go on after its copy, so
-  that hops depend on the place.
+- Of two leaderships the older wins. Without heartbeats a broker follows another leader it heard lately, or leads; it
+  returns to a left one only for a new round.
+- With `sticky_parent` a parent stays while no copy has fewer hops than its own; rounds go on after its copy.
 - Weak copies make a parent only without others.
 
 No node takes a parent at as many hops as it sent, so hops fall towards the leader.

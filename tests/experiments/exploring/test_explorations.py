@@ -8,9 +8,10 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
-from roambus.experiments.exploring.exploration import Wrong, explore, report
+from roambus.experiments.exploring.checker import Bounds
+from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
-from roambus.experiments.exploring.search import Bounds
+from roambus.experiments.exploring.verdicts import Counterexample
 from roambus.experiments.viewer.play import Session
 from tests.experiments.exploring.exploring import AGENTS, explored
 
@@ -35,9 +36,9 @@ def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str
 
 def test_two_moves_leave_no_broker_of_mft_without_a_way() -> None:
     """With all mends on, every order of two changes of a star of four brokers is explored, and holds."""
-    exploration = explore(read_question(QUESTIONS / "mft_star.txt"))
+    exploration = Exploration(read_question(QUESTIONS / "mft_star.txt"), Overrides())
     exploration.run(Bounds())
-    assert (exploration.found.ended_by, exploration.wrong) == (None, [])
+    assert (exploration.checker.figures.ended_by, exploration.counterexamples) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -66,17 +67,17 @@ def test_published_phoenix_loses_doubles_and_overtakes(name: str, steps: int) ->
 
 def test_phoenix_with_its_mend_has_none_of_this() -> None:
     """Everything that can happen within the same bounds is explored."""
-    exploration = explore(read_question(QUESTIONS / "phoenix_moves.txt"))
+    exploration = Exploration(read_question(QUESTIONS / "phoenix_moves.txt"), Overrides())
     exploration.run(Bounds())
-    assert exploration.found.ended_by is None
-    assert not exploration.wrong
+    assert exploration.checker.figures.ended_by is None
+    assert not exploration.counterexamples
 
 
 def test_labels_that_are_not_checked_send_a_node_to_and_fro() -> None:
     """The skip ring's livelock: two neighbours delegate a third to each other, and no other message ends it."""
-    exploration = explore(read_question(QUESTIONS / "skip_ring_check_labels.txt"))
+    exploration = Exploration(read_question(QUESTIONS / "skip_ring_check_labels.txt"), Overrides())
     exploration.run(Bounds(depth=7))
-    assert [(one.name, one.steps) for one in exploration.wrong] == [("eventually quiet", 6)]
+    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("eventually quiet", 6)]
 
 
 def test_a_transcript_is_repeated_line_by_line() -> None:
@@ -90,57 +91,57 @@ def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
     """The second word raises it, which takes two commands and two arrivals."""
     text = f"agent {AGENTS}:Careless\nlinks n1-n2\nmay 2 times n1 publishes e1\nmust no loops"
     exploration = explored(text)
-    assert [(one.name, one.steps) for one in exploration.wrong] == [("agents raise no errors", 4)]
-    assert "two words are too many" in exploration.wrong[0].text
+    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("agents raise no errors", 4)]
+    assert "two words are too many" in exploration.counterexamples[0].text
 
 
 def test_what_never_ends_at_one_instant_is_found() -> None:
     """Nobody waits for it."""
     exploration = explored(f"agent {AGENTS}:Stubborn\nlinks n1-n2\nlinks n3-n2\nmay n1 publishes e1\nmust no loops")
-    assert [(one.name, one.steps) for one in exploration.wrong] == [("agents raise no errors", 1)]
-    assert exploration.wrong[0].text == "what cannot be sent is sent again and again, at one instant"
+    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("agents raise no errors", 1)]
+    assert exploration.counterexamples[0].text == "it sends again and again, at one instant, over a link that is gone"
 
 
 def test_a_state_that_cannot_be_copied_is_named() -> None:
     """The attribute of the agent is in the message."""
     text = f"agent {AGENTS}:Reader\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
-    with pytest.raises(UserError, match=r"self.numbers is a generator, which can be neither copied nor compared"):
+    with pytest.raises(UserError, match=r"self.numbers is a generator, which cannot be copied"):
         explored(text)
 
 
 def test_an_agent_that_goes_by_the_clock_is_named() -> None:
     """What it does at a time cannot be what it does at any time."""
-    with pytest.raises(UserError, match=r"OClock cannot be explored .*absolute time"):
-        explored(f"agent {AGENTS}:OClock\nlinks n1-n2\nmust no loops")
+    with pytest.raises(UserError, match=r"OClock cannot be explored .*divides a moment, which depends on the clock"):
+        explored(f"agent {AGENTS}:OClock\nrelative time\nlinks n1-n2\nmust no loops")
 
 
 def test_messages_that_never_end_are_a_livelock() -> None:
     """A word is said, and heard by all; then it goes to and fro between the two, which takes two steps more."""
     exploration = explored(f"agent {AGENTS}:Echo\nlinks n1-n2\nmay n1 publishes e1\nmust eventually quiet")
-    (wrong,) = exploration.wrong
+    (wrong,) = exploration.counterexamples
     assert (wrong.name, wrong.steps) == ("eventually quiet", 4)
 
 
-def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) -> list[Wrong]:
-    exploration = explore(
-        read_question(QUESTIONS / f"{question}.txt"), Overrides(parameters=parameters), keep_on=keep_on
-    )
+def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) -> list[Counterexample]:
+    overrides = Overrides(parameters=parameters)
+    exploration = Exploration(read_question(QUESTIONS / f"{question}.txt"), overrides, keep_on=keep_on)
     exploration.run(Bounds())
-    return exploration.wrong
+    return exploration.counterexamples
 
 
 def test_ctrl_c_ends_a_search_in_good_order() -> None:
     """It says so, and goes on when it is run again, to what it would have found without."""
     text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust eventually quiet"
-    exploration = explore(parse_question(Path("question.txt"), text))
+    exploration = Exploration(parse_question(Path("question.txt"), text), Overrides())
     heard = iter(range(100))
     exploration.run(Bounds(), lambda _: signal.raise_signal(signal.SIGINT) if next(heard) == 0 else None)
-    ends = [exploration.found.ended_by]
-    assert report("words", exploration).verdicts == {"eventually quiet": "not decided: the search was cut at Ctrl-C"}
+    ends = [exploration.checker.figures.ended_by]
+    (verdict,) = exploration.report("words").verdicts.values()
+    assert verdict == "not decided: the search was cut at Ctrl-C: run it again"
     exploration.run(Bounds())
-    assert report("words", exploration).verdicts == {"eventually quiet": "holds"}
-    assert [*ends, exploration.found.ended_by] == ["Ctrl-C", None]
-    assert (exploration.found.states, exploration.found.transitions) == (10, 12)
+    assert exploration.report("words").verdicts == {"eventually quiet": "holds in all 10 states"}
+    assert [*ends, exploration.checker.figures.ended_by] == ["Ctrl-C", None]
+    assert (exploration.checker.figures.states, exploration.checker.figures.transitions) == (10, 12)
 
 
 def test_a_transcript_can_be_played() -> None:
@@ -157,10 +158,9 @@ def test_links_that_lose_are_explored_as_they_are_run() -> None:
     head = "agent flooding\nlinks n1-n2\nloss n1->n2 0.1\nsetup\n  n1 subscribes f2\n  n2 subscribes f1\n"
     for lines, wrong in (("may 2 times n1 publishes e1", True), ("may 2 times n2 publishes e2", False)):
         exploration = explored(f"{head}{lines}\nmust everything delivered\n")
-        assert bool(exploration.wrong) is wrong
-    assert (
-        "> n1 -> n2 is lost" in explored(f"{head}may n1 publishes e1\nmust everything delivered\n").wrong[0].transcript
-    )
+        assert bool(exploration.counterexamples) is wrong
+    (lost,) = explored(f"{head}may n1 publishes e1\nmust everything delivered\n").counterexamples
+    assert "> n1 -> n2 is lost" in lost.transcript
 
 
 def test_a_link_goes_down_one_way_in_an_exploration_too() -> None:
@@ -168,6 +168,6 @@ def test_a_link_goes_down_one_way_in_an_exploration_too() -> None:
     head = "agent flooding\nlinks n1-n2\nsetup\n  n1 subscribes f2\n  n2 subscribes f1\n  link n1->n2 down\n"
     lines = "may n1 publishes e1\nmay n2 publishes e2\nmay link n1->n2 up\nmust everything delivered\n"
     exploration = explored(head + lines)
-    assert (exploration.found.ended_by, exploration.wrong) == (None, [])
+    assert (exploration.checker.figures.ended_by, exploration.counterexamples) == (None, [])
     told = explored(f"{head}may n1 publishes e1\nmust everything delivered in the end\n")
-    assert not told.wrong
+    assert not told.counterexamples

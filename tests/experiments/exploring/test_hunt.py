@@ -17,8 +17,8 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
-from roambus.experiments.exploring.histories import Deed, History, shrink
-from roambus.experiments.exploring.hunt import Chase, Hunted, Judge, hunt
+from roambus.experiments.exploring.histories import History, TimedCommand, shrink
+from roambus.experiments.exploring.hunt import Hunted, HuntRequest, Judge, hunt
 from roambus.experiments.exploring.random_networks import Sketch
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
@@ -40,7 +40,7 @@ def shipped(name: str, **parameters: str) -> Judge:
 
 def hunted(text: str, seconds: float = 60, seed: int = 0) -> Hunted:
     """What one process of its own finds."""
-    return hunt(Chase(Path("hunt.txt"), text, Overrides(), seconds, seed), 1)
+    return hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), seconds, seed), 1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -90,25 +90,25 @@ def test_who_freezes_leaves_or_is_cut_off_is_back_in_the_end() -> None:
     absent, departed = judge(text.format("absences")), judge(text.format("departures"))
     for seed in range(20):
         homes = {name: at for name, at in absent.drawer.draw(seed).sketch.nodes if name.startswith("s")}
-        deeds = [deed.text.split(" ") for deed in absent.drawer.draw(seed).deeds]
-        moves = [(one[0], one[-1]) for one in deeds if one[1] == "moves"]
+        timed = [deed.text.split(" ") for deed in absent.drawer.draw(seed).timed]
+        moves = [(one[0], one[-1]) for one in timed if one[1] == "moves"]
         assert set(moves) <= set(homes.items())
-        assert len(moves) == sum(one[1:] == ["is", "cut", "off"] for one in deeds)
-        assert sum(one[1] == "freezes" for one in deeds) == sum(one[1] == "recovers" for one in deeds)
+        assert len(moves) == sum(one[1:] == ["is", "cut", "off"] for one in timed)
+        assert sum(one[1] == "freezes" for one in timed) == sum(one[1] == "recovers" for one in timed)
         assert not departed.drawer.draw(seed).unfinished
-    assert any("attaches to" in deed.text for seed in range(20) for deed in departed.drawer.draw(seed).deeds)
+    assert any("attaches to" in deed.text for seed in range(20) for deed in departed.drawer.draw(seed).timed)
 
 
 def test_what_is_published_before_a_subscription_has_settled_is_not_due() -> None:
     """Simple Routing has to tell all brokers of it first; a slot later it has, and then everything is due."""
     text = "agent simple\ntree\n  b1/s1\n    b2/p2\nslot 1s\nmay s1 subscribes f1\nmust everything delivered\n"
     own = judge(text)
-    history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, (Deed("s1 subscribes f1"),), ())
-    at_once, later = Deed("p2 publishes e1", 0), Deed("p2 publishes e1")
-    assert own.wrong(replace(history, deeds=(*history.deeds, at_once))) == {}
+    history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, (TimedCommand("s1 subscribes f1"),), ())
+    at_once, later = TimedCommand("p2 publishes e1", 0), TimedCommand("p2 publishes e1")
+    assert own.wrong(replace(history, timed=(*history.timed, at_once))) == {}
     told = judge(text.replace("agent simple", f"agent {AGENTS}:Told"))
-    assert "everything delivered" not in told.wrong(replace(history, deeds=(*history.deeds, at_once)))
-    assert "everything delivered" in told.wrong(replace(history, deeds=(*history.deeds, later)))
+    assert "everything delivered" not in told.wrong(replace(history, timed=(*history.timed, at_once)))
+    assert "everything delivered" in told.wrong(replace(history, timed=(*history.timed, later)))
 
 
 def test_a_site_that_stops_is_found_among_few() -> None:
@@ -123,7 +123,7 @@ def test_a_site_that_stops_is_found_among_few() -> None:
 def test_what_is_wrong_is_made_small_and_repeated() -> None:
     """Nobody delivers anything: two nodes at most are left, a subscription, and a probe; the transcript follows."""
     found = hunted(GRAPHS.format(f"{AGENTS}:Told", "probes arrive"))
-    (wrong,) = found.wrong
+    (wrong,) = found.counterexamples
     assert "comes 0 times to" in wrong.text
     lines = wrong.transcript.splitlines()
     assert sum(line.startswith(">") for line in lines) == 2
@@ -165,25 +165,29 @@ def test_beats_that_were_there_before_are_no_noise() -> None:
 def test_a_history_becomes_as_small_as_it_can_be() -> None:
     """If anything is wrong as long as a node is cut off, that alone is left, in a network of one link."""
     own = shipped("hunt_mft")
-    history = next(one for one in map(own.drawer.draw, range(20)) if any("cut off" in it.text for it in one.deeds))
-    small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.deeds), lambda: False)
-    assert [deed.text.split(" ", 1)[1] for deed in small.deeds] == ["is cut off"]
-    assert (len(small.sketch.nodes), small.deeds[0].after, small.delays) == (1, None, (("", MILLISECOND),))
+    history = next(one for one in map(own.drawer.draw, range(20)) if any("cut off" in it.text for it in one.timed))
+    small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.timed), lambda: False)
+    assert [deed.text.split(" ", 1)[1] for deed in small.timed] == ["is cut off"]
+    assert (len(small.sketch.nodes), small.timed[0].after, small.delays) == (1, None, (("", MILLISECOND),))
 
 
 def test_nobody_is_left_crashed_who_was_back() -> None:
     """What is wrong while a broker is down is not what was found."""
-    deeds = (Deed("b1 crashes"), Deed("b1 recovers", 5 * MILLISECOND), Deed("s1 subscribes f1", 0))
-    history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, deeds, ())
-    small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.deeds), lambda: False)
-    assert [(deed.text, deed.after) for deed in small.deeds] == [("b1 crashes", None), ("b1 recovers", None)]
+    timed = (
+        TimedCommand("b1 crashes"),
+        TimedCommand("b1 recovers", 5 * MILLISECOND),
+        TimedCommand("s1 subscribes f1", 0),
+    )
+    history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, timed, ())
+    small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.timed), lambda: False)
+    assert [(deed.text, deed.after) for deed in small.timed] == [("b1 crashes", None), ("b1 recovers", None)]
 
 
 def test_a_hunt_goes_on_with_the_next_seed() -> None:
     """It says which it has run, and that nothing is proved."""
     text = GRAPHS.format("flooding", "nothing twice")
     first = hunted(text, seconds=2)
-    assert not first.wrong
+    assert not first.counterexamples
     begin, last = map(int, first.seeds.split(".."))
     assert (begin, last + 1) == (0, first.histories)
     assert next(iter(hunted(text, seconds=1, seed=last + 1).seeds.split(".."))) == str(last + 1)
@@ -193,8 +197,8 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
 def test_a_hunt_that_keeps_on_counts_what_is_wrong() -> None:
     """Each property with the number of histories in which it does not hold, and a transcript for its first one."""
     text = GRAPHS.format(f"{AGENTS}:Told", "probes arrive") + "must everything delivered\n"
-    found = hunt(Chase(Path("hunt.txt"), text, Overrides(), 1.5, keep_on=True), 1)
-    assert sorted(one.name for one in found.wrong) == ["everything delivered", "probes arrive"]
+    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 1.5, keep_on=True), 1)
+    assert sorted(one.name for one in found.counterexamples) == ["everything delivered", "probes arrive"]
     assert all(1 < count <= found.histories for count in found.counts)
     assert f", in {found.counts[0]} of them: " in "\n".join(found.lines())
 
@@ -207,7 +211,7 @@ def test_ctrl_c_ends_a_hunt_and_says_where_it_stood(tmp_path: Path) -> None:
     time.sleep(4)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=30)
-    assert (running.returncode, "the hunt was cut at Ctrl-C" in said) == (130, True)
+    assert (running.returncode, "the hunt was ended by the signal SIGINT" in said) == (130, True)
     histories, first, last = map(int, re.findall(r"hunt: (\d+) histories in \d+ s, seeds (\d+)\.\.(\d+)", said)[0])
     assert (first, last) == (7, 7 + histories - 1)
 

@@ -11,9 +11,11 @@ import pytest
 
 import roambus
 from benchmarks.mutations.in_memory import break_function
-from roambus.experiments.exploring.exploration import Wrong, explore
+from roambus.bridge.transcript.transcript import Overrides
+from roambus.experiments.exploring.checker import Bounds
+from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.scenario_file import read_question
-from roambus.experiments.exploring.search import Bounds
+from roambus.experiments.exploring.verdicts import Counterexample
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 PROTOCOLS = Path(str(roambus.__file__)).parent
@@ -115,11 +117,11 @@ def broken(module: str, function: str, sound: str, other: str) -> Iterator[None]
         put_back()
 
 
-def wrong(question: str) -> list[Wrong]:
+def wrong(question: str) -> list[Counterexample]:
     """What is found within bounds."""
-    exploration = explore(read_question(QUESTIONS / f"{question}.txt"))
+    exploration = Exploration(read_question(QUESTIONS / f"{question}.txt"), Overrides())
     exploration.run(WITHIN)
-    return exploration.wrong
+    return exploration.counterexamples
 
 
 @pytest.mark.parametrize("name", MUTANTS)

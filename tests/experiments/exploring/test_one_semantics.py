@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
-from roambus.bridge.transcript.transcript import plan
-from roambus.experiments.exploring.exploration import Exploration, explore
-from roambus.experiments.exploring.rules import Raised, State, Step
+from roambus.bridge.transcript.transcript import Overrides, plan
+from roambus.experiments.exploring.copies import Copier
+from roambus.experiments.exploring.counterexamples import Writer
+from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.scenario_file import parse_question
-from roambus.experiments.exploring.state import Freezer, Frozen, Instant
-from roambus.experiments.exploring.transcripts import Writer
+from roambus.experiments.exploring.steps import Raised, State, Step
 from roambus.experiments.exploring.world import Witness, World, witness_by
+from roambus.python_protocol.agent import Agent
 from tests.experiments.exploring.exploring import AGENTS
 
 TREE = "tree\n  b1/p1/s1\n    b2/p2\n      b4\n    b3/s3\nclients s5@b2 s6@b3\n"
@@ -36,17 +36,17 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_random_schedules_lead_to_the_same_states(name: str) -> None:
-    """Agents, deliveries, wishes, links and who is down, after 60 steps at random of each of ten seeds."""
-    text = f"{QUESTIONS[name]}must nothing twice\n"
+    """Agents, deliveries, subscriptions, links and nodes that are down, after 60 random steps of each of ten seeds."""
     delivered = 0
     for seed in range(10):
-        exploration = explore(parse_question(Path("both.txt"), text), reduce=False)
-        steps, state = _walk(exploration, Random(seed))
-        agents, world = _run(Writer(exploration.beginning).transcript(steps, follows=False))
-        network = exploration.beginning.network
-        states: list[Any] = [network.nodes.what(one) for one in network.node_states(state)]
-        assert agents == [frozen for frozen, _ in states]
-        explored = network.world(state)
+        question = parse_question(Path("question.txt"), f"{QUESTIONS[name]}must nothing twice\n")
+        exploration = Exploration(question, Overrides())
+        steps, state = _walk(exploration, Random(f"{name}/{seed}"))
+        agents, world = _run(Writer(exploration.initial).transcript(steps, follows=False))
+        model = exploration.initial.model
+        views = exploration.checker.properties.view(state).agents
+        assert [_state_of(one) for one in agents] == [_state_of(one) for one in views.values()]
+        explored = model.world(state)
         assert _told(world) == _told(explored)
         delivered += sum(map(len, world.delivered))
     assert delivered
@@ -60,27 +60,31 @@ def test_who_moves_is_in_reach_at_every_moment() -> None:
 
 
 def _walk(exploration: Exploration, random: Random) -> tuple[list[Step], State]:
-    network, state, steps = exploration.beginning.network, exploration.beginning.first, list[Step]()
+    model, state, steps = exploration.initial.model, exploration.initial.state, list[Step]()
     for _ in range(60):
-        following = [one for one in network.successors(state) if not isinstance(one[1], Raised)]
+        following = [one for one in model.successors(state) if not isinstance(one[1], Raised)]
         if not following:
             break
         step, after = random.choice(following)
         assert not isinstance(after, Raised)
-        steps.append(network.steps[step])
+        steps.append(model.steps[step])
         state = after
     return steps, state
 
 
-def _run(transcript: str) -> tuple[list[Frozen], World]:
-    """The agents of a run by hand, frozen at its end, and what its witness has seen."""
+def _run(transcript: str) -> tuple[list[Agent], World]:
+    """The agents of a run by hand, at its end, and the world that its witness has seen."""
     planned = plan(parse_document(Path("both.txt"), transcript))
     witness = Witness(planned.timeline, planned.scenario)
-    planned.run(planned.carrier(), TraceWriter(), witness_by(witness, Instant))
+    planned.run(planned.carrier(), TraceWriter(), witness_by(witness))
     witness.reach(planned.scenario.time_limit)
-    end = planned.timeline.moment(planned.timeline.now)
-    frozen = [Freezer(one.random, end).freeze(one, planned.agent_class) for one in witness.agents]
-    return frozen, witness.world
+    return witness.agents, witness.world
+
+
+def _state_of(agent: Agent) -> bytes:
+    """The state of an agent, by value: copied twice, so that equal parts are one object nowhere by chance."""
+    copier = Copier(agent.random)
+    return copier.encode(copier.decode(copier.encode(agent, 0), 0), 0)
 
 
 def _told(world: World) -> tuple[object, ...]:

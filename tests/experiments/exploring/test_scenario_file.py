@@ -6,8 +6,8 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides
+from roambus.experiments.exploring.initial_state import begin
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
-from roambus.experiments.exploring.transcripts import begin
 
 HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
 

@@ -45,6 +45,15 @@ def test_a_first_broker_is_told_what_was_wanted_before() -> None:
     assert asked(made.attach, HERE) == [Send(HERE, Sub(ME, 1, 0, topic(1))), Send(HERE, Sub(ME, 2, 0, topic(2)))]
 
 
+def test_a_client_that_had_nothing_to_say_to_its_last_broker_just_subscribes() -> None:
+    """No broker knows it yet, so that there is nothing to migrate."""
+    made = client()
+    asked(made.attach, HERE)
+    made.detach()
+    asked(made.subscribe, topic(1))
+    assert asked(made.attach, THERE) == [Send(THERE, Sub(ME, 1, 0, topic(1)))]
+
+
 def test_another_broker_is_told_of_the_last_one() -> None:
     """(MIG, s, b, t, h), with b the broker before, whether or not there was a time without any."""
     made = subscribed(1)

@@ -1,9 +1,7 @@
-"""States and steps of a network, and the rules by which one follows from the other.
+"""States and steps of a network.
 
-A state is a tuple of numbers: the state of each node, what is under way on each pair of nodes, and the world. A step is
-a message that arrives or is lost, a timer that runs out, or a command.
-
-The parts of a network's state beside its nodes, by numbers: the world, and what is under way on single links.
+A state is a tuple of numbers: the state of each node, the messages under way on each link, the time, and the world. A
+step is a message that arrives or is lost, a timer that runs out, or a command. Each may take time.
 """
 
 from __future__ import annotations
@@ -13,15 +11,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from roambus.bridge.transcript.commands import Command
-from roambus.experiments.exploring.nodes import Numbering, Seen, Tally
+from roambus.experiments.exploring.nodes import Numbering, Observation
 from roambus.experiments.exploring.scenario_file import May
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 State = tuple[int, ...]
-"""The numbers of the nodes' states, of the queues between them, and of the world."""
+"""The numbers of the nodes' states, of the queues between them, of the time and of the world."""
+TIME, WORLD = -2, -1
+"""The places of the last two."""
 Picks = tuple[tuple[NodeId, tuple[int, ...]], ...]
-"""What the chance of some nodes picked."""
+"""The representatives that the draws of some nodes picked."""
 
 
 class Arrive(NamedTuple):
@@ -31,14 +31,16 @@ class Arrive(NamedTuple):
     receiver: NodeId
     number: int = 1
     lost: bool = False
+    after: SimTime = 0
     picks: Picks = ()
 
 
 class RunOut(NamedTuple):
-    """The next timer of a node runs out, after a time in which nothing happens."""
+    """A timer of a node runs out, the next or a later one by its number."""
 
     node: NodeId
     after: SimTime
+    number: int = 1
     picks: Picks = ()
 
 
@@ -47,6 +49,7 @@ class Do(NamedTuple):
 
     command: Command
     may: int
+    after: SimTime = 0
     picks: Picks = ()
 
 
@@ -59,9 +62,13 @@ class Raised(NamedTuple):
     text: str
 
 
+Successor = tuple[int, State | Raised]
+"""The number of a step, and the state that it leads to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a network does, beside what its agents do."""
+    """How a network behaves beside its agents."""
 
     may: tuple[May, ...] = ()
     brokers: frozenset[NodeId] = frozenset()
@@ -70,16 +77,19 @@ class Rules:
     """From which sender to which receiver any message may get lost."""
     any_order: bool = False
     """Messages on one link may overtake each other."""
-    slow_messages: bool = False
-    """Timers may run out while messages are under way."""
+    fast_messages: bool = False
+    """Time passes only while no message is under way."""
     drift: SimTime = 0
     """Timers that run out within this time of each other do so in any order."""
+    begin: SimTime = 0
     time_limit: SimTime | None = None
-    """Nothing runs out later than this after the beginning."""
+    """Nothing happens later than this after `begin`."""
+    is_timed: bool = False
+    """Agents read the clock or set timers, so that it matters when a command comes."""
     counts_calm: bool = False
     """Whether the world counts the time since the last command."""
     alike: tuple[Hashable, ...] = ()
-    """What tells nodes apart but for their names, which do not matter then; empty if names do."""
+    """The kinds of the nodes, whose names do not matter; empty if names do."""
     history: bool = False
     """Whether the world keeps what was published, delivered and accepted."""
     counts_messages: bool = False
@@ -92,7 +102,7 @@ class Rules:
 
 
 class Item(NamedTuple):
-    """Something under way: the number of a message, and its destination, which is BROADCAST or the receiver."""
+    """A message under way, by its number, and its destination: BROADCAST or the receiver."""
 
     message: int
     destination: NodeId
@@ -101,52 +111,50 @@ class Item(NamedTuple):
 class Worlds(Numbering[World]):
     """Knows the worlds, and what depends on them alone."""
 
-    def __init__(self, size: int, learnt: Tally) -> None:
-        super().__init__(learnt)
+    def __init__(self, size: int) -> None:
+        super().__init__()
         self._size = size
         self.links = [(sender, receiver) for sender in range(size) for receiver in range(size) if sender != receiver]
-        """The pairs (sender, receiver) in the order in which a state has what is under way between them."""
+        """The pairs (sender, receiver) in the order in which a state has their queues."""
         self._places = {link: place for place, link in enumerate(self.links, size)}
         self._carrying: Numbering[tuple[tuple[NodeId, ...], ...]] = Numbering()
         self._topologies: list[int] = []
-        self._seen: dict[tuple[int, NodeId, Seen], int] = {}
+        self._seen: dict[tuple[int, NodeId, str], int] = {}
 
     def place(self, sender: NodeId, receiver: NodeId) -> int:
-        """The place in a state of what is under way from one node to another."""
+        """Return the place in a state of the queue from one node to another."""
         return self._places[sender, receiver]
 
     def places(self) -> Iterable[tuple[int, tuple[NodeId, NodeId]]]:
-        """Each of these places, and its link."""
+        """Return each of these places, and its link."""
         return enumerate(self.links, self._size)
 
     def topology(self, world: int) -> int:
-        """The number of what carries in a world."""
-        try:
-            return self._topologies[world]
-        except IndexError:
-            for number in range(len(self._topologies), world + 1):
-                reached = map(self[number].neighbours, range(self._size))
-                self._topologies.append(self._carrying.number(tuple(reached)))
-            return self._topologies[world]
+        """Return the number of the links that carry in a world."""
+        while len(self._topologies) <= world:
+            reached = map(self[len(self._topologies)].neighbours, range(self._size))
+            self._topologies.append(self._carrying.number(tuple(reached)))
+        return self._topologies[world]
 
     def neighbours(self, world: int) -> tuple[tuple[NodeId, ...], ...]:
-        """Those to whom a link carries, of each node."""
+        """Return the nodes to which a link carries, of each node."""
         return self._carrying[self.topology(world)]
 
-    def see(self, world: int, node: NodeId, seen: Seen) -> int:
-        """The world after a node was given something, or has accepted it for others."""
-        found = self._seen.get((world, node, seen))
+    def see(self, world: int, node: NodeId, seen: Observation) -> int:
+        """Return the world after an observation."""
+        key = world, node, repr(seen)  # by its text, because 1, 1.0 and True are equal
+        found = self._seen.get(key)
         if found is None:
-            found = self._seen[world, node, seen] = self.number(self[world].seeing(node, seen))
+            found = self._seen[key] = self.number(self[world].seeing(node, seen))
         return found
 
     def counted(self, number: int, messages: int) -> int:
-        """The world after this number of further messages."""
+        """Return the world after this number of further messages."""
         world = self[number]
         return self.number(replace(world, messages=world.messages + messages))
 
     def passed(self, number: int, elapsed: SimTime, calm: SimTime) -> int:
-        """The world after so much time, as far as it counts what has elapsed, and what was calm."""
+        """Return the world after some time, as far as it counts that."""
         if not (elapsed or calm):
             return number
         world = self[number]
@@ -154,26 +162,26 @@ class Worlds(Numbering[World]):
 
 
 def used(world: World, may: int) -> World:
-    """The world in which what may happen has happened once more."""
+    """Return the world in which a line has been made use of once more."""
     return replace(world, left=(*world.left[:may], world.left[may] - 1, *world.left[may + 1 :]))
 
 
 class Queues(Numbering[tuple[Item, ...]]):
-    """What is under way on one link; number 0 is nothing."""
+    """Knows the messages under way on one link; number 0 is none."""
 
-    def __init__(self, learnt: Tally) -> None:
-        super().__init__(learnt)
+    def __init__(self) -> None:
+        super().__init__()
         self.number(())
         self._appended: dict[tuple[int, Item], int] = {}
 
     def append(self, queue: int, item: Item) -> int:
-        """The queue with one item more at its end."""
+        """Return the queue with one item more at its end."""
         found = self._appended.get((queue, item))
         if found is None:
             found = self._appended[queue, item] = self.number((*self[queue], item))
         return found
 
     def without(self, queue: int, index: int) -> int:
-        """The queue with one item less."""
+        """Return the queue with one item less."""
         items = self[queue]
         return self.number(items[:index] + items[index + 1 :])

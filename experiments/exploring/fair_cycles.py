@@ -1,20 +1,18 @@
-"""Finds runs that never end, though all is fair, and in which something wanted never comes: a circle in what was found.
+"""Finds fair runs that never end and lack something wanted for ever: cycles of the states that were found.
 
-What is wanted is quiet, or that a notification is delivered. A circle of states in which it has not come is a
-counterexample only if nobody could say that it was unlucky:
+A cycle in which quiet, or a delivery, never comes is a counterexample only if it is fair:
 
-- *Messages are fair*: what is sent on a link again and again arrives again and again, however often it is lost between.
-  So a circle is none in whose states a message is under way that never arrives there.
-- *Chance is fair*: whatever a draw can come to, it comes to again and again. So a step that chance can have lead out of
-  the circle leads out of it in the end, and is no part of it.
-- *Timers run out*: time passes when nothing else can happen, or at any moment if messages are slow.
+- *Messages*: a message that is sent on a link again and again arrives again and again, however often it is lost. So no
+  message is under way in states of the cycle that never arrives there.
+- *Chance*: each outcome of a draw comes again and again. A step that chance can lead out of the cycle is no part of it.
+- *Timers*: time passes. With `messages fast` it passes when nothing is under way; else a cycle in which timers are set
+  has a step by which one runs out.
 
-Commands are never owed to anybody: the circle is what follows when there are no more. States are told apart by what is
-left of times, and not by times, so that a protocol which beacons, or tries again and again, comes back to where it was.
+Commands are never owed: the cycle follows when there are no more.
 
-The states of such circles are looked for from above. States that lead to each other are a component (Tarjan, 1972). If
-a message is under way in some of them, and arrives in none, a fair circle can only be among the others, which are
-searched in their turn (Emerson and Lei, 1987). Steps by which chance can leave what is left are left out each time.
+States that lead to each other are a component (Tarjan, 1972). If a message is under way in some of them and arrives in
+none, a fair cycle can only be among the others, which are searched in turn (Emerson and Lei, 1987). Steps by which
+chance can leave the rest are left out each time.
 """
 
 from __future__ import annotations
@@ -24,40 +22,41 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from roambus.experiments.exploring.network import Network
-from roambus.experiments.exploring.rules import Arrive, Raised, State, Step
-from roambus.experiments.exploring.search import Search
+from roambus.experiments.exploring.checker import Checker
+from roambus.experiments.exploring.model import Model
+from roambus.experiments.exploring.steps import Arrive, Raised, RunOut, State, Step
 
 _Member = Callable[[State], bool]
 _Edges = dict[State, list[tuple[int, State]]]
 
 
-class Endless(NamedTuple):
-    """The steps to a circle and once around it, and a state in it."""
+class FairCycle(NamedTuple):
+    """The path to a cycle and once around it, and a state in it."""
 
-    steps: tuple[Step, ...]
+    path: tuple[Step, ...]
     state: State
 
 
-def find_endless(search: Search, is_lacking: _Member, *, with_timers: bool) -> Endless | None:
-    """The nearest fair circle of states in which something `is_lacking`; without timers one of arrivals alone."""
-    network = search.network
+def find_fair_cycle(checker: Checker, is_lacking: _Member, *, with_timers: bool) -> FairCycle | None:
+    """Return the nearest fair cycle of states in which something `is_lacking`; without timers one of arrivals alone."""
+    model = checker.model
+    with_timers |= model.nodes.is_timed and not model.rules.fast_messages
 
     def was_found(state: State) -> bool:
-        return search.number(state) is not None and is_lacking(state)
+        return checker.number(state) is not None and is_lacking(state)
 
     def nearest(states: Iterable[State]) -> tuple[int, State]:
-        return min((number, state) for state in states if (number := search.number(state)) is not None)
+        return min((number, state) for state in states if (number := checker.number(state)) is not None)
 
     fair: list[tuple[tuple[int, State], _Edges]] = []
-    waiting: list[tuple[Iterable[State], _Member]] = [(map(search.state, search.numbers()), was_found)]
+    waiting: list[tuple[Iterable[State], _Member]] = [(map(checker.state, range(checker.next)), was_found)]
     while waiting:
         states, is_member = waiting.pop()
-        for component in _Components(_Steps(network, is_member, with_timers=with_timers)).find(states):
+        for component in _Components(_Steps(model, is_member, with_timers=with_timers)).find(states):
             edges = {
-                state: _Steps(network, component.__contains__, with_timers=with_timers).of(state) for state in component
+                state: _Steps(model, component.__contains__, with_timers=with_timers).of(state) for state in component
             }
-            left = component - _unfair(network, edges)
+            left = component - _unfair(model, edges)
             if left == component and any(edges.values()):
                 fair.append((nearest(component), edges))
             elif left != component:
@@ -65,26 +64,27 @@ def find_endless(search: Search, is_lacking: _Member, *, with_timers: bool) -> E
     if not fair:
         return None
     (number, start), edges = min(fair, key=lambda one: one[0])
-    around = (network.steps[one] for one in _around(network, edges, start))
-    return Endless((*search.way(number), *around), start)
+    around = (model.steps[one] for one in _around(model, edges, start))
+    return FairCycle((*checker.path(number), *around), start)
 
 
 class _Steps:
     """The steps from one state to others of some set, which chance cannot have lead out of it."""
 
-    def __init__(self, network: Network, is_member: _Member, *, with_timers: bool) -> None:
-        self._network = network
+    def __init__(self, model: Model, is_member: _Member, *, with_timers: bool) -> None:
+        self._model = model
         self.is_member = is_member
         self._with_timers = with_timers
 
     def of(self, state: State) -> list[tuple[int, State]]:
         """The number of each step, and where it leads."""
-        network = self._network
+        model = self._model
         ways: defaultdict[Step, list[tuple[int, State]]] = defaultdict(list)
         leave: set[Step] = set()
-        for steps in (network.arrivals(state), network.ringings(state) if self._with_timers else ()):
+        soonest = model.soonest(state) if self._with_timers else None
+        for steps in (model.arrivals(state, soonest), model.timeouts(state, soonest)):
             for number, after in steps:
-                step = network.steps[number]._replace(picks=())
+                step = model.steps[number]._replace(picks=())
                 if not isinstance(after, Raised) and self.is_member(after):
                     ways[step].append((number, after))
                 else:
@@ -93,7 +93,7 @@ class _Steps:
 
 
 class _Components:
-    """Tarjan's algorithm, with a stack of its own: a circle may be longer than Python can call."""
+    """Tarjan's algorithm, with a stack of its own: a cycle may be longer than Python can call."""
 
     def __init__(self, steps: _Steps) -> None:
         self._steps = steps
@@ -106,7 +106,7 @@ class _Components:
         """The components of more than one of the states, or of one that leads to itself."""
         for state in states:
             if state not in self._index and self._steps.is_member(state):
-                yield from filter(self._is_circle, self._find_from(state))
+                yield from filter(self._is_cycle, self._find_from(state))
 
     def _find_from(self, root: State) -> Iterator[set[State]]:
         work = [self._enter(root)]
@@ -140,7 +140,7 @@ class _Components:
             component.add(self._open.popitem()[0])
         yield component
 
-    def _is_circle(self, component: set[State]) -> bool:
+    def _is_cycle(self, component: set[State]) -> bool:
         state = next(iter(component))
         return len(component) > 1 or any(after == state for _, after in self._steps.of(state))
 
@@ -149,51 +149,60 @@ _Message = tuple[int, int]
 """The place of a link in a state, and the number of a message that is under way there."""
 
 
-def _arrived(network: Network, state: State, number: int) -> Iterator[_Message]:
+def _arrived(model: Model, state: State, number: int) -> Iterator[_Message]:
     """The message that arrives in a step from a state, if one does."""
-    step = network.steps[number]
+    step = model.steps[number]
     if isinstance(step, Arrive) and not step.lost:
-        place = network.worlds.place(step.sender, step.receiver)
-        yield place, network.queues[state[place]][step.number - 1].message
+        place = model.worlds.place(step.sender, step.receiver)
+        yield place, model.queues[state[place]][step.number - 1].message
 
 
-def _arrivals(network: Network, edges: _Edges) -> set[_Message]:
+def _arrivals(model: Model, edges: _Edges) -> set[_Message]:
     """All messages that arrive anywhere."""
-    return {one for state, steps in edges.items() for number, _ in steps for one in _arrived(network, state, number)}
+    return {one for state, steps in edges.items() for number, _ in steps for one in _arrived(model, state, number)}
 
 
-def _unfair(network: Network, edges: _Edges) -> set[State]:
+def _unfair(model: Model, edges: _Edges) -> set[State]:
     """The states in which a message is under way that arrives in none of them."""
-    arrive = _arrivals(network, edges)
-    places = range(network.size, network.size + len(network.worlds.links))
+    if _waits_for_ever(model, edges):
+        return set(edges)
+    arrive = _arrivals(model, edges)
+    places = range(model.size, model.size + len(model.worlds.links))
     return {
         state
         for state in edges
-        if any((place, one.message) not in arrive for place in places for one in network.queues[state[place]])
+        if any((place, one.message) not in arrive for place in places for one in model.queues[state[place]])
     }
 
 
-def _around(network: Network, edges: _Edges, start: State) -> list[int]:
-    """The numbers of the steps of a circle: a shortest one if it is fair, or else one on which all messages arrive."""
-    circle = _way(edges, start, lambda _, __, after: after == start)
-    states = [start, *(after for _, after in circle)]
-    if not _unfair(network, {state: [step] for state, step in zip(states, circle, strict=False)}):
-        return [number for number, _ in circle]
-    owed = _arrivals(network, edges)
+def _waits_for_ever(model: Model, edges: _Edges) -> bool:
+    """Whether timers are set in all states, though time could pass, and none runs out."""
+    if model.rules.fast_messages or any(model.soonest(state) is None for state in edges):
+        return False
+    return not any(isinstance(model.steps[number], RunOut) for steps in edges.values() for number, _ in steps)
+
+
+def _around(model: Model, edges: _Edges, start: State) -> list[int]:
+    """The numbers of the steps of a cycle: a shortest one if it is fair, or else one on which all messages arrive."""
+    cycle = _way(edges, start, lambda _, __, after: after == start)
+    states = [start, *(after for _, after in cycle)]
+    if not _unfair(model, {state: [step] for state, step in zip(states, cycle, strict=False)}):
+        return [number for number, _ in cycle]
+    owed = _arrivals(model, edges)
     steps: list[int] = []
     at = start
     while owed or at != start:
-        for number, after in _way(edges, at, partial(_brings, network, frozenset(owed) or start)):
-            owed.difference_update(_arrived(network, at, number))
+        for number, after in _way(edges, at, partial(_brings, model, frozenset(owed) or start)):
+            owed.difference_update(_arrived(model, at, number))
             steps.append(number)
             at = after
     return steps
 
 
-def _brings(network: Network, wanted: frozenset[_Message] | State, state: State, number: int, after: State) -> bool:
+def _brings(model: Model, wanted: frozenset[_Message] | State, state: State, number: int, after: State) -> bool:
     """Whether a step from a state is one by which such a message arrives, or one to the state that is wanted."""
     if isinstance(wanted, frozenset):
-        return not wanted.isdisjoint(_arrived(network, state, number))
+        return not wanted.isdisjoint(_arrived(model, state, number))
     return after == wanted
 
 
