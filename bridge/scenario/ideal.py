@@ -5,16 +5,7 @@ transcript runs over them. Measured links stand in for the channel's model in th
 says who hears whom, how well, and when. Castalia never asks for any of these keys.
 
 A parameter of these links is declared here, once: the reader builds the class from it, templates pass it through by its
-<<<<<<< HEAD
-path, and docs/ini-keys.md has its row. What it does is in `roambus.bridge.backends.ideal`.
-=======
 path, and docs/reference/ini-keys.md has its row. What it does is in `roambus.bridge.backends.ideal`.
-
-One delay for all links, and no loss, is how papers draw their examples; links with delays of their own are for orders
-of arrival that a paper calls possible and does not draw. `SN.ideal.range` has its default from the radio, so that both
-back-ends link the same nodes on average: the distance at which the mean path loss, without shadowing, leaves the
-sensitivity.
->>>>>>> main
 """
 
 from __future__ import annotations
