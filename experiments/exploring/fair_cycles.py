@@ -8,7 +8,7 @@ A cycle without quiet, or without a delivery, is a counterexample only if it is 
   in the cycle.
 
 Commands are never owed. Components follow Tarjan (1972). If a message is under way in some states of a component and
-arrives in none, the others are searched in turn (Emerson and Lei, 1987).
+arrives in none, the others are searched in turn, without steps by which chance leaves them (Emerson and Lei, 1987).
 """
 
 from __future__ import annotations

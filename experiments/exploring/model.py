@@ -278,7 +278,7 @@ class Model:
     # Time
 
     def _is_in_time(self, state: State, after: SimTime) -> bool:
-        """Whether time remains; the verdict names the limit if it matters."""
+        """Whether the time is not over; the verdict names it if it is."""
         limit = self.rules.time_limit
         if limit is None:
             return True

@@ -1,8 +1,8 @@
 """The two times that an agent can be given: `relative time`, and a probe that notices any use.
 
 With relative time a state holds differences of times only, so that a periodic protocol returns to a state. This is
-sound only if the agent never depends on a moment itself. So a moment supports `moment + duration`, `moment - moment`
-and comparisons alone, which a shift leaves alike. Everything else raises ClockError with its line.
+sound only if the agent never depends on a moment itself. So a moment supports only `moment + duration`, `moment -
+moment` and comparisons, whose results survive a shift of all moments. Everything else raises ClockError with its line.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class PropertyChecker:
         )
 
     def is_quiet(self, state: State) -> bool:
-        """Whether nothing will happen by itself, or everything has settled for so long."""
+        """Whether nothing will happen by itself, or no command came for so long that all has settled."""
         model = self._model
         if not model.is_idle(state):
             return False
