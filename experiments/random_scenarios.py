@@ -122,7 +122,8 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
 ) -> list[str]:
     """Each subscriber's filters as in the ini; empty for one without topics.
 
-    A `share` of the subscribers wants each topic; if `each` is not 0, each wants that many topics. Raises ValueError.
+    A `share` of the subscribers wants each topic; if `each` is not 0, each subscriber wants that many topics. Raises
+    ValueError.
     """
     if not 0 <= share <= 1 or not 0 <= each <= topics:
         raise ValueError(f"interest is a share from 0 to 1, and a subscriber wants 0 to {topics} of {topics} topics")
