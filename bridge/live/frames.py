@@ -1,25 +1,22 @@
-"""Frames on the air: what a live node puts into a datagram, and which datagrams it takes.
+"""Frames in datagrams, and the datagrams that a live node takes.
 
-A datagram can come from anybody who reaches the port. A frame is taken if its run's key has made its tag, if it is new,
-and if it was sent since the receiver was started. All else is counted and dropped, before anything of it is decoded.
+A node takes a datagram if the run's key made its tag, it is new, and it was sent after the receiver's start. All others
+are counted and dropped before decoding.
 
-| bytes | field         | what for                                                                          |
-|-------|---------------|-----------------------------------------------------------------------------------|
-| 3     | version       | "ra" and the number of this format; another version's frames are strangers        |
-| 8     | run           | runs on one network do not hear each other                                        |
-| 2     | node          | who sends                                                                         |
-| 2     | destination   | the node that is meant, or 65535 for all: by multicast everybody hears everything |
-| 4     | incarnation   | how often the node was started: one that was killed and returns is no replay      |
-| 8     | sequence      | the number of the frame among those of the incarnation                            |
-| 8     | sent          | nanoseconds since the start of the run, by the sender's clock                     |
-| any   | payload       | the message's bytes                                                               |
-| 16    | tag           | HMAC-SHA-256 of all that comes before, cut off as RFC 2104 (section 5) allows it  |
+| bytes | field       | purpose                                                      |
+|-------|-------------|--------------------------------------------------------------|
+| 3     | version     | "ra" and the number of this format                           |
+| 8     | run         | runs on one network do not hear each other                   |
+| 2     | node        | the sender                                                   |
+| 2     | destination | a node, or 65535 for all                                     |
+| 4     | incarnation | starts of the node: a restarted one is no replay             |
+| 8     | sequence    | number of the frame in the incarnation                       |
+| 8     | sent        | nanoseconds since the start of the run, by the sender's clock |
+| any   | payload     | the message's bytes                                          |
+| 16    | tag         | HMAC-SHA-256 of all before, truncated (RFC 2104, section 5)  |
 
-A replay is told by its sequence number, of which a window of the last ones is remembered for each node, as IPsec does
-it (RFC 4303, section 3.4.3): datagrams may overtake each other, and what is older than the window is taken for a
-replay. A receiver that was started again has an empty window. So it takes nothing that was sent before its own start.
-
-Frames are authentic and not secret: whoever is on the way can read them, as anybody can read a frame on the radio.
+A window of sequence numbers for each node finds replays (RFC 4303, section 3.4.3); older frames count as replays. A
+restarted receiver has an empty window, so it takes no frame sent before its start. Frames are authentic, not secret.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ LONGEST_DATAGRAM = 65507
 """What UDP over IPv4 carries (RFC 768)."""
 LONGEST_PAYLOAD = LONGEST_DATAGRAM - OVERHEAD
 WINDOW = 1024
-"""Sequence numbers that are remembered of each node: a second of the most frames that a node may send."""
+"""Sequence numbers kept for each node: a second at the rate limit."""
 
 STRANGERS, REPLAYS, NOT_OURS = "frames_of_strangers", "frames_replayed", "frames_for_others"
 """The names under which dropped datagrams are counted."""
@@ -59,19 +56,19 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The number and the key of a run: with them frames are made and checked."""
+    """The number and key of a run, which make and check frames."""
 
     run: bytes
     key: bytes
 
     def write(self, frame: Frame) -> bytes:
-        """The datagram of a frame, whose payload has at most `LONGEST_PAYLOAD` bytes."""
+        """The datagram of a frame; the payload has at most `LONGEST_PAYLOAD` bytes."""
         *fields, payload = frame
         text = HEADER.pack(FORMAT, self.run, *fields) + payload
         return text + self._tag(text)
 
     def read(self, datagram: bytes) -> Frame | None:
-        """The frame in a datagram; None if the run's key did not make it. A stranger's costs one hash at most."""
+        """The frame in a datagram; None without the run's tag. A stranger's costs one hash at most."""
         if len(datagram) < OVERHEAD:
             return None
         form, run, *fields = HEADER.unpack_from(datagram)
@@ -109,16 +106,16 @@ class Window:
 
 
 class Gate:
-    """Takes the frames that are for `node` and counts all other datagrams."""
+    """Takes the frames for `node` and counts all other datagrams."""
 
     def __init__(self, seal: Seal, node: NodeId, nodes: int, since: SimTime) -> None:
-        """`nodes` is the number of nodes in the run, and this node was started at `since`."""
+        """The run has `nodes` nodes, and this one was started at `since`."""
         self.dropped: Counter[str] = Counter()
         self._seal, self._node, self._since = seal, node, since
         self._windows = [Window() for _ in range(nodes)]
 
     def take(self, datagram: bytes) -> Frame | None:
-        """The frame in the datagram, if there is one for this node; its own come back by multicast and are no news."""
+        """The frame for this node, or None; its own return by multicast and are dropped."""
         frame = self._seal.read(datagram)
         if frame is None or frame.node >= len(self._windows):
             self.dropped[STRANGERS] += 1
