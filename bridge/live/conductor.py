@@ -332,7 +332,7 @@ class Conductor:
 
 
 def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
-    """Count publications for each node less deliveries there, each notification once.
+    """Add the publications for each node to `missed`, less its deliveries, each notification once.
 
     A killed node can deliver one again: it has forgotten the first.
     """

@@ -122,7 +122,7 @@ def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensem
 
 
 def announce(text: str) -> None:
-    """Report that the conductor is gone."""
+    """Write to standard error, when no conductor is left to report it."""
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")
 

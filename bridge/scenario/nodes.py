@@ -1,9 +1,8 @@
-"""Nodes: what can differ from one to the next, how they move, and what the application on each of them does.
+"""Nodes: their individual settings, their movement, and their applications.
 
-1. Nodes rest, go to and fro on a line, by random waypoint, or as a movement file says. A mobility manager of Castalia
-   stands behind each; random waypoint and given ways are our modules.
-2. The application of every node is our module that hands the node over to its agent. What it does is read by
-   the host, from the ini itself, and not by Castalia.
+Nodes rest, go to and fro on a line, move by random waypoint, or follow a movement file. Each has a mobility manager in
+Castalia; random waypoint and given ways are our modules. The application is our module that passes the node to its
+agent; the host, not Castalia, reads its workload from the ini.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """LineMobilityManager: the node goes to and fro between its start and (x, y)."""
+    """LineMobilityManager: to and fro between the start and (x, y)."""
 
     x: float = key(_MANAGER + "xCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
     y: float = key(_MANAGER + "yCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
@@ -64,9 +63,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RandomWaypoint:
-    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each.
+    """RandomWaypointMobilityManager: uniform destinations at constant speed, with pauses.
 
-    They lie in the field, or in the area of it that is given.
+    Destinations lie in the given area, or else in the field.
     """
 
     speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
@@ -98,7 +97,7 @@ class WayPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenWay:
-    """MovementFileMobilityManager: the node goes straight from point to point, and rests at the last one."""
+    """MovementFileMobilityManager: straight from point to point, then rest."""
 
     points: tuple[WayPoint, ...]
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
@@ -272,7 +271,7 @@ FAULTS = Setting(
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
-    """What can differ from node to node; without a `position` a node starts anywhere in the field, drawn uniformly."""
+    """Settings of one node; without a `position` it starts uniformly in the field."""
 
     position: tuple[float, float] | None = None
     mobility: Mobility = Static()
@@ -340,7 +339,7 @@ class HandsOn:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The timer that is due next, or a later one by its number from 1, runs out now, whenever it is due."""
+    """The next timer, or a later one by its number from 1, expires now, whenever due."""
 
     number: int = 1
 

@@ -1,8 +1,7 @@
 """The head of a transcript: the agent, the network, and the definitions of names.
 
-A line begins with its keyword. Below `tree`, `field` and `setup` lines are indented: they belong to the
-keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
-and a second in which what follows from a command comes to an end.
+A line begins with its keyword. Indented lines below `tree`, `field` and `setup` belong to that keyword. Defaults suit
+readable transcripts: links of a millisecond, and slots of a second.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Head:
     delay: SimTime = MILLISECOND
     """The delay of every link that has no other one (`delays`)."""
     delays: dict[str, SimTime] = field(default_factory=dict)
-    """By links such as n1-n2, as the head calls them; so are `losses`, which can be about one way, n1->n2."""
+    """By links such as n1-n2; `losses` can also be one-way, n1->n2."""
     loss: float = 0.0
     """The share that every link loses which has no other one."""
     losses: dict[str, float] = field(default_factory=dict)
@@ -41,13 +40,13 @@ class Head:
     by_hand: bool = False
     """Messages arrive, and timers run out, when a command says so."""
     hidden: dict[str, int] = field(default_factory=dict)
-    """Types of messages and notes that are not shown, with the number of the line that says so."""
+    """Message types and notes that are not shown, with their line numbers."""
     range_m: float = 30.0
     """The range of every node, on a field."""
     speed_mps: float = 10.0
     """The speed of nodes that move, on a field."""
     setup: list[Line] = field(default_factory=list)
-    """The commands before those of the body; nothing is shown of what they cause."""
+    """Commands before those of the body, whose effects are not shown."""
 
 
 def read_head(document: Document) -> tuple[Head, Network]:
@@ -76,7 +75,7 @@ KEYWORDS = (
     "seed", "delay", "loss", "slot", "range", "speed",
     "clients", "links", "nodes", "complete", "filter", "event",
 )  # fmt: skip
-"""Keywords whose line says it all: what runs and how it is shown, numbers, the network and its names."""
+"""Keywords of one line: run, display, numbers, network and names."""
 
 
 class _HeadReader:
@@ -88,7 +87,7 @@ class _HeadReader:
         self.about_field = 0
         """The number of a line that means nothing without a field."""
         self.about_links: list[tuple[str, int]] = []
-        """Each link of a delay or a loss of its own, and the number of its line."""
+        """Links with their own delay or loss, and the line number."""
         self._block = ""
         """The keyword to which indented lines belong."""
 
@@ -110,7 +109,7 @@ class _HeadReader:
             raise ValueError(unknown("keyword", keyword, dict.fromkeys(KEYWORDS + BLOCKS)))
 
     def _read_indented(self, line: Line) -> None:
-        """Behind a # in a drawing stands a comment; in a command of the setup it is a part of the text."""
+        """A # begins a comment in a drawing, but is text in a setup command."""
         text = line.text.partition("#")[0]
         match self._block:
             case "tree":
@@ -156,7 +155,7 @@ class _HeadReader:
                 self.about_field, self.head.speed_mps = number, parse_measure(rest, "m/s")
 
     def _read_links(self, number: int, keyword: str, words: list[str]) -> None:
-        """Takes a delay or a loss, of all links, or of those that stand before it."""
+        """Read a delay or a loss, of all links or of those listed before it."""
         *ways, last = words or [""]
         value = parse_positive(last) if keyword == "delay" else share(last)
         if not ways:
@@ -177,7 +176,7 @@ class _HeadReader:
             self.head.parameters[key] = value
 
     def _read_names(self, _: int, keyword: str, rest: str) -> None:
-        """Nodes and links that are listed and not drawn, and what filters and events are called."""
+        """Listed nodes and links, and names of filters and events."""
         match keyword:
             case "clients" | "links":
                 for word in rest.split():
