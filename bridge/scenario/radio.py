@@ -252,7 +252,7 @@ LOSSES_FILE = Setting(
 
 @dataclass(frozen=True, slots=True)
 class GivenLosses:
-    """Path losses of a file: places, nodes or cells, ends of each way, and loss."""
+    """Path losses from a file: both places (nodes or cells) of each way, and its loss."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]

@@ -44,8 +44,8 @@ class ChanceError(TypeError):
 class ScriptedChance(Random):
     """A generator whose draws follow `script`, then take the first representative.
 
-    `ways` has the number of representatives of each draw since it was last cleared, `narrowed` the draws with further
-    outcomes.
+    `ways` has the number of representatives of each draw since it was last cleared, `narrowed` the values of draws with
+    more outcomes than representatives.
     """
 
     def __init__(self, values: int = 2) -> None:
