@@ -21,7 +21,7 @@ FIRST = 4
 EVERY = 512
 """Of later messages, one in so many is compared: it finds rare mistakes at almost no cost."""
 LONGEST = 200
-"""Characters that are shown of a value that differs."""
+"""Characters shown of a differing value."""
 KEPT = 64
 """Compared messages that wait for a second comparison, when most have been received."""
 
@@ -40,7 +40,7 @@ class CodecCheck:
         self._numbers: dict[type[Message], int] = {}
         """For each type, the number of the next message to compare."""
         self.uncompared: dict[type[Message], int] = {}
-        """How many of each type are sent before that."""
+        """Messages of each type before the next comparison."""
         self._kept: deque[tuple[Message, bytes]] = deque()
 
     def compared_size(self, message: Message) -> int:

@@ -93,11 +93,11 @@ class Host:
         self._queue = EventQueue(len(self._handlers))
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
         self.failures: Counter[str] = Counter()
-        """The failed sends by their reasons."""
+        """Failed sends by reason."""
         self._can_fail = bool(scenario.faults) or not scenario.batteries_last
         self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
-        """What the back-end calls itself, once it is open."""
+        """The open back-end's name."""
         self.framing: Framing | None = None
         """The network stack's framing, if announced."""
         self._executor: ActionExecutor  # made when the back-end has told what the nodes' clocks are like
@@ -297,7 +297,7 @@ class ActionExecutor:
     ) -> None:
         self.outgoing: list[Transmission] = []
         self.unpublished: set[str] = set()
-        """The notifications that are still to come."""
+        """The notifications still to come."""
         self._time_limit, self._processing_delay = hello.time_limit, hello.processing_delay
         self._take_note = hello.take_note
         self._nodes = len(hello.nodes)
@@ -309,7 +309,7 @@ class ActionExecutor:
         self._with_faults = with_faults
         self._fragments: Fragments | None = None
         self._longest = MAX_MESSAGE_BYTES
-        """Bytes of a message that goes as it is."""
+        """The longest message that is not fragmented, in bytes."""
         self.executing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
             SetTimer: lambda node, it: queue.set_timer(node, it.key, self._after(node, it.after)),

@@ -63,13 +63,13 @@ class EventQueue:
         self.now: SimTime = 0
         self._due: list[Due] = []
         self._timers: list[dict[TimerKey, int]] = [{} for _ in range(nodes)]
-        """The number of each timer that is set."""
+        """The numbers of set timers."""
         self._dead: set[int] = set()
         """Numbers of replaced or cancelled events still in the heap."""
         self._last = 0
 
     def next_number(self) -> int:
-        """A number for what comes after everything that has one."""
+        """The next scheduling number."""
         self._last += 1
         return self._last
 
@@ -80,7 +80,7 @@ class EventQueue:
         return self._last
 
     def next_time(self) -> SimTime | None:
-        """When the next thing is due."""
+        """The time of the next event."""
         due, dead = self._due, self._dead
         while due and due[0][2] in dead:
             dead.remove(heappop(due)[2])
@@ -99,17 +99,17 @@ class EventQueue:
         timers[key] = self.schedule(time, node, TimerFired(key))
 
     def cancel_timer(self, node: NodeId, key: TimerKey) -> None:
-        """Has the node's timer not fire, if it is set."""
+        """Cancel the node's timer, if set."""
         cancelled = self._timers[node].pop(key, None)
         if cancelled is not None:
             self._dead.add(cancelled)
 
     def forget_timer(self, node: NodeId, key: TimerKey) -> None:
-        """The node's timer has fired."""
+        """Forget the node's fired timer."""
         del self._timers[node][key]
 
     def cancel_timers(self, node: NodeId) -> None:
-        """Has no timer of the node fire."""
+        """Cancel all timers of the node."""
         self._dead.update(self._timers[node].values())
         self._timers[node].clear()
 
@@ -157,7 +157,7 @@ def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterat
 
 
 def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
-    """What the applications of all nodes do, in no order."""
+    """The commands of all nodes, unordered."""
     workload = scenario.workload
     for entry in workload.subscriptions:
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
@@ -190,7 +190,7 @@ def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Ite
 
 
 def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
-    """None for a command that is never carried out."""
+    """The planned command, or None if never executed."""
     at, node, command = entry
     outage = outage_at(down, node, at)
     if outage is None:
@@ -231,7 +231,7 @@ _TRACED: dict[type[Event], str] = {
     Detach: DETACH,
     Attach: ATTACH,
 }
-"""The name of each command's row."""
+"""The row name of each command."""
 
 
 def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, roles: Role) -> None:
@@ -268,11 +268,11 @@ class FaultInjector:
         self, faults: Sequence[Fault], queue: EventQueue, trace: TraceWriter, call: Handle, handle: Handle
     ) -> None:
         self.down: set[NodeId] = set()
-        """The nodes that have crashed or are frozen."""
+        """Crashed or frozen nodes."""
         self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
-        """What fell due at each frozen node, with its number."""
+        """Each frozen node's due events, with their numbers."""
         self.dead: set[NodeId] = set()
-        """The nodes whose batteries are empty: none recovers."""
+        """Nodes with empty batteries, which never recover."""
         self._to_come = deque(faults)
         self._queue = queue
         self._trace = trace
@@ -280,11 +280,11 @@ class FaultInjector:
         self._handle = handle
 
     def next_time(self) -> SimTime | None:
-        """When the next fault is planned."""
+        """The time of the next fault."""
         return self._to_come[0].at if self._to_come else None
 
     def happen(self) -> None:
-        """Does what is planned for this instant."""
+        """Apply this instant's faults."""
         while self._to_come and self._to_come[0].at == self._queue.now:
             fault = self._to_come.popleft()
             if fault.node in self.dead:

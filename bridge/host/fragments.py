@@ -51,7 +51,7 @@ class Fragments:
         self._room, self._messages, self._trace = _MOST, messages, trace
         self._datagrams: dict[NodeId, int] = {}
         self._sent: dict[tuple[NodeId, int], Message] = {}
-        """The messages that could still fail, by sender and number."""
+        """Messages that could still fail, by sender and number."""
         self._partial: dict[tuple[NodeId, NodeId], _Partial] = {}
         """Each receiver's part of each sender's last message."""
 
@@ -63,7 +63,7 @@ class Fragments:
         self._room = int(room)
 
     def split(self, node: NodeId, message: Message) -> Iterator[Piece]:
-        """The pieces of a message of a node, in their order."""
+        """The pieces of a node's message, in order."""
         data, datagram = message.encode(), self._datagrams.get(node, 0)
         self._datagrams[node] = (datagram + 1) % _DATAGRAMS
         self._sent[node, datagram] = message

@@ -44,10 +44,10 @@ PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Mobility": nodes.MOBILITY_KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
-"""The keys that every node has."""
+"""Every node's keys."""
 
 PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
-"""The keys that a node has besides, by its mobility manager."""
+"""A node's further keys, by mobility manager."""
 
 IGNORED_OPTIONS = frozenset((
     "cmdenv-autoflush", "cmdenv-event-banners", "cmdenv-express-mode", "cmdenv-interactive",
@@ -76,12 +76,12 @@ STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NO
 """Keys of which a simulator may know more; the host must read all others itself."""
 
 MOST_MISTAKES = 20
-"""So many mistakes of an ini are shown at once."""
+"""The most mistakes shown at once."""
 
 S = TypeVar("S")
 
 PER_MAC: dict[str, tuple[Setting, ...]] = mac.KEYS
-"""The keys that a node has besides, by its MAC."""
+"""A node's further keys, by MAC."""
 
 KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values(), *PER_MAC.values()),)
 """All keys; several managers, or MACs, share a path."""
@@ -91,7 +91,7 @@ _NODES = settings_of(NetworkSettings)["nodes"]
 
 
 class WrongKeyError(ValueError):
-    """What the ini says at `path` cannot be."""
+    """An impossible value at `path`."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(problem)
@@ -99,18 +99,18 @@ class WrongKeyError(ValueError):
 
 
 class BeyondKey(Protocol):
-    """A key as a simulator declares it."""
+    """A key declared by a simulator."""
 
     @property
     def default(self) -> str | None:
         """Its default; None if it must be set."""
 
     def check(self, text: str) -> None:
-        """Raises ValueError for a text that is no value of it."""
+        """Raise ValueError for an invalid text."""
 
 
 class Beyond(Protocol):
-    """What there is beyond the keys that are declared here."""
+    """The simulator's keys beyond those declared here."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey] | None:
         """The simulator's keys by full path; `chosen` is the ini's text at a path.
@@ -123,7 +123,7 @@ class OnlyOurs:
     """No further keys, as for the embedded radio."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey]:
-        """No keys: such a back-end has none beyond those of roambus."""
+        """No keys."""
         del chosen
         return {}
 
@@ -179,7 +179,7 @@ class Lookup:
 
     @cached_property
     def network(self) -> NetworkSettings:
-        """The settings of the network as a whole."""
+        """The network's settings."""
         return self.build(NetworkSettings)
 
     @cached_property
@@ -208,7 +208,7 @@ class Lookup:
         return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
 
     def refuse(self, wrong: object, path: str, problem: str, node: NodeId | None = None) -> None:
-        """Raises `error` if anything is `wrong`."""
+        """Raise `error` if anything is `wrong`."""
         if wrong:
             raise self.error(path, problem, node)
 
@@ -268,7 +268,7 @@ class Lookup:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is nothing beyond what the embedded radio knows."""
+        """Whether only the embedded radio's keys and values count."""
         return self._declared == {}
 
     @cached_property
@@ -287,7 +287,7 @@ class Lookup:
         return found
 
     def _beyond_paths(self, entry: Entry) -> Iterable[str]:
-        """The paths beyond that the entry could match."""
+        """The paths beyond that the entry may match."""
         name = entry.key.rpartition(".")[2]
         return self._by_name[name] if name in self._by_name else chain(*self._by_name.values())
 
@@ -367,6 +367,6 @@ def _generic(path: str) -> str:
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    """What is perhaps meant by a name that is not known."""
+    """A suggestion for an unknown name."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

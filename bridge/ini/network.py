@@ -58,7 +58,7 @@ _LINE, _WAYPOINT = settings_of(Line), settings_of(RandomWaypoint)
 
 
 class NodeReader:
-    """Reads the nodes, one by one. Every method raises UserError."""
+    """Reads nodes one by one; every method raises UserError."""
 
     def __init__(self, keys: Lookup, radio: RadioReader) -> None:
         self._keys = keys
@@ -67,7 +67,7 @@ class NodeReader:
         self._ways: dict[Path, Ways] = {}
 
     def node(self, node: NodeId) -> NodeSettings:
-        """What the ini says of one node."""
+        """One node's settings in the ini."""
         mobility = self._mobility(node)
         if isinstance(mobility, GivenWay):
             position: Place = mobility.points[0][1:]
@@ -82,7 +82,7 @@ class NodeReader:
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
-        """A point in the field, of these two keys."""
+        """A point in the field, from these two keys."""
         for key, limit in zip((x, y), self._field_m, strict=True):
             outside = not 0 <= self._keys.value(key, node) <= limit
             self._keys.refuse(outside, key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)

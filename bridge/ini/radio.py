@@ -38,17 +38,17 @@ from roambus.python_protocol.settings import Range, read_number, settings_of
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 MODULATION = "PSK"
-"""The embedded radio models no other modulation."""
+"""The only modulation of the embedded radio."""
 
 
 class RadioReader:
-    """Reads radio and MAC. Every method raises UserError."""
+    """Reads radio and MAC; every method raises UserError."""
 
     def __init__(self, keys: Lookup) -> None:
         self._keys = keys
 
     def radio(self) -> RadioSettings:
-        """The settings of the radio, which all nodes have."""
+        """The radio's settings, equal on all nodes."""
         mode, file = self._mode, self._file
         # Castalia charges a change by its direction. In CC2420.txt the two are equal, and one number is kept.
         two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
@@ -94,7 +94,7 @@ class RadioReader:
         return read_losses(self._keys.file(LOSSES_FILE), f"cells, {columns} in a row", columns * rows)
 
     def tx_power_dbm(self, node: NodeId) -> float:
-        """The power that a node sends with."""
+        """A node's transmission power."""
         # The first level is the strongest, as the reader of the file has seen to: Castalia takes it by default, too.
         levels = self._file.tx_dbm
         power: float | None = self._keys.value(TX_POWER, node)
@@ -118,7 +118,7 @@ class RadioReader:
         return mode
 
     def _refuse_beyond(self, wrong: bool, path: str, problem: str) -> None:
-        """Refuses what Castalia's radio can do and the embedded one cannot."""
+        """Refuse features of Castalia's radio that the embedded one lacks."""
         self._keys.refuse(wrong and self._keys.is_limited, path, problem)
 
 
@@ -152,7 +152,7 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
 
 
 def _ways_in(line: str, what: str, places: int) -> Iterator[tuple[_Way, float]]:
-    """The ways of a line with their losses; raises ValueError."""
+    """A line's ways with their losses; raises ValueError."""
     source, arrow, ways = line.partition(">")
     if not arrow:
         raise ValueError(f"{line!r} is no line SOURCE>TARGET:DB,TARGET:DB such as 0>1:62.5,2:80")
@@ -179,7 +179,7 @@ STATES = ("RX", "TX", "SLEEP")
 
 @dataclass(frozen=True, slots=True)
 class RxMode:
-    """A mode in which the radio receives."""
+    """A receiving mode of the radio."""
 
     name: str
     modulation: str
@@ -200,7 +200,7 @@ class RadioFile:
 
 
 def read_radio_file(path: Path) -> RadioFile:
-    """Reads the file; raises UserError naming file and line, or OSError."""
+    """Read the file; raises UserError naming file and line, or OSError."""
     radio = RadioFile()
     read_line: Callable[[RadioFile, list[str]], None] | None = None
     for number, line in read_lines(path):

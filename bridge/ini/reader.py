@@ -49,7 +49,7 @@ _ABSENCES = settings_of(ApplicationSettings)["absences"]
 _ROLES_KEY = settings_of(NodeSettings)["roles"]
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
-"""The role that a node must have for an order."""
+"""The role that an order requires."""
 
 
 def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:

@@ -31,7 +31,7 @@ class Pattern:
     ranges: tuple[tuple[int, int], ...]
 
     def matches(self, path: str) -> bool:
-        """Whether `path` is one of those that the key names."""
+        """Whether the key matches `path`."""
         match = self.regex.fullmatch(path)
         return match is not None and all(
             low <= int(number) <= high for number, (low, high) in zip(match.groups(), self.ranges, strict=True)
@@ -75,7 +75,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """The key as it is written."""
+        """The key as written."""
         return self.pattern.text
 
 

@@ -30,7 +30,7 @@ from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
 
 Address = tuple[str, int] | tuple[str, int, int, int]
-"""What a socket takes, of IPv4 or IPv6."""
+"""An IPv4 or IPv6 socket address."""
 
 BURST = 64
 """Datagrams read before the host handles them, so that a flood cannot delay timers."""
@@ -39,7 +39,7 @@ MOST_FRAMES_A_SECOND = 2000
 LONGEST_WAIT_S = 0.25
 """How often an idle node checks for its conductor."""
 LATE_STEP: SimTime = 10 * MICROSECOND
-"""Lateness is counted in steps of this length."""
+"""The unit of lateness."""
 
 TOO_LONG, TOO_MANY = "message longer than a datagram", f"more than {MOST_FRAMES_A_SECOND} frames a second"
 SENT, TAKEN, NO_LINK, UNREADABLE = "frames_sent", "frames_received", "frames_without_link", "frames_unreadable"
@@ -80,7 +80,7 @@ class Attend:
     """Input beside frames; this one has none."""
 
     def descriptors(self) -> Sequence[int]:
-        """What becomes readable when there is something to hear."""
+        """Descriptors that become readable with input."""
         return ()
 
     def hear(self) -> None:
@@ -120,9 +120,9 @@ class Air:
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
         self._order = count()
         self._leaving: list[tuple[SimTime, int, Transmission]] = []
-        """What is to leave, the earliest first."""
+        """Frames to send, the earliest first."""
         self._arriving: list[tuple[SimTime, int, Delivery]] = []
-        """What has come and has not arrived yet."""
+        """Received frames that have not arrived yet."""
         self._failures: list[Failure] = []
         self._sequence = count()
         self._allowance, self._allowed_at = float(MOST_FRAMES_A_SECOND), own.since
@@ -164,7 +164,7 @@ class Air:
             self._wait(until)
 
     def fail(self, error: BaseException) -> None:
-        """Does nothing: whoever started the run tells the others."""
+        """Do nothing: the conductor informs the others."""
 
     def close(self) -> Totals:
         """Close the sockets; the radio statistics are empty, and the node reports its counts."""
@@ -190,7 +190,7 @@ class Air:
     # Frames that come
 
     def _receive(self) -> None:
-        """Takes what has come, at most a burst of each socket."""
+        """Read at most a burst from each socket."""
         for one in (self._sockets.own, self._sockets.group):
             if one is None:
                 continue

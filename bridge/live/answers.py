@@ -25,7 +25,7 @@ def _text(longest: int) -> Callable[[Any], bool]:
 
 
 def _are_counts(value: Any) -> bool:
-    """Whether it maps a few names to whole numbers."""
+    """Whether it maps few names to whole numbers."""
     is_name, is_count = _text(64), _whole(-LARGEST, LARGEST)
     return (
         isinstance(value, dict)

@@ -63,7 +63,7 @@ LOOK_MS = 20
 OVERDUE: SimTime = 30 * SECOND
 """Time after the end of the run by which every node must have ended."""
 MOST_JOURNAL_BYTES = 2**32
-"""No journal is longer: a trace has a bound, too."""
+"""The bound of a journal, as of a trace."""
 MOST_DRIFT = 20 * MILLISECOND
 """More drift makes delays meaningless; a bad crystal takes three minutes for it."""
 LATE: SimTime = 10 * MILLISECOND
@@ -82,14 +82,14 @@ class Processes(Protocol):
 
 
 class Nowhere:
-    """Processes of other machines, which somebody else starts."""
+    """Processes of other machines, started by others."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """Nobody knows: nodes do not answer."""
+        """Unknown: such nodes do not answer."""
         return ()
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
-        """Raises UserError: nobody can do that from here."""
+        """Raise UserError: faults need local processes."""
         raise UserError(f"node {node} is to {kind.value}, and runs on another machine: do it there, or take faults out")
 
 
@@ -104,7 +104,7 @@ class Ensemble(NamedTuple):
 
 
 class Conductor:
-    """Conducts one run, whose nodes are the `peers`."""
+    """Conducts one run with the `peers` as nodes."""
 
     def __init__(self, ensemble: Ensemble, peers: Peers) -> None:
         """Draw the number of the run and the key of its frames."""
@@ -112,7 +112,7 @@ class Conductor:
         self._run, self._key = secrets.token_hex(RUN_BYTES), secrets.token_hex(KEY_BYTES)
         self._start_ns = 0
         self._faults: list[tuple[SimTime, NodeId, str]] = []
-        """What happened to nodes, with the names of the rows."""
+        """Faults of nodes, by row names."""
         self._told: tuple[dict[str, Any], list[bytes]] = {}, []
         """The description of the run for nodes, also restarted ones: fields and file contents."""
 
@@ -289,7 +289,7 @@ class Conductor:
         return [*self._remarks(), *missed_remarks(+missed)]
 
     def _journal(self, peer: Peer) -> bytes:
-        """The node's journal, piece by piece."""
+        """The node's journal in pieces."""
         text, size = bytearray(), 1
         while len(text) < size:
             answer, piece = self._peers.ask_one("collect", {"run": self._run, "offset": len(text)}, peer)
@@ -313,7 +313,7 @@ class Conductor:
         return drifts
 
     def _counts(self, drifts: Mapping[NodeId, int]) -> dict[str, Sequence[int]]:
-        """What nodes have counted, and their clocks, by name and node."""
+        """Nodes' counts and clocks, by name and node."""
         names = {name for peer in self._nodes for name in peer.counts}
         return {
             **{name: [peer.counts.get(name, 0) for peer in self._nodes] for name in names},
@@ -346,7 +346,7 @@ def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
 
 
 def missed_remarks(missed: Mapping[NodeId, int]) -> Iterator[str]:
-    """Tells what was accepted and not delivered, if there is any."""
+    """Report notifications accepted but not delivered."""
     if missed:
         nodes = ", ".join(f"node {node} ({number})" for node, number in sorted(missed.items()))
         yield f"{sum(missed.values())} notifications that were published did not reach a subscriber: {nodes}"
@@ -371,5 +371,5 @@ class LiveFactory:
             raise UserError("planned faults work only on one machine: remove them from the template")
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:  # noqa: ARG002  # interface
-        """Raises UserError: there is no one back-end of all nodes."""
+        """Raise UserError: the nodes share no back-end."""
         raise UserError("a live run is made by roambus live")

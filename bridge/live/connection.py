@@ -31,13 +31,13 @@ from roambus.bridge.live.answers import invalid_field
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId
 
 PROTOCOL = 1
-"""The version of what conductor and nodes say to each other."""
+"""The version of the protocol between conductor and nodes."""
 MOST_BYTES = 64 * 2**20
 """No message is longer."""
 REACH_S = 5.0
 """Time to answer: a node on the air answers between two events of its agent."""
 BEAT_S = 0.25
-"""Time between two requests for a node's state."""
+"""Time between two state requests."""
 PROBES = 20
 """Clock readings for a comparison; the best of 20 is hardly better."""
 MOST_ERROR = 5 * MILLISECOND
@@ -47,11 +47,11 @@ HANDSHAKE_MS = 2000
 """Connections without a key by then are closed: strangers hold no descriptors."""
 
 Answer = tuple[dict[str, Any], bytes]
-"""The fields of an answer, and what comes behind them."""
+"""An answer's fields, and the data behind them."""
 
 
 def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
-    """A message as the parts that ZeroMQ sends."""
+    """The ZeroMQ parts of a message."""
     return [json.dumps(fields).encode(), *blobs]
 
 
@@ -110,7 +110,7 @@ class Listener(Attend):
                 self._socket.send_multipart([who, *pack(fields, blob)], zmq.DONTWAIT)
 
     def wait(self, seconds: float) -> None:
-        """Waits for a question, not longer than that."""
+        """Wait at most so long for a question."""
         zmq.select([self._socket, self._admission.questions], [], [], seconds)
 
     def close(self) -> None:
@@ -155,15 +155,15 @@ class Peer:
     endpoint: str
     socket: Any
     monitor: Any
-    """It tells whether there is a connection at all."""
+    """Reports the connection's state."""
     session: str = ""
-    """The session of the process that has answered last."""
+    """The session of the last answer."""
     state: str = ""
     clock: Clock = field(default_factory=Clock)
     incarnation: int = 0
-    """How often the node was started again during the run."""
+    """Restarts of the node during the run."""
     heard_at: float = 0.0
-    """When it answered last, by the monotonic clock of this machine."""
+    """The last answer's time by this machine's monotonic clock."""
     is_down: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     """The counts of its last process, once off the air."""
@@ -182,7 +182,7 @@ class Peer:
 
     @property
     def name(self) -> str:
-        """The node, and on another machine its address, for messages."""
+        """The node's name in messages, with its address on another machine."""
         return f"node {self.node} ({self.endpoint})" if self.endpoint.startswith("tcp") else f"node {self.node}"
 
 
@@ -208,7 +208,7 @@ class Peers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Has all nodes leave the air, whatever has ended the run."""
+        """Take all nodes off the air, however the run ended."""
         with suppress(zmq.ZMQError):
             for peer in self.all:
                 self.ask(peer, "end")
@@ -302,7 +302,7 @@ class Peers:
 
 
 def poller_of(peers: Sequence[Peer]) -> zmq.Poller:
-    """What waits for an answer of any of these nodes."""
+    """A poller for answers of these nodes."""
     poller = zmq.Poller()
     for peer in peers:
         poller.register(peer.socket, zmq.POLLIN)

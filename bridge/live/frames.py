@@ -34,17 +34,17 @@ HEADER = Struct("!3s8sHHIQq")
 RUN_BYTES, KEY_BYTES, TAG_BYTES = 8, 32, 16
 OVERHEAD = HEADER.size + TAG_BYTES
 LONGEST_DATAGRAM = 65507
-"""What UDP over IPv4 carries (RFC 768)."""
+"""The limit of UDP over IPv4 (RFC 768)."""
 LONGEST_PAYLOAD = LONGEST_DATAGRAM - OVERHEAD
 WINDOW = 1024
 """Sequence numbers kept for each node: a second at the rate limit."""
 
 STRANGERS, REPLAYS, NOT_OURS = "frames_of_strangers", "frames_replayed", "frames_for_others"
-"""The names under which dropped datagrams are counted."""
+"""Names of dropped datagrams' counts."""
 
 
 class Frame(NamedTuple):
-    """What a datagram of the run carries."""
+    """The content of a datagram."""
 
     node: NodeId
     destination: NodeId
@@ -83,15 +83,15 @@ class Seal:
 
 
 class Window:
-    """The sequence numbers that one node's frames had lately."""
+    """The recent sequence numbers of one node."""
 
     def __init__(self) -> None:
         self._incarnation = self._highest = -1
         self._seen = 0
-        """Bit i says that the number `_highest` - i was there."""
+        """Bit i stands for the number `_highest` - i."""
 
     def take(self, incarnation: int, sequence: int) -> bool:
-        """Whether the frame is new; then it is remembered."""
+        """Return whether the frame is new, and remember it."""
         if incarnation > self._incarnation:
             self._incarnation, self._highest, self._seen = incarnation, -1, 0
         age = self._highest - sequence

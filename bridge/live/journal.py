@@ -20,7 +20,7 @@ from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.vocabulary import NodeId
 
 _KINDS = [get_args(kind) or (kind,) for kind in get_type_hints(TraceRow).values()]
-"""The types of the values in each column of a row."""
+"""The value types of a row's columns."""
 
 
 class Journal(TraceWriter):
@@ -35,7 +35,7 @@ class Journal(TraceWriter):
             os.write(self._file, b"\n\n")
 
     def add(self, row: TraceRow) -> None:
-        """Takes a row, as the class that this stands for."""
+        """Add a row."""
         self._waiting.append(json.dumps(row, separators=(",", ":")))
 
     def flush(self) -> None:
@@ -47,7 +47,7 @@ class Journal(TraceWriter):
                 text = text[os.write(self._file, text) :]
 
     def close(self) -> None:
-        """Writes what is left, and closes the file."""
+        """Flush and close the file."""
         try:
             self.flush()
         finally:
@@ -98,6 +98,6 @@ def _fits(value: object) -> bool:
 
 
 def add_rows(rows: Iterable[TraceRow], trace: TraceWriter) -> None:
-    """Puts the rows into a trace."""
+    """Copy the rows into a trace."""
     for row in rows:
         trace.add(row)

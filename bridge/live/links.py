@@ -42,7 +42,7 @@ IDEAL, RADIO, ALL = KINDS = ("ideal", "radio", "all")
 
 
 class Links(Protocol):
-    """The links that lead to one node."""
+    """The links to one node."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:
         """The arrival of a message of `size` bytes sent at `sent`; None if lost."""
@@ -59,14 +59,14 @@ def links_of(kind: str, scenario: Scenario, node: NodeId) -> Links:
 
 
 class AllLinks:
-    """The network's own links, about which nothing is known here."""
+    """The network's own links, unknown here."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """The datagram is handled as soon as it arrives: `sent` itself."""
+        """At once: `sent` itself."""
         return sent
 
     def refusal(self, size: int) -> None:
-        """Nothing is too long that fits in a datagram."""
+        """None: a datagram fits any frame."""
 
 
 class IdealLinksTo:
@@ -87,7 +87,7 @@ class IdealLinksTo:
         self._spans = spans_to(node, scenario)
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """After the delay of the link, if that carries until then."""
+        """After the link's delay, if it carries until then."""
         arrives = sent + self._delays.get(sender, self._delay)
         spans = self._spans[sender]
         place = bisect_right(spans, (sent, math.inf)) - 1
@@ -133,7 +133,7 @@ def _disk_changes_at(node: NodeId, scenario: Scenario) -> list[LinkChange]:
 
 
 def _concerned(change: LinkChange | Partition, node: NodeId, nodes: int) -> Iterable[NodeId]:
-    """The senders whose links to `node` a change can have changed."""
+    """Senders whose links to `node` a change may affect."""
     if isinstance(change, Partition):
         return range(nodes)
     return {change.a, change.b} - {node} if node in (change.a, change.b) else ()
@@ -170,7 +170,7 @@ class RadioLinksTo:
         return sent + setup.airtime(self._scenario, size) + PROCESSING_DELAY
 
     def refusal(self, size: int) -> str | None:
-        """The limits of MAC and radio hold here, too."""
+        """The limits of MAC and radio."""
         reason = setup.refusal(self._scenario, size)
         return None if reason == TAKEN else REASONS[reason]
 
@@ -187,7 +187,7 @@ class RadioLinksTo:
 
 
 Step = tuple[SimTime, float]
-"""From this time on a link has this value."""
+"""A link's value from this time on."""
 
 
 def loss_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:

@@ -45,9 +45,9 @@ from roambus.python_protocol.vocabulary import NodeId
 RESTART_S = 1.0
 """Delay before a killed node restarts: a crash of no duration would not appear in the trace."""
 _ENDING_S = 3.0
-"""Time that a node may take to end by itself."""
+"""Time for a node to end by itself."""
 _LOOK_S = 0.02
-"""How often the nursery checks whether a node has died."""
+"""Interval of the nursery's checks for dead nodes."""
 _END = "end"
 """The line that ends the nursery in order; without it, the command was killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
@@ -164,7 +164,7 @@ class Nursery:
         """Nodes that the template has crashed; it also decides their return."""
 
     def start(self, node: NodeId) -> None:
-        """Has a process of the node started."""
+        """Start a process of the node."""
         self._tell("start", node)
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
@@ -202,13 +202,13 @@ class Nursery:
             yield node, status
 
     def _tell(self, what: str, node: NodeId) -> None:
-        """If the nursery is gone, that is told by `died`."""
+        """Send an order; `died` reports a lost nursery."""
         with suppress(BrokenPipeError):
             self._line.sendall(f"{what} {node}\n".encode())
 
 
 def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoReturn:
-    """What the first forked process does."""
+    """Run the nursery's process."""
     try:
         for number in INTERRUPTING:
             signal.signal(number, signal.SIG_IGN)  # what a terminal sends to all is for the command
@@ -253,7 +253,7 @@ def _reaped() -> Iterator[tuple[int, int]]:
 
 
 def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
-    """Sends the signal to the node's process, if there is one."""
+    """Send the signal to the node's process, if any."""
     for process, whose in processes.items():
         if whose == node:
             with suppress(ProcessLookupError):
@@ -283,7 +283,7 @@ def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
 
 
 def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> int:
-    """Starts a process of the node, and returns its number."""
+    """Start a process of the node; return its number."""
     process = fork()
     if process == 0:
         _be_node(line, become, node)

@@ -50,7 +50,7 @@ _RECEIVE_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What the file says, which is the same on every machine."""
+    """The file's contents, the same on every machine."""
 
     nodes: tuple[Address, ...]
     """All of one IP version, for a node sends by one socket."""
@@ -60,12 +60,12 @@ class Machines:
     interface: str = ""
 
     def endpoint(self, node: int) -> str:
-        """Where ZeroMQ finds the node."""
+        """The node's ZeroMQ endpoint."""
         return f"tcp://{shown(self.nodes[node])}"
 
 
 def shown(address: Address) -> str:
-    """The address as people write it."""
+    """The address in usual notation."""
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

@@ -97,7 +97,7 @@ class StoppedError(BackendError):
 
 
 class LostError(BackendError):
-    """The conductor is gone, and nobody will ask what happened."""
+    """The conductor is gone."""
 
 
 @dataclass(slots=True)
@@ -142,9 +142,9 @@ class LiveNode(Attend):
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
         self._last_run = ""
-        """The run whose journal no conductor has collected yet."""
+        """The run whose journal awaits collection."""
         self._lost = ""
-        """What to announce of a conductor that is gone."""
+        """The announcement of a lost conductor."""
         self._listener = Listener(endpoint, keys, self._answer)
 
     def serve(self, announce: Callable[[str], None]) -> None:
@@ -237,14 +237,14 @@ class LiveNode(Attend):
             return {"size": size}, journal.read(PIECE_BYTES)
 
     def _ask_forget(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
-        """The conductor has all journals, and the run is over."""
+        """Delete the journal: the conductor has all."""
         if self._state != RUNNING:
             self._journal_of(fields["run"]).unlink(missing_ok=True)
             self._drop()
         return {}, b""
 
     def _ask_end(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        """Whoever conducts has ended, or was interrupted."""
+        """The conductor has ended or was interrupted."""
         self._is_over, self._is_stopped = self._for_one_run, self._state == RUNNING
         return {}, b""
 
@@ -253,7 +253,7 @@ class LiveNode(Attend):
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:
-        """Is idle again, and ready for another conductor."""
+        """Become idle, ready for another conductor."""
         if self._prepared is not None:
             self._prepared.sockets.close()
         self._prepared, self._ended_with, self._state = None, {}, IDLE
@@ -308,7 +308,7 @@ class LiveNode(Attend):
             raise LostError(f"no request of the conductor for {LOST_S:g} s")
 
     def descriptors(self) -> Sequence[int]:
-        """What the connection is heard by."""
+        """The connection's descriptors."""
         return self._listener.descriptors()
 
     def _counts(self) -> dict[str, Any]:
@@ -358,6 +358,6 @@ class LiveNode(Attend):
 
 
 def as_address(fields: Sequence[Any]) -> Address:
-    """The address that came as a list."""
+    """The address from a JSON list."""
     host, port, *others = fields
     return (str(host), int(port)) if not others else (str(host), int(port), int(others[0]), int(others[1]))

@@ -29,7 +29,7 @@ _DIE_WITH_PARENT = 1
 
 
 class EndedError(RoambusError):
-    """The child process of a run ended without an outcome."""
+    """A run's child process ended without an outcome."""
 
     exit_code = AgentError.exit_code
 

@@ -62,7 +62,7 @@ class RunPlan:
 
     @property
     def folder(self) -> Path:
-        """The folder into which trace, ini and log go."""
+        """The folder of trace, ini and log."""
         return self.results / self.place
 
 

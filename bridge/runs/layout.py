@@ -29,7 +29,7 @@ TRACE_FILE, LOG_FILE, FAILED_FILE = "trace.parquet", "run.log", "failed"
 INI_FILE = "run.ini"
 """The run's ini, which Castalia reads."""
 RECORD_FILE = "frames.roambus"
-"""What crossed between host and back-end, if the run kept it."""
+"""The recorded frames between host and back-end, if kept."""
 SIMULATOR_LOG = "simulator.log"
 """What the simulator printed."""
 SIMULATOR_FOLDER = ".roambus"
@@ -42,7 +42,7 @@ STORE_FOLDER = "aggregated"
 RUNS, POINTS = "runs", "points"
 FIGURES_FOLDER = "figures"
 AGENTS_FOLDER = "agents"
-"""The files of agents that were given as classes."""
+"""The files of agents given as classes."""
 REPORT_FILE = "report.html"
 
 # Where runs lie
@@ -70,14 +70,14 @@ def run_name(file: Path) -> str:
 
 
 def levels_of(run: str) -> dict[str, str]:
-    """The names and values of a run's folders: agent, axes, seed."""
+    """Names and values of a run's folders: agent, axes, seed."""
     return dict(level.split("=", 1) for level in run.split("/"))
 
 
 # The request
 
 STUDY, SWEEP = "study", "sweep"
-"""The keys under which results name their study and their sweep."""
+"""The keys of a study's and a sweep's name."""
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
 MORE_SEEDS = "more_seeds"
 """The key for points with more seeds than the others: all below these numbers."""

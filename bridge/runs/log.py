@@ -26,7 +26,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
 _MARK = "note: "
-"""Such a line of the log is a remark."""
+"""Marks a remark in the log."""
 
 
 def log_of(scenario: Scenario, who: str, used: str, remarks: Sequence[str] = ()) -> str:

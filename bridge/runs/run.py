@@ -66,7 +66,7 @@ Drive = Callable[[RunPlan, Scenario, type[Agent], TraceWriter, BackendFactory], 
 def drive_host(
     plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, backend: BackendFactory
 ) -> Driven:
-    """Drives all agents by one host, over one back-end."""
+    """Drive all agents by one host, over one back-end."""
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if is_foreign(backend):
         from roambus.bridge.checked_backend import CheckedBackend  # noqa: PLC0415  # ours need no check
@@ -160,7 +160,7 @@ def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
 
 
 def _migrations(agent: type[Agent]) -> dict[str, str]:
-    """The message types by which metrics count the cost of migrations."""
+    """Message types that metrics count as migration costs."""
     names = " ".join(message.message_type for message in agent.migration_messages)
     return {MIGRATION_MESSAGES: names} if names else {}
 
@@ -194,7 +194,7 @@ def _record_failure(folder: Path, key: str, error: Exception) -> None:
 
 
 def is_complete(folder: Path, key: str) -> bool:
-    """Whether the folder holds the trace of just this run."""
+    """Whether the folder holds this run's trace."""
     return trace_state(folder, key) is TraceState.COMPLETE
 
 
@@ -224,7 +224,7 @@ def trace_state(folder: Path, key: str) -> TraceState:
 
 
 def has_failed(folder: Path, key: str) -> bool:
-    """Whether just this run failed the last time."""
+    """Whether this run failed the last time."""
     marker = folder / FAILED_FILE
     return marker.is_file() and marker.read_bytes() == key.encode()
 
@@ -273,7 +273,7 @@ def execute_in_child(plan: RunPlan, backend: BackendFactory) -> None:
 
 
 def run_alone(make: Callable[[], T]) -> T:
-    """Do what `run_in_child` does, for the `make` of a run."""
+    """Call `make` of a run as `run_in_child` does."""
     pa.array([0])  # loads pandas, where it is there: else each run would do so while a simulator waits
     return run_in_child(make)
 

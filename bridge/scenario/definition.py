@@ -58,12 +58,12 @@ class Publications:
 
 
 TOPIC = "topic"
-"""The attribute that drawn topics are."""
+"""The attribute of drawn topics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """One notification: the workload numbers it."""
+    """One notification, numbered by the workload."""
 
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
@@ -84,7 +84,7 @@ class Workload:
     subscriptions: tuple[Subscription, ...] = ()
     publications: tuple[Publications, ...] = ()
     commands: tuple[Command, ...] = ()
-    """Single commands beside those, in any order."""
+    """Further single commands, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +106,22 @@ class Scenario:
     agent_parameters: dict[str, str] = field(default_factory=dict)
     """Of node 0, and of every node without its own."""
     other_parameters: Mapping[NodeId, Mapping[str, str]] = field(default_factory=dict)
-    """Those of the nodes that have others than node 0."""
+    """Of nodes that differ from node 0."""
     tree: tuple[ParentChange, ...] = ()
     """In the order of time. Agents with parameter `tree` "given" get the changes as events."""
     faults: tuple[Fault, ...] = ()
-    """The faults are in the order of time."""
+    """In the order of time."""
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
     interference: InterferenceSettings = InterferenceSettings()
     measured: MeasuredLinks | None = None
-    """A recorded testbed, which stands in for the channel's path loss."""
+    """A recorded testbed instead of the channel's path loss."""
     temporal: TemporalModel | None = None
-    """How links vary in time around the channel's path loss."""
+    """Links' variation around the channel's path loss."""
     losses: GivenLosses | None = None
-    """Path losses that are not drawn but given."""
+    """Path losses from a file instead of draws."""
     warm_up: SimTime = 0
-    """Metrics leave out what happens before."""
+    """Metrics skip events before it."""
 
     @property
     def batteries_last(self) -> bool:

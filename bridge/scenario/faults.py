@@ -18,7 +18,7 @@ from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 _STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
-"""The state of a node after its last fault, in words."""
+"""A node's state after its last fault, in words."""
 _POSSIBLE_AFTER = {
     FaultKind.CRASH: {FaultKind.RECOVER, FaultKind.FREEZE},
     FaultKind.FREEZE: {FaultKind.RECOVER},
@@ -118,7 +118,7 @@ class AbsenceError(ValueError):
 
 
 def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
-    """The commands that tell the agents of the absences."""
+    """The absences as agents' commands."""
     for one in absences:
         yield Command(one.leaves, one.node, Detach())
         if one.returns is not None:

@@ -93,7 +93,7 @@ FIRST, MEAN = "first", "mean"
 
 
 def _channel(text: str) -> int | None:
-    """Reads "first", "mean" or "15"; None is the first."""
+    """Read "first", "mean" or "15"; None is the first."""
     name = keys.string(text)
     if name in (FIRST, MEAN):
         return EVERY_CHANNEL if name == MEAN else None

@@ -79,7 +79,7 @@ class Ieee802154Settings:
 
 @dataclass(frozen=True, slots=True)
 class AlohaSettings:
-    """Pure ALOHA: a frame is sent when it comes."""
+    """Pure ALOHA: frames are sent at once."""
 
     PROTOCOL: ClassVar[str] = "ALOHA"
 

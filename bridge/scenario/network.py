@@ -22,7 +22,7 @@ DEPARTURE = 100 * MILLISECOND
 MOST_NODES = 65534
 """Higher addresses are not for nodes."""
 MOST_SEED = 2**31 - 1
-"""OMNeT++ takes no seed above it."""
+"""OMNeT++'s largest seed."""
 
 _NETWORK = "SN."
 _SIDE = Range(above=0, at_most=1e6)
@@ -41,7 +41,7 @@ def _limited(kind: Kind, limit: Limit, unit: int = 1) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """Options of OMNeT++ that say what happens."""
+    """OMNeT++ options of a run."""
 
     time_limit: SimTime = key(
         "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
@@ -53,7 +53,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSettings:
-    """The field, and what is planned for many nodes."""
+    """The field, and plans for many nodes."""
 
     nodes: int = key(
         _NETWORK + "numNodes", _limited(WHOLE, NODES), None, "number of nodes", "nodes", Range(1, MOST_NODES)

@@ -39,7 +39,7 @@ _SPEEDS = Range(above=0, at_most=1e4)
 _FROM_0 = Range(at_least=0)
 _FIRST = "the first destination; -1: drawn like every other"
 DRAWN = -1.0
-"""What stands for a first destination that is drawn."""
+"""Marks a drawn first destination."""
 
 MOVEMENT_FILE = Setting(
     _MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini"
@@ -83,7 +83,7 @@ class RandomWaypoint:
 
     @property
     def first(self) -> tuple[float, float] | None:
-        """The first destination; None if it is drawn like every other."""
+        """The first destination; None if drawn."""
         return None if self.first_x == DRAWN else (self.first_x, self.first_y)
 
 
@@ -111,7 +111,7 @@ MANAGERS: dict[str, type[Any]] = {
     "RandomWaypointMobilityManager": RandomWaypoint,
     "MovementFileMobilityManager": GivenWay,
 }
-"""The mobility that each MobilityManagerName stands for."""
+"""The mobility of each MobilityManagerName."""
 
 MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
     "NoMobilityManager": (),
@@ -122,7 +122,7 @@ MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
     "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
     "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
 }
-"""The keys that each MobilityManagerName adds."""
+"""The keys of each MobilityManagerName."""
 
 MANAGER = Setting(
     f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", choices=tuple(MANAGERS)
@@ -139,7 +139,7 @@ APPLICATION = f"SN.{EVERY_NODE}.Application."
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """The agent, which is the same on every node."""
+    """The agent, the same on every node."""
 
     agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
     processing_delay: SimTime = key(
@@ -152,7 +152,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentParameters:
-    """What the agent of one node is set to."""
+    """One agent's parameters."""
 
     parameters: tuple[tuple[str, str], ...] = key(
         APPLICATION + "agentParameters",
@@ -164,7 +164,7 @@ class AgentParameters:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSettings:
-    """What the application of a node does with the agent."""
+    """A node's use of its agent."""
 
     filters: tuple[Filter, ...] = key(
         APPLICATION + "filter",
@@ -334,7 +334,7 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class HandsOn:
-    """From now on the node's timers are worked by hand."""
+    """The node's timers are worked by hand from now on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ _KINDS = {kind.value: kind for kind in FaultKind}
 
 
 def links(text: str) -> tuple[Pair, ...]:
-    """Reads a list of links such as "0-1 1-2"; raises ValueError."""
+    """Read links such as "0-1 1-2"; raises ValueError."""
     return tuple(map(_pair, keys.string(text).split()))
 
 
@@ -132,7 +132,7 @@ def _both_ways(a: NodeId, b: NodeId, one_way: bool) -> tuple[Pair, ...]:  # as `
 
 
 def link_delays(text: str) -> tuple[LinkDelay, ...]:
-    """Reads "0-1 1-2 5ms, 2-3 20ms"."""
+    """Read "0-1 1-2 5ms, 2-3 20ms"."""
     found = []
     for item in _items(text):
         *pairs, delay = item.split()
@@ -156,7 +156,7 @@ def link_changes(text: str) -> tuple[LinkChange, ...]:
 
 
 def partitions(text: str) -> tuple[Partition, ...]:
-    """Reads "12s 0..2 | 3 4, 20s merge"."""
+    """Read "12s 0..2 | 3 4, 20s merge"."""
     _check_ranges(text)
     return tuple(_partition(at, words) for at, words in _timed(text))
 
@@ -167,7 +167,7 @@ def tree(text: str) -> tuple[ParentChange, ...]:
 
 
 def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
-    """Reads "12s crash, 20s recover", of one node."""
+    """Read "12s crash, 20s recover", of one node."""
     planned: list[tuple[SimTime, FaultKind]] = []
     for at, words in _timed(text):
         if len(words) != 1 or words[0] not in _KINDS:
@@ -192,7 +192,7 @@ def commands(text: str) -> tuple[Order, ...]:
 
 
 def absences(text: str) -> tuple[Away, ...]:
-    """Reads "15s detach, 20s attach 5, 40s detach", of one node."""
+    """Read "15s detach, 20s attach 5, 40s detach", of one node."""
     return away(_timed(text))
 
 
@@ -251,7 +251,7 @@ def _pair(word: str) -> Pair:
 
 
 def _way(word: str) -> tuple[NodeId, NodeId, bool]:
-    """Reads "0-1", or "0>1" for one way only."""
+    """Read "0-1", or "0>1" for one way."""
     match = keys.matched(_PAIR, word, "link such as 0-1")
     a, b = int(match[1]), int(match[3])
     if a == b:

@@ -17,9 +17,9 @@ from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 
 MOST_BYTES = 65535
-"""No frame is longer on the bridge to a simulator."""
+"""The longest frame on the bridge to a simulator."""
 MOST_FRAMES = 65535
-"""The most frames for which each node has room in memory."""
+"""The most frames that a node's memory holds."""
 
 FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
 MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
@@ -307,7 +307,7 @@ CHANNEL_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Ns3Settings:
-    """What carries the messages on ns-3, which other back-ends ignore."""
+    """The ns-3 network stack; other back-ends ignore it."""
 
     stack: str = key(
         "SN.ns3.stack",

@@ -38,7 +38,7 @@ class Postponed:
 
 
 class ChanceError(TypeError):
-    """An agent draws from a distribution that has no representatives."""
+    """An agent's draw has no representatives."""
 
 
 class ScriptedChance(Random):
@@ -55,11 +55,11 @@ class ScriptedChance(Random):
         self.script: deque[int] = deque()
         self.ways: list[int] = []
         self.has_drawn = False
-        """Whether any draw had more than one representative."""
+        """Whether a draw had several representatives."""
         self.narrowed: set[str] = set()
 
     def pick(self, representatives: Sequence[Element]) -> Element:
-        """Takes the representative whose turn it is."""
+        """Take the next representative."""
         last = len(representatives) - 1
         self.has_drawn |= last > 0
         self.ways.append(last + 1)
@@ -147,7 +147,7 @@ class Timer(NamedTuple):
 
 
 Draws = tuple[SimTime, tuple[int, ...]]
-"""From when on, in the next event, draws pick these numbers."""
+"""From this time, the next event's draws."""
 Timers = tuple[Timer, ...]
 """One node's timers, the next first; at one time, the one set first."""
 
@@ -224,10 +224,10 @@ class Hands:
 
 
 class Script(Protocol):
-    """What a transcript says of agents that are worked by hand."""
+    """A transcript's orders for agents worked by hand."""
 
     draws: dict[NodeId, list[Draws]]
-    """What the draws of each node pick, the earliest first."""
+    """Each node's draws, the earliest first."""
 
     def moment(self, now: SimTime) -> SimTime:
         """The agents' time at a time of the run."""
@@ -242,7 +242,7 @@ class HandWork:
     def __init__(self, script: Script) -> None:
         self._script = script
         self.hands: list[Hands] = []
-        """What drives each node's agent, by node."""
+        """The driver of each node's agent."""
         self._chances: list[ScriptedChance] = []
 
     def chance(self, _: NodeId) -> Random:

@@ -65,7 +65,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class PublishEvent:
-    """A client publishes `attributes`; `name` is what the event is called."""
+    """A client publishes `attributes` as the event `name`."""
 
     node: NodeId
     name: str
@@ -180,7 +180,7 @@ class Timed:
 
 
 Planned = scenario.Command | ParentChange | LinkChange | Fault
-"""What a scenario has of a command."""
+"""A command's part of a scenario."""
 
 
 def planned(command: Command, at: SimTime) -> Planned:

@@ -33,12 +33,12 @@ class Line:
 
     @property
     def is_command(self) -> bool:
-        """Whether something is to happen here."""
+        """Whether it is a command."""
         return self.text.startswith(PROMPT)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is a comment, or blank: kept, and without meaning."""
+        """Whether it is a comment or blank."""
         return not self.text.strip() or self.text.lstrip().startswith(COMMENT)
 
 
@@ -50,10 +50,10 @@ class Document:
     head: tuple[Line, ...]
     body: tuple[Line, ...]
     outputs: tuple[Line, ...]
-    """The outputs that stand between these."""
+    """The outputs between them."""
 
     def commands(self) -> list[Line]:
-        """The commands, in their order."""
+        """The commands, in order."""
         return [line for line in self.body if line.is_command]
 
     def with_outputs(self, outputs: Mapping[int, Sequence[str]]) -> str:
@@ -92,7 +92,7 @@ def parse_document(path: Path, text: str) -> Document:
 
 
 def parse_duration(text: str) -> SimTime:
-    """Reads a time from 0 up; raises ValueError."""
+    """Read a time from 0 up; raises ValueError."""
     time = parse_time(text)
     if time < 0:
         raise ValueError(f"{text} is negative")
@@ -101,7 +101,7 @@ def parse_duration(text: str) -> SimTime:
 
 
 def parse_positive(text: str) -> SimTime:
-    """Reads a time above 0; raises ValueError."""
+    """Read a time above 0; raises ValueError."""
     time = parse_duration(text)
     if time == 0:
         raise ValueError(f"{text} is not a time greater than 0")
@@ -139,7 +139,7 @@ class Names(Generic[Meaning]):
 
 
 class Vocabulary:
-    """What the names of filters and of events stand for."""
+    """The named filters and events."""
 
     def __init__(self) -> None:
         self.filters = Names("filter", parse_filter)
@@ -165,7 +165,7 @@ def parse_attributes(text: str) -> Attributes:
 
 
 def format_attributes(attributes: Attributes) -> str:
-    """The text that `parse_attributes` reads back."""
+    """The inverse of `parse_attributes`."""
     return ", ".join(
         f"{name} = '{value}'" if isinstance(value, str) else f"{name} = {value}" for name, value in attributes
     )

@@ -60,19 +60,19 @@ class Journal:
         self._names = names
 
     def reach(self, now: SimTime) -> None:
-        """Takes all looks up to `now`, before which everything has happened."""
+        """Take all looks up to `now`."""
         while self._looks and self._looks[0].at <= now:
             look = self._looks.popleft()
             nodes = look.show.nodes or range(len(self.agents))
             self.views.append(View(look, {node: self.agents[node].listings(self._names) for node in nodes}))
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
-        """Keeps what a transcript can show."""
+        """Keep an entry that a transcript can show."""
         shown = Send | Deliver | Note | SendFailed
         self.entries += (Entry(time, node, one) for one in happenings if isinstance(one, shown))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Have the agent's events and actions entered."""
+        """Record the agent's events and actions."""
         self.agents.append(agent)
 
         def handle_and_enter(event: Event, now: SimTime) -> Iterable[Action]:
@@ -88,7 +88,7 @@ class NetworkNames(Names):
     """The names of a transcript."""
 
     def __init__(self, network: Network, filters: dict[Filter, str], events: dict[str, str]) -> None:
-        """`filters` by themselves, `events` by the identifiers of the notifications."""
+        """`filters` by themselves, `events` by notification identifiers."""
         self._network = network
         self._filters = filters
         self._events = events
@@ -118,7 +118,7 @@ class Wording:
     """Words a journal's entries and views with the names of a transcript."""
 
     def __init__(self, names: Names, own_notes: Mapping[str, str]) -> None:
-        """`own_notes` are those of the agent (`Agent.own_notes`)."""
+        """`own_notes` are the agent's (`Agent.own_notes`)."""
         self._names = names
         self._own_notes = own_notes
         self._notes: dict[str, Callable[[str, Note], str]] = {
@@ -163,10 +163,10 @@ class Wording:
 
 
 NOTHING = "(nothing)"
-"""This line stands below a command that nothing follows."""
+"""The line below a command without effects."""
 
 ALWAYS_HIDDEN = {ROUTE}
-"""These notes are for the metrics only."""
+"""Notes for metrics only."""
 
 Outputs = dict[int, list[str]]
 """The lines below each command, by its line number."""
@@ -221,7 +221,7 @@ class OutputWriter:
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
-    """The name by which `hide` calls it."""
+    """Its name in `hide`."""
     if isinstance(what, Note):
         return what.name
     return None if isinstance(what, Deliver) else what.message.message_type

@@ -46,7 +46,7 @@ class Network:
         return bool(self.parents)
 
     def node(self, name: str) -> NodeId:
-        """The node on which a process is; raises ValueError."""
+        """The node of a process; raises ValueError."""
         nodes = {process: node for node, names in enumerate(self.processes) for process in names}
         if name not in nodes:
             raise ValueError(unknown("node", name, nodes))
@@ -60,7 +60,7 @@ class Network:
         return self.node(a), self.node(b), ">" in text
 
     def roles(self, node: NodeId) -> Role:
-        """The roles of a node, which its processes have together."""
+        """The roles of a node's processes together."""
         return reduce(or_, (_ROLES[name[0]] for name in self.processes[node]), Role.NONE)
 
     def is_broker(self, node: NodeId) -> bool:
@@ -125,12 +125,12 @@ class Drawing:
         self._has_lone_nodes = True
 
     def draw_place(self, text: str) -> None:
-        """Takes a node on a field, "n1 at 0,20"."""
+        """Add a node on a field, "n1 at 0,20"."""
         name, _, place = text.strip().partition(" at ")
         self._places[self._add(name.strip())] = parse_place(place.strip())
 
     def finish(self) -> Network:
-        """Numbers the nodes, and returns the network."""
+        """Number the nodes; return the network."""
         if [bool(kind) for kind in (self._parents, self._links, self._places)].count(True) > 1:
             raise ValueError("give a tree, or links, or a field: one of them")
         if self._has_lone_nodes and (self._parents or self._places):
@@ -167,7 +167,7 @@ class Drawing:
 
 
 def expand_names(text: str) -> list[str]:
-    """Reads "n1", or "n1..n16" for all between; raises ValueError."""
+    """Read "n1", or "n1..n16" for a range; raises ValueError."""
     match = _RANGE.fullmatch(text)
     if match is None:
         return [text]
@@ -179,7 +179,7 @@ def expand_names(text: str) -> list[str]:
 
 
 def _order(name: str) -> tuple[str, int]:
-    """Numbers are compared as numbers: b2 comes before b10."""
+    """By numeric value: b2 before b10."""
     return name[0], int(name[1:])
 
 
@@ -191,7 +191,7 @@ class Place(NamedTuple):
 
 
 def parse_place(text: str) -> Place:
-    """Reads a place such as 20,7.5; raises ValueError."""
+    """Read a place such as 20,7.5; raises ValueError."""
     return Place(*map(float, matched(_PLACE, text, "place such as 20,7.5 (metres)").groups()))
 
 
@@ -207,7 +207,7 @@ class Ways:
     """The growing paths of all nodes: straight from place to place, at one speed."""
 
     def __init__(self, places: Mapping[NodeId, Place], speed_mps: float) -> None:
-        """Puts every node at its place at time 0."""
+        """Put every node at its place at time 0."""
         self._speed_mps = speed_mps
         self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
 
@@ -222,7 +222,7 @@ class Ways:
         return round(lasts * SECOND)
 
     def place(self, node: NodeId, at_s: float) -> Place:
-        """Where a node is at a time (s)."""
+        """A node's place at a time (s)."""
         points = self._points[node]
         behind = [point for point in points if point.time_s <= at_s][-1]
         ahead = next((point for point in points if point.time_s > at_s), behind)

@@ -60,7 +60,7 @@ class Slot:
     start: SimTime
     end: SimTime
     is_cut_short: bool = False
-    """The next command was not to wait until all is quiet."""
+    """Whether the next command does not wait for quiet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class Timeline:
         self.slots = [Slot(None, 0, head.slot)]
         self.looks: list[Look] = []
         self.events: dict[str, str] = {}
-        """The name of each notification by its identifier."""
+        """Notifications' names by identifier."""
         self.now: SimTime = 0
-        """When the last command happens."""
+        """The last command's time."""
         self.parents = dict(network.parents)
         """The given tree after the last command."""
         self._tree = [ParentChange(0, node, parent) for node, parent in self.parents.items()]
@@ -95,11 +95,11 @@ class Timeline:
         """For each detached client, the time since then and its old place in the tree."""
         self._links: list[LinkChange] = []
         self.arrivals: list[Arrival] = []
-        """What arrives when, if messages are worked by hand."""
+        """Arrivals by time, if messages are worked by hand."""
         self.draws: dict[NodeId, list[Draws]] = {}
         """The scripted draws of each node, if chance is worked by hand."""
         self.hands_on: SimTime | None = None
-        """From when on they are."""
+        """The start of that."""
         self._ties: list[SimTime] = []
         """Times that are later than the one before only to keep the order."""
         self._ways = Ways(network.places, head.speed_mps)
@@ -151,7 +151,7 @@ class Timeline:
         return now - bisect_right(self._ties, now) * NANOSECOND
 
     def losses(self) -> Iterator[LinkLoss]:
-        """The links that have a loss of their own."""
+        """Links with their own loss."""
         for one, share in self.head.losses.items():
             a, b, one_way = self.network.link(one)
             yield LinkLoss(a, b, share)
@@ -189,7 +189,7 @@ class Timeline:
         )
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
-        """Returns how long what follows may take."""
+        """Apply a command; return the time for its effects."""
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
         if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):
@@ -241,7 +241,7 @@ class Timeline:
         self._take_place(node, None, self.now + DEPARTURE)
 
     def _return(self, back: Return) -> None:
-        """Without a broker it comes back to where it was."""
+        """Attach a client, by default at its old place."""
         node, name = back.node, self.network.subscriber_name(back.node)
         if node not in self._away:
             raise ValueError(f"{name} is not away; write '{name} detaches' before")

@@ -48,7 +48,7 @@ class Overrides:
     parameters: Mapping[str, str] = field(default_factory=dict)
     times: bool = False
     announce: Announce = silently
-    """Who is told which code is about to be run."""
+    """Called before code runs, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Plan:
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
-    """What a transcript asks for; raises UserError naming file and line."""
+    """Parse a transcript; raises UserError naming file and line."""
     head, network = read_head(document)
     if overrides.agent:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
