@@ -1,8 +1,8 @@
 """The agents of a run: making them, calling them, and error messages for their authors.
 
 An error is located at the traceback's last line of the agent's, not the machinery's or the standard library's; for a
-user's agent never at a line of ours. An error in carrying out actions has no such line: it is located where a generator
-handler has stopped, or at the handler as a whole.
+user's agent never at ours. An error in carrying out actions is located where a generator handler has stopped, or at the
+handler as a whole.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def describe_failure(
 ) -> BaseException:
     """Return the error to raise for an agent's exception, with place and event in one line.
 
-    `actions` is the agent's answer. An interruption by a signal stays one, and names the interrupted handler. All else
-    becomes AgentError, SystemExit included: an agent ends its run and no more.
+    `actions` is the agent's answer. An interruption by a signal stays one and names the handler. All else, SystemExit
+    included, becomes AgentError: an agent ends only its run.
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event

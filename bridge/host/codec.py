@@ -1,8 +1,8 @@
 """Checks that a message passed as an object equals the one its bytes give on a socket.
 
-Embedded back-ends pass the agent's object. A forgotten field in `write`, swapped ones in `read`, or an undeclared
-message would go unnoticed, with wrong sizes on the air. So the first messages of each type, then one in so many (or
-all, with `everything`), are read back from their bytes and compared.
+Embedded back-ends pass the agent's object, which would hide a forgotten field in `write`, swapped ones in `read`, or an
+undeclared message, with wrong sizes on the air. So the first messages of each type, then one in so many (or all, with
+`everything`), are read back and compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The event queue of a run, the plan of its commands, and the fault injector.
 
 Events of one instant are ordered by node, then by scheduling. A replaced or cancelled timer stays in the heap, marked
-by its number: skipping it later is faster than finding it. Commands are planned before the run, so that every protocol
-gets the same ones; each `Publish` names the interested nodes. Commands wait for boot. A crashed node publishes nothing
-and loses its timers; its other commands wait for recovery.
+by its number: skipping it is faster than finding it. Commands are planned before the run, equally for every protocol;
+each `Publish` names the interested nodes. Commands wait for boot. A crashed node publishes nothing and loses its
+timers; its other commands wait for recovery.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Messages longer than a frame: senders fragment, receivers join them (RFC 4944, section 5.3).
 
-Agents exchange whole messages. With Application.fragments the host acts as an adaptation layer between agents and
-back-end; otherwise the MAC or radio refuses a long message, and the trace says so. It is the same for all protocols and
-back-ends.
+Agents exchange whole messages. With Application.fragments the host is an adaptation layer between agents and any
+back-end; otherwise the MAC or radio refuses a long message, and the trace says so.
 """
 
 from __future__ import annotations

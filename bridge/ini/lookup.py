@@ -1,8 +1,8 @@
 """Looks keys up in an ini: the known keys, and their values.
 
-The scenario's modules declare the keys, gathered here. Any other key, except OMNeT++'s reporting options, is an error,
-so that nothing in an ini is silently ignored. A back-end may know more (`Beyond`): Castalia has keys and values that
-the embedded radio lacks. Values are looked up by full path, with the node's number for `node[*]`.
+The scenario's modules declare the keys. Any other key, except OMNeT++'s reporting options, is an error, so that nothing
+is silently ignored. A back-end may know more (`Beyond`): Castalia has keys and values that the embedded radio lacks.
+Values are looked up by full path, with the node's number for `node[*]`.
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ class Anything:
 class Lookup:
     """Typed values of an ini's keys, with Castalia's defaults; methods raise UserError.
 
-    Files named in the ini lie in `folder`, unless `elsewhere` places them. A value that a key here refuses counts if
-    `beyond` knows it, unless the host itself needs it. The settings then hold it, or the default if they cannot; that
-    back-end does not look there.
+    Files named in the ini lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond`
+    knows it, unless the host needs it. The settings then hold it, or the default if they cannot; that back-end does not
+    look there.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The syntax of OMNeT++ ini files: lines, sections, comments, and patterns (the first match wins).
 
-A file is read exactly as OMNeT++ reads it, because Castalia gets the same one. Lines ending in a backslash continue;
-`#` begins a comment outside quotes.
+Castalia gets the same file, so it is read exactly as by OMNeT++. Lines ending in a backslash continue; `#` begins a
+comment outside quotes.
 
 Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file syntax, wildcard patterns).
 """

@@ -1,10 +1,10 @@
 """Live runs: agents on real sockets, in real time, a process for each node.
 
-- `frames`: datagrams and which of them a node takes.
-- `links`: which frames would have arrived on the air.
-- `air`: the back-end of one node, on a wall clock.
-- `journal`: a node's rows, in a file that outlives its process.
-- `node`: the process of a node.
+- `frames`: datagrams and their checks.
+- `links`: frames that would have arrived on the air.
+- `air`: a node's back-end, on a wall clock.
+- `journal`: a node's rows, which outlive its process.
+- `node`: a node's process.
 - `conductor`: runs all nodes and collects one trace.
-- `local` and `machines`: where the nodes are.
+- `local` and `machines`: the nodes' places.
 """

@@ -1,9 +1,8 @@
 """The back-end of a live node: a wall clock drives it, and its frames are datagrams.
 
-The host drives its one agent as in every run; this back-end waits for the host's next event or for a frame. A live run
-differs in three points: the clock goes on, so timers fire late (`lateness` counts by how much); RSSI and LQI are NaN;
-and a datagram that the system refuses, or one beyond the node's rate, is a `SendFailed`. Other losses are never
-reported.
+It waits for the host's next event or for a frame. A live run differs from a simulation: timers fire late (`lateness`
+counts by how much); RSSI and LQI are NaN; and `SendFailed` means only a datagram that the system refuses or the node's
+rate limit. Other losses are never reported.
 
 A receiver decodes only frames that its links let through, and holds them until the link's arrival time. `poll` waits in
 milliseconds; the last one before a timer is slept.
@@ -243,7 +242,7 @@ class Air:
     def _send(self, transmission: Transmission, now: SimTime) -> str | None:
         """Send the frame; return why some or all receivers were refused.
 
-        A broadcast that some have got has failed: the agent's retry reaches all, and duplicates are usual on a radio.
+        A partly sent broadcast has failed: the agent's retry reaches all, and duplicates are usual on a radio.
         """
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:

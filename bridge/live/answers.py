@@ -1,7 +1,7 @@
 """The schema of the nodes' answers, which validates each one once, on arrival.
 
-A node on another machine has the keys but can be wrong or lie. A wrong type, range or length makes the whole answer
-invalid; no other code of the conductor checks types.
+A node on another machine can be wrong or lie. Any wrong type, range or length invalidates the answer; no other code of
+the conductor checks types.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The conductor of a live run starts all nodes together, watches them and collects one trace.
 
 A node whose code differs refuses the run. Clocks are compared before the start and after the end to find their drift;
-rows have their own node's times. A dead process is a crash, and its successor a recovery with a new incarnation and no
-stable storage. The conductor adds places, crashes, recoveries, clocks and counts to the journals.
-
-A node's error ends the run with a simulation's exit code. So does an unreachable node at the start or end; in between
-it counts as crashed.
+rows have their own node's times. A dead process is a crash, its successor a recovery with a new incarnation and no
+stable storage. The conductor adds places, faults, clocks and counts. A node's error ends the run with a simulation's
+exit code; so does an unreachable node at the start or end, which in between counts as crashed.
 """
 
 from __future__ import annotations
@@ -67,8 +65,8 @@ MOST_JOURNAL_BYTES = 2**32
 MOST_DRIFT = 20 * MILLISECOND
 """More drift makes delays meaningless; a bad crystal takes three minutes for it."""
 LATE: SimTime = 10 * MILLISECOND
-"""Timers later than this at a node's 99th percentile cause a remark: agents' jitters are of this length, so the order
-of senders is then arbitrary."""
+"""Timers later than this at a node's 99th percentile cause a remark: agents' jitters are as long, so the order of
+senders is arbitrary."""
 
 
 class Processes(Protocol):
@@ -216,10 +214,9 @@ class Conductor:
         peer.counts = answer.get("counts", peer.counts)
 
     def _recover(self, peer: Peer, session: str) -> None:
-        """Bring the new process of the node into the run.
+        """Bring the node's new process into the run.
 
-        Its restart may have preceded our notice. If it dies before it has heard everything, its successor gets all
-        again.
+        It may precede our notice. If it dies before it has heard everything, its successor gets all again.
         """
         if not peer.is_down:
             self._crash(peer)

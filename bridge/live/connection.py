@@ -1,11 +1,11 @@
 """The connection between a conductor and live nodes: questions, answers, keys and clocks.
 
-The conductor's DEALER asks, the node's ROUTER answers: JSON objects with binary data behind them. Answers repeat the
-question's number, so that a late one is recognized. CURVE encrypts and authenticates both ends (ZeroMQ RFC 26); a node
-admits one key. No answer means other keys, no connection means no node.
+The conductor's DEALER asks, the node's ROUTER answers: JSON objects with binary data. Answers repeat the question's
+number, which reveals late ones. CURVE encrypts and authenticates both ends (ZeroMQ RFC 26); a node admits one key. No
+answer means other keys, no connection no node.
 
-No clock is set. Of several readings of a node's clock the fastest counts; its error is at most half its round trip
-(Cristian, "Probabilistic clock synchronization", 1989).
+No clock is set. The fastest of several clock readings counts; its error is at most half its round trip (Cristian,
+"Probabilistic clock synchronization", 1989).
 """
 
 from __future__ import annotations

@@ -3,20 +3,12 @@
 A node takes a datagram if the run's key made its tag, it is new, and it was sent after the receiver's start. All others
 are counted and dropped before decoding.
 
-| bytes | field       | purpose                                                      |
-|-------|-------------|--------------------------------------------------------------|
-| 3     | version     | "ra" and the number of this format                           |
-| 8     | run         | runs on one network do not hear each other                   |
-| 2     | node        | the sender                                                   |
-| 2     | destination | a node, or 65535 for all                                     |
-| 4     | incarnation | starts of the node: a restarted one is no replay             |
-| 8     | sequence    | number of the frame in the incarnation                       |
-| 8     | sent        | nanoseconds since the start of the run, by the sender's clock |
-| any   | payload     | the message's bytes                                          |
-| 16    | tag         | HMAC-SHA-256 of all before, truncated (RFC 2104, section 5)  |
+Fields, in bytes: version 3, run 8, node 2 (sender), destination 2 (65535: all), incarnation 4 (starts of the node),
+sequence 8, sent 8 (ns since the start of the run, by the sender's clock), payload, tag 16 (HMAC-SHA-256 of all before,
+truncated: RFC 2104, section 5).
 
 A window of sequence numbers for each node finds replays (RFC 4303, section 3.4.3); older frames count as replays. A
-restarted receiver has an empty window, so it takes no frame sent before its start. Frames are authentic, not secret.
+restarted receiver's window is empty, so it takes no frame from before its start. Frames are authentic, not secret.
 """
 
 from __future__ import annotations

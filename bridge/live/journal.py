@@ -1,8 +1,8 @@
 """The journal of a live node: its trace rows, in a file that outlives its process.
 
 Rows are written before the frames of the same instant leave (a write-ahead log); only a power failure can lose some.
-Each line is a row as JSON. A process killed while it writes leaves a torn line at the end or before an empty line,
-where its successor goes on. Any other torn line is damage.
+Each line is a row as JSON. A killed process leaves a torn line at the end or before an empty line, where its successor
+goes on; any other torn line is damage.
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
 """Links of live nodes: which received datagrams a node accepts, and when.
 
-On one machine every datagram arrives at once, so the receiver computes the frame's fate on the air. Each node knows
-movement, tree and graph in advance, from the back-ends' own functions: a seed means the same places.
+On one machine every datagram arrives at once, so the receiver computes the frame's fate on the air, from the back-ends'
+own functions: a seed means the same places.
 
-- `ideal`: the ideal back-end's delays and losses. The link must carry from sending until arrival; the sender never
-  learns of a loss.
-- `radio`: the embedded radio's path loss for the seed, between both nodes' cells. A frame arrives with the probability
-  of no bit error over noise, after its time on the air. No carrier sense, no interference, no collisions.
-- `all`: every received datagram counts, as on a real network.
+- `ideal`: the ideal back-end's delays and losses, unreported. The link must carry from sending until arrival.
+- `radio`: the embedded radio's path loss between both nodes' cells. A frame arrives with the probability of no bit
+  error over noise, after its time on the air; no carrier sense, interference or collisions.
+- `all`: every received datagram counts.
 
-Ideal links are spans of time for each sender, found by bisection; radio links are steps of loss. Losses come from the
-node's own generator, seeded from the run's seed, but the machine decides the order of frames: live runs do not repeat
-exactly.
+Losses come from the node's own generator, seeded from the run's seed, but the machine decides the order of frames: live
+runs do not repeat exactly.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from roambus.bridge.scenario.plans import LinkChange, Partition
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 IDEAL, RADIO, ALL = KINDS = ("ideal", "radio", "all")
-"""What links can follow."""
+"""The kinds of links."""
 
 
 class Links(Protocol):

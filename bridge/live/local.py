@@ -1,9 +1,9 @@
 """Live nodes on one machine: their sockets and processes.
 
-A nursery process forks all nodes. It has everything loaded and is itself forked before any connection, because ZeroMQ
-does not survive a fork; as their parent it notices deaths at once. Sockets are bound beforehand on loopback and stay
-open, so that a restarted node keeps its address. The nursery ends the nodes with the command; if the command was
-killed, nodes notice and keep their traces. A crash is SIGKILL and a new process, a freeze SIGSTOP and SIGCONT.
+A nursery process forks all nodes. It has everything loaded and is forked before any connection, because ZeroMQ does not
+survive a fork; as the parent it notices deaths at once. Sockets are bound beforehand on loopback, so that a restarted
+node keeps its address. The nursery ends the nodes with the command; if the command was killed, nodes notice and keep
+their traces. A crash is SIGKILL and a new process, a freeze SIGSTOP and SIGCONT.
 """
 
 from __future__ import annotations
@@ -90,8 +90,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
     """A process for each node, ready to be conducted; raises UserError.
 
-    Leaves only `journals`. Nodes are asked over sockets in a private folder with keys of this run, by the same protocol
-    as on many machines.
+    Only `journals` stays. Nodes are asked over sockets in a private folder with keys of this run, as on many machines.
     """
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:

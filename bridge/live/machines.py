@@ -204,7 +204,7 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
     """Serve as the node until interrupted; raises UserError.
 
-    It checks at once, not when a conductor comes: the node's number, address, multicast and rights.
+    It checks the node's number, address, multicast and rights at once, before any conductor comes.
     """
     if realtime:
         may_take_precedence()

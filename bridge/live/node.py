@@ -1,16 +1,14 @@
 """The process of a live node: it obeys a conductor, runs an agent and keeps the trace.
 
-| question | action                                                      | state           |
-|----------|-------------------------------------------------------------|-----------------|
-| status   | reports state, session, counts and clock                    | any             |
-| prepare  | takes the files of a run, makes its agent, binds its sockets | all but running |
-| start    | goes on the air at a moment by its own clock                | prepared        |
-| collect  | returns a piece of the journal                              | any             |
-| forget   | removes the journal                                         | all but running |
-| end      | leaves the air; ends a process for one run                  | any             |
+- `status`: report state, session, counts and clock.
+- `prepare`, unless running: take the files of a run, make its agent, bind its sockets.
+- `start`, when prepared: go on the air at a moment by its own clock.
+- `collect`: return a piece of the journal.
+- `forget`, unless running: remove the journal.
+- `end`: leave the air; end a process for one run.
 
-A session is a random number of the process. A node has one conductor at a time; without one it leaves the air and keeps
-its journal and a Parquet file of it. Questions are answered between two events of the agent.
+A session is a random number of the process. A node has one conductor; without one it leaves the air and keeps its
+journal and a Parquet file of it. Questions are answered between two events of the agent.
 """
 
 from __future__ import annotations
@@ -333,7 +331,7 @@ class LiveNode(Attend):
     def _check_conductor(self) -> None:
         """Drop an abandoned run; a process for one run ends with its conductor.
 
-        An ended run's journal stays until a conductor has it.
+        A finished journal stays until a conductor has it.
         """
         if time.monotonic() > self._heard_at + LOST_S:
             self._is_over = self._for_one_run

@@ -2,8 +2,7 @@
 
 A child's crash (a segmentation fault, an exit, the kernel's killer) then ends one run and not the sweep. The outcome
 comes pickled through a pipe. The kernel ends the child with its parent. Interruptions are passed on to the child, which
-is waited for. Signals stay blocked in a new child until it has its handlers: earlier ones would end it without a
-message.
+is waited for. Signals stay blocked in a child until it has its handlers: an earlier one would end it without a message.
 """
 
 from __future__ import annotations

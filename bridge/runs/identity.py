@@ -1,8 +1,8 @@
 """A run's identity: its key is a hash of everything that can change its trace, and only that.
 
 Too narrow a key would pass off an old trace as a changed agent's; too wide a key would repeat finished sweeps. It
-covers the ini and its files, the seed, the trace level, the kind of back-end, and the code (`roambus.bridge.code`) of
-agent, host and back-end. `RunPlan` suffices to make a run in any process, on any machine.
+covers ini and files, seed, trace level, kind of back-end, and the code (`roambus.bridge.code`) of agent, host and
+back-end. `RunPlan` suffices to make a run anywhere.
 """
 
 from __future__ import annotations

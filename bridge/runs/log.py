@@ -1,7 +1,7 @@
 """A run's log: its time and memory, the versions that made it, and remarks for the user.
 
-It names roambus' version and checkout, the date, and the kind of machine, without its name; none is part of the run's
-identity. Remarks warn of recordings that do not say how the links were. A failed run's log has its error instead.
+It names roambus' version and checkout, the date, and the kind of machine, not its name; none is part of the run's
+identity. Remarks warn of recordings without the links' quality. A failed run's log has its error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Makes one run; its folder has the trace, the ini, the ini's files and a log.
 
 The trace holds the run's key, so that one file shows whether a run is complete. It is written last, in one step: a
-killed run has no trace and is made again. A failed run leaves a log with its error and the file `failed` with the key,
-which distinguishes it from one never made or made with an older agent.
+killed run has no trace and is made again. A failed run leaves a log and the file `failed` with the key, which
+distinguishes it from one never made or made with an older agent.
 """
 
 from __future__ import annotations
@@ -91,8 +91,7 @@ def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, driv
     """Make the run; leave a whole trace, or a log with the error, which is raised again.
 
     `key` is the run's, if known. Live runs have their own `drive`. Raises RoambusError, or any error of a broken agent
-    or back-end. Raises OSError if the folder cannot be written; then, as after KeyboardInterrupt, only a whole trace
-    remains.
+    or back-end; OSError if the folder cannot be written. Then, as after KeyboardInterrupt, only a whole trace remains.
     """
     key = key or run_key(plan, backend)
     try:

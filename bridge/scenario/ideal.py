@@ -1,8 +1,8 @@
 """Links without a channel model: ideal links, and links measured on a testbed.
 
 Papers often assume ideal links, and transcripts run over them. Measured links replace the embedded radio's channel
-model: a recording says who hears whom, how well, and when. Castalia never asks for these keys. Each parameter is
-declared here once, and has its row in docs/reference/ini-keys.md; `roambus.bridge.backends.ideal` implements it.
+model by a recording of who hears whom, how well, and when. Castalia never asks for these keys.
+docs/reference/ini-keys.md lists them; `roambus.bridge.backends.ideal` implements them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The run and its network: duration, seed, field, and the plans that concern many nodes.
 
-A plan for many nodes has one key of the network (`SN.tree`, `SN.commands`), which shows the order between nodes.
-Castalia declares none of these and OMNeT++ ignores them, so one ini serves both back-ends. Beyond their ranges, node
-number and duration have limits against typing errors (`roambus.bridge.limits`).
+A plan for many nodes has one key (`SN.tree`, `SN.commands`), which shows the order between nodes. OMNeT++ ignores these
+undeclared keys, so one ini serves both back-ends. Node number and duration also have limits against typing errors
+(`roambus.bridge.limits`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Plans: timed changes of links, tree places and nodes in a scenario, and their notation.
 
-A plan is a comma-separated list. An item begins with its time ("12s"); times never decrease, which makes a plan
-readable and reveals mistyped times. Items of one time happen in their order. Each reader takes the text of a key in
-quotes and raises ValueError; the ini's reader checks node numbers and roles. Times are SimTime.
+A plan is a comma-separated list. An item begins with its time ("12s"); times never decrease, which reveals mistyped
+ones. Items of one time keep their order. Readers take a key's text in quotes and raise ValueError; the ini's reader
+checks node numbers and roles. Times are SimTime.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The given tree, as links for the ideal back-end and as events for the agents.
 
-A scenario lists changes of parents. Links, and each agent's place, follow from them. Changes of one time are one
-change: swapping two nodes takes two, with a cycle between them that never existed. So the tree counts after all changes
-of an instant, and an agent gets one event.
+A scenario lists changes of parents; links and agents' places follow. Changes of one time are one change: swapping two
+nodes takes two, with a cycle between them that never existed. So an agent gets one event, after all changes of an
+instant.
 """
 
 from __future__ import annotations

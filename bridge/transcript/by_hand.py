@@ -1,8 +1,8 @@
 """Agents driven by hand: commands decide when their timers expire and what they draw.
 
 A transcript with the line "by hand" orders arrivals and timers itself. After its usual setup each node gets `HandsOn`;
-from then on the host sees none of its timers. A delayed send is a timer that sends when it expires. The explorer uses
-the same classes, so that its counterexamples can be written as transcripts.
+the host sees no timers from then on. A delayed send is a timer that sends when it expires. The explorer shares these
+classes, so that its counterexamples can be transcripts.
 """
 
 from __future__ import annotations
@@ -177,8 +177,7 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 class Hands:
     """Works one agent by hand, whose own handler is `handle`.
 
-    It follows timers from the start, though the host has them until `HandsOn`, to know which are due. A crash clears
-    them all.
+    It follows timers even before `HandsOn`, to know which are due. A crash clears them all.
     """
 
     def __init__(
@@ -236,7 +235,7 @@ class Script(Protocol):
 class HandWork:
     """Drives the agents of one run by a script; its `Host` takes `wrap` and `chance`.
 
-    The numbers of a draw are for one event. They are no event themselves, because a node draws while it recovers.
+    A draw's numbers are for one event, but no event themselves: a node draws while it recovers.
     """
 
     def __init__(self, script: Script) -> None:

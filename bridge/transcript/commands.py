@@ -1,8 +1,8 @@
 """The commands of a transcript: their meaning and their sentences.
 
-A sentence pairs a regular expression with a function that makes a command of its groups. Reading knows only the drawn
-network: nodes and their roles. The timeline checks conditions that depend on earlier commands. Commands are values: the
-timeline turns them into scenario events, the explorer into moves, and a counterexample into sentences.
+A sentence pairs a regular expression with a function that makes a command. Reading knows only the drawn nodes and
+roles; the timeline checks conditions that depend on earlier commands. Commands are values: the timeline turns them into
+scenario events, the explorer into moves, a counterexample into sentences.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A transcript as lines of text: the author's, and those that roambus writes.
 
-All lines before the first `>` are the head. After it, commands, comments and blank lines are the author's and stay.
-Other lines are outputs, dropped on reading and rewritten below their commands, so that a file can be remade from itself
-and a test compares the two.
+Lines before the first `>` are the head. After it, commands, comments and blank lines are the author's. Other lines are
+outputs, dropped on reading and rewritten below their commands: a file can be remade from itself, and a test compares
+the two.
 """
 
 from __future__ import annotations

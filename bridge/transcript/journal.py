@@ -1,8 +1,8 @@
 """The events and actions of a transcript's agents, and the lines that show them.
 
-The agents' wrappers keep whole messages instead of trace rows, because a line shows a message's contents. Each entry
-belongs to the slot of its time. Every link has the same delay, so a message sent less than that before a slot's end is
-still under way; the slot's last line counts these.
+Wrappers keep whole messages instead of trace rows, because lines show their contents. An entry belongs to the slot of
+its time. Every link has the same delay, so a message sent less than that before a slot's end is still under way; the
+slot's last line counts these.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The network of a transcript's head: a tree, links, or a field on which nodes walk.
 
 A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Slashes join
-processes on one node, b3/s3. Nodes are numbered by name, b1, b2, b10, n1, p1, s1: a line added inside a drawing keeps
-the numbers that agents break ties with.
+processes on one node, b3/s3. Nodes are numbered by name, b1, b2, b10, n1, p1, s1, independent of line order, because
+agents break ties by number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Commands become one scenario: each line gets a slot, a time in which its effects end.
 
-The scenario runs as any other; a transcript is readable because its commands are far apart. A line comes at the end of
-the slot before, unless `after` cuts that slot short. A slot has the head's length, plus the time of walks and
-departures; `show` takes no time.
+The scenario runs as any other. A line comes at the end of the slot before, unless `after` cuts that slot short. A slot
+has the head's length, plus the time of walks and departures; `show` takes no time.
 """
 
 from __future__ import annotations
@@ -138,8 +137,8 @@ class Timeline:
     def _later(self, after: SimTime) -> SimTime:
         """The time of a command so long after the last; by hand no two are equal.
 
-        At one instant a run orders links, arrivals, timers. Commands by hand keep their own order, so each is a
-        nanosecond later than the last. Agents do not see it (`moment`), for otherwise simultaneous timers would differ.
+        At one instant a run orders links, arrivals, timers. Commands by hand keep their order by a nanosecond each,
+        which agents do not see (`moment`): simultaneous timers would differ.
         """
         if after or self.hands_on is None:
             return self.now + after

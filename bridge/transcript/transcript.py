@@ -1,8 +1,7 @@
 """A transcript from file to file: a network, commands, and the exact messages that follow.
 
-Head and commands become one scenario, which runs once over ideal links with the usual host and agents while a journal
-is kept. Its entries then stand below the commands. This package simulates nothing itself: a transcript shows the
-agent's real behaviour.
+Head and commands become one scenario, which runs once over ideal links with the usual host and agents. A journal's
+entries then stand below the commands. Nothing is simulated here: a transcript shows the agent's real behaviour.
 """
 
 from __future__ import annotations
