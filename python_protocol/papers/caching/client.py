@@ -1,13 +1,10 @@
 """A client that detaches and returns, perhaps to another broker; and caching on a node (section 4).
 
-- It detaches by a REQUEST with its own id, and still delivers what arrives before the link goes.
-- It returns by SUBs, then a REQUEST for kept messages, so that each link has the subscription before the old broker
-  gives up its own.
-- While away it keeps its publications; changes of filters count on return.
-- Without detaching it subscribes at another broker like a new client.
-
-It remembers its filters at each old broker, which keeps its subscription until the REQUEST arrives. With
-`mobility_support` off it unsubscribes and subscribes again.
+- It detaches by a REQUEST with its own id, and still delivers arrivals until the link goes.
+- It returns by SUBs, then a REQUEST, so that each link has the subscription before the old broker gives up its own.
+- While away it keeps publications and changes of filters.
+- Without detaching it subscribes elsewhere like a new client. The old broker keeps its subscription until the REQUEST
+  arrives; without `mobility_support` the client unsubscribes.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(SimpleClient):
-    """A subscriber and publisher of one node; it extends the client of Simple Routing."""
+    """A subscriber and publisher of one node."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """The client is connected, and nothing is kept for it."""
@@ -53,13 +50,13 @@ class Client(SimpleClient):
 
     @on(Response)
     def receive_old(self, message: Response, broker: NodeId, now: SimTime) -> None:
-        """Take an old message; the trace counts those that a request brings, and not kept ones."""
+        """Take an old message; the trace counts requested ones, not kept ones."""
         if not message.kept:
             self.note(ANSWER, notification_id=str(message.notification.id), detail=str(message.number))
         self._deliver_once(message.notification, message.hops)
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
-        """Drop what was delivered before (`deliver_once`); an unwanted message may be wanted later."""
+        """Drop earlier deliveries (`deliver_once`); an unwanted message may be wanted later."""
         # Only what is wanted is remembered: `_deliver` drops the rest, and a filter that comes later may ask for it.
         is_wanted = any(one.matches(notification) for one in self.filters)
         if self._parameters.deliver_once and is_wanted and not self._received.add(notification.id):
@@ -81,7 +78,7 @@ class Client(SimpleClient):
         super().detach()
 
     def leave(self) -> None:
-        """Leave the broker on purpose (section 4), and remember the filters there."""
+        """Leave the broker on purpose (section 4) and remember its filters."""
         if self.broker is not None and not self._parameters.mobility_support:
             for one in self.filters:
                 self.send(self.broker, Uns(one))
@@ -132,10 +129,7 @@ class Client(SimpleClient):
             self._ask(self.filters)
 
     def _return(self, broker: NodeId, left: NodeId) -> None:
-        """Send the changes of filters that the broker does not know, then the REQUEST.
-
-        A broker that was left earlier may not know of later moves.
-        """
+        """Send changed filters, then the REQUEST; an older broker may not know of later moves."""
         asked = self._filters_at(left)
         known = self._known.pop(broker, ())
         for one in self.filters:
@@ -148,7 +142,7 @@ class Client(SimpleClient):
         self._request(broker, client=self.node, left=left, filters=asked)
 
     def _filters_at(self, left: NodeId) -> tuple[Filter, ...]:
-        """Return the filters at a broker without those given up since ("or part of them").
+        """Return a broker's filters without those given up since ("or part of them").
 
         At least one, where the request has to follow subscriptions.
         """
@@ -157,7 +151,7 @@ class Client(SimpleClient):
         return wanted if wanted or self._parameters.find_left else known
 
     def _ask(self, filters: Iterable[Filter]) -> None:
-        """Ask for old messages that match any of the filters (`request_old`, section 3.2)."""
+        """Ask for old messages that match the filters (`request_old`, section 3.2)."""
         asked = tuple(filters)
         if asked and self._parameters.request_old and self.broker is not None:
             self._request(self.broker, filters=asked)

@@ -1,10 +1,9 @@
 """Phoenix on a node, and its clients: as published, and with numbered migrations.
 
-A subscriber that comes to a broker sends a MIG with the timestamp of the last notification of its old broker, or 0.
-With numbered migrations the MIG's number is that of the stay that it begins. The `Sorter` holds notifications until
-their turn: within a stay by ticks, between stays by TURNs.
+A moved subscriber's MIG carries the timestamp of its last notification, or 0; a numbered MIG begins a stay. The
+`Sorter` orders notifications within a stay by ticks, between stays by TURNs.
 
-- `ts_last` names the last of the unbroken row: notifications behind a gap may come again.
+- `ts_last` ends the unbroken row: notifications behind a gap may come again.
 - A subscriber without filters starts afresh.
 - Beyond `hold_limit` the missing ones count as lost.
 """
@@ -78,7 +77,7 @@ Arrived = Pub | Rep | Turn
 
 
 class Sorter:
-    """Holds notifications back until their turn: a stay by ticks, then the stay that a TURN names."""
+    """Holds notifications until their turn: by ticks, then by the stay that a TURN names."""
 
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
@@ -98,14 +97,13 @@ class Sorter:
     def last(self) -> Stamp:
         """ts_last: everything up to here was delivered.
 
-        It belongs to the first stay not known to be over: notifications of later stays are only held here, and have to
-        be replayed.
+        It belongs to the first stay that may not be over: later notifications are only held, and must be replayed.
         """
         first = next(stay for stay in count(self._begun) if stay not in self._following)
         return Stamp(first, self._ticks[first])
 
     def cancel(self, stay: int) -> list[Pub | Rep]:
-        """Skip a stay that no broker has heard of; returns the notifications that are due."""
+        """Skip a stay unknown to all brokers; return the due notifications."""
         self._following[stay] = stay + 1
         self._current = self._resolve(self._current)
         return self._advance()
@@ -116,7 +114,7 @@ class Sorter:
         self._void = stay
 
     def is_void(self, stamp: Stamp) -> bool:
-        """Whether a notification belongs to a stay before the last fresh start."""
+        """Whether a notification precedes the last fresh start."""
         return stamp.stay < self._void
 
     def _skip_to(self, stay: int) -> None:
@@ -150,14 +148,14 @@ class Sorter:
         return released
 
     def _resolve(self, stay: int) -> int:
-        """Return a stay, or its successor if it is over; several stays can have ended without a notification."""
+        """Return a stay, or its successor if it is over; several may have ended empty."""
         stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]
         return stay
 
     def _give_up(self) -> list[Pub | Rep]:
-        """Stop waiting for the missing ones; returns those that have come, in order."""
+        """Stop waiting for the missing ones; return the others in order."""
         held = [self._held[stamp] for stamp in sorted(self._held)]
         last = max(self._held)
         self._skip_to(last.stay)
@@ -178,7 +176,7 @@ class NumberedClient(Client):
         self._first: Filter | None = None
         """The filter of the first SUB."""
         self._times = 0
-        """The number of SUBs for it that are not known to be lost."""
+        """SUBs that are not known to be lost."""
         self._sorter = Sorter(parameters.hold_limit)
         self._received = Recent(parameters.remembered)
 
@@ -230,7 +228,7 @@ class NumberedClient(Client):
         return unsaid
 
     def _forget_first(self) -> list[int]:
-        """Skip stay 0 if the first SUB was lost; without another migration there is nothing to migrate."""
+        """Skip stay 0 if the first SUB was lost: there is nothing to migrate."""
         if self._stay > 0:
             return [0]
         self._first, self._times = None, 0
