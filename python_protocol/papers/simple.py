@@ -1,12 +1,9 @@
-"""Simple Routing: publish/subscribe in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
+"""Simple Routing in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
 
-A subscription floods the tree once and leaves an entry (f, z) at each broker; matching notifications go to z. So
-subscribe after the election, or let the scenario give the tree. Where the algorithm is open:
-
-- R_i is a multiset; UNS removes one entry (section 2.3.1).
-- Clients get their own notifications: y != z (line 11) concerns brokers.
-- A neighbour whose link is lost gets nothing, and the trace says so.
-- A client at another broker subscribes again (first approach, section 3.2); its old entries stay.
+A subscription floods the tree once and leaves an entry (f, z) at each broker. So subscribe after the election, or let
+the scenario give the tree. R_i is a multiset; UNS removes one entry (section 2.3.1). Clients get their own
+notifications: y != z (line 11) concerns brokers. A lost neighbour gets nothing, and the trace says so. A client at
+another broker subscribes again (first approach, section 3.2); old entries stay.
 """
 
 from __future__ import annotations
@@ -121,7 +118,7 @@ class Broker(ForgetfulBroker):
 
     @on(Pub)  # lines 9 to 15
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Forward a notification to each interface with a match, but not back."""
+        """Forward a notification to each match, but not back."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, filter(self.is_client, matching))
         for y in matching:

@@ -1,10 +1,10 @@
-"""A node of a site: one of its replicated brokers, or one of their clients (sections 2, 6.1 and 6.3).
+"""A replicated broker of a site, or one of its clients (sections 2, 6.1 and 6.3).
 
-The parameter `sites` says which. After a crash a broker has nothing; a client keeps its state in stable storage. All
-messages to a frozen node arrive at the instant at which the freeze ends. The node collects them, and handles new
-leaders first, then control, then events (section 6.3), so that it does not act as the leader that it no longer is. A
-timer of no delay marks the end of that instant; the paper's frozen process has a queue that it goes through three
-times.
+After a crash a broker has nothing; a client keeps its state in stable storage.
+
+Messages to a frozen node arrive when the freeze ends. The node handles new leaders first, then control, then events
+(section 6.3), so that a replaced leader does not act. A timer of no delay marks the end of that instant; the paper goes
+through a queue three times.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from roambus.python_protocol.papers.replicated.succession import Succession
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 WAKE = "wake"
-"""The key of the timer that runs out when all waiting messages have arrived."""
+"""The timer key for the end of the waiting messages."""
 _LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, Succession, Replica)
 
 
@@ -78,10 +78,7 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Hand everything else to the broker or the client.
-
-        After a freeze it waits until all messages have arrived.
-        """
+        """Hand the rest to the broker or client, after a freeze once all messages are here."""
         if self._waiting is None:
             self.part.dispatch(event, now)
         else:
@@ -91,13 +88,13 @@ class Replicated(Agent):
 
     @on(Crashed)
     def crash(self, _event: Crashed, _now: SimTime) -> None:
-        """Lose the waiting messages and a broker's state (section 6.1); the broker is made again at recovery."""
+        """Lose waiting messages and a broker's state (section 6.1) until recovery."""
         self._has_crashed = True
         self._waiting = None
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Begin with nothing after a crash, and with the waiting messages after a freeze (section 6.3)."""
+        """Begin empty after a crash, with waiting messages after a freeze (section 6.3)."""
         # `Recovered` does not say from what. A node that was frozen, then crashed, has lost what had waited.
         if not self._has_crashed:
             self._waiting = self._waiting or []  # another freeze at this very instant has left it waiting
@@ -110,14 +107,14 @@ class Replicated(Agent):
 
     @on_timer(WAKE)
     def wake_up(self, _key: str, now: SimTime) -> None:
-        """Handle the waiting messages: new leaders first, then control, then events (section 6.3)."""
+        """Handle new leaders, then control, then events (section 6.3)."""
         waited, self._waiting = sorted(self._waiting or (), key=_rank), None
         for event in waited:
             self.part.dispatch(event, now)
 
 
 def _rank(event: Event) -> int:
-    """Rank new leaders first, then control, then events, and other events last."""
+    """Rank new leaders, then control, then events, then the rest."""
     if not isinstance(event, Received):
         return 3
     if isinstance(event.message, IAmLeader | Leader):  # first of all whether this broker still leads
@@ -127,7 +124,7 @@ def _rank(event: Event) -> int:
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """Return the broker's own copy of the tables, so that a transcript shows where copies differ."""
+    """Return the broker's own tables: a transcript shows differing copies."""
     wanted = (
         (names.filter(one), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()

@@ -1,12 +1,11 @@
-"""One broker's copy of its site's state: the steps that keep the three copies equal, and who takes over (section 6).
+"""One broker's copy of its site's state: equal steps and the succession of leaders (section 6).
 
-The leader processes a message in a step, and informs the others, which take it too. A step's messages are held until
-another broker is informed, so they survive any one broker (the paper sends first). In term t the broker at place t mod
-3 leads. A broker that yields takes no steps of earlier terms; one answer is enough, because two of three know each
-released step. Points compare the term first.
+The leader processes a message in a step, which the others repeat. Its messages are held until another broker is
+informed, so they survive any one broker (the paper sends first).
 
-A broker without a copy answers EMPTY (`tell_empty`); if no other copy is left, the asker leads. Messages that clients
-forgot and all brokers lost are passed over by UPDATE (`close_gaps`).
+In term t the broker at place t mod 3 leads. A broker that yields takes no earlier steps. One answer is enough: two of
+three know each released step. Without a copy a broker answers EMPTY (`tell_empty`); the asker leads if no other copy is
+left. UPDATE passes over messages that all lost (`close_gaps`).
 """
 
 from __future__ import annotations
@@ -80,9 +79,9 @@ class Replica(Process):
         """Lost messages, and the brokers that may still have them."""
         self._pieces = Pieces()
         self._followers = set(self.mates)
-        """The informed brokers: all but those that have crashed and not caught up."""
+        """Informed brokers: all but crashed ones that lag."""
         self._without: dict[NodeId, bool] = {}
-        """The brokers without a copy in the term that this one asks for: True if it said so, False if it is dead."""
+        """Brokers without a copy in the requested term: True if reported, False if dead."""
 
     @property
     def leader(self) -> NodeId:
@@ -101,7 +100,7 @@ class Replica(Process):
 
     @property
     def has_work(self) -> bool:
-        """Whether the leader has something to do, so that its failure would matter."""
+        """Whether the leader's failure would matter."""
         return bool(self.pending) or any(one.unaccepted for one in self.state.outgoing.values())
 
     def leader_of(self, term: Term) -> NodeId:
@@ -132,9 +131,9 @@ class Replica(Process):
         self._ask_for_missing(peer)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
-        """Reply again to a processed message, as leader, once all steps up to now are released.
+        """Repeat the leader's reply once all steps are released.
 
-        Its step may still be held, and a neighbour never sends an accepted message again.
+        The step may be held, and neighbours never repeat an accepted message.
         """
         self.releases.hold(Released(self.point.step, peer, message, ()))
 
@@ -159,14 +158,14 @@ class Replica(Process):
 
     @on(HandOver)
     def hand_over(self, message: HandOver, sender: NodeId, _: SimTime) -> None:
-        """Take in a client's message that another broker has kept (section 6.6), or its UPDATE."""
+        """Take in another broker's message of a client (section 6.6), or its UPDATE."""
         if isinstance(message.message, Update):
             self._is_without(sender, message.message.key)
         else:
             self.hear_client(message.peer, message.message)
 
     def lost(self, mate: NodeId) -> None:
-        """Count a broker without connection as crashed; it will ask for a copy."""
+        """Count an unconnected broker as crashed; it will ask for a copy."""
         self._followers.discard(mate)
         if self.is_taking_over:
             self._without.setdefault(mate, False)
@@ -176,7 +175,7 @@ class Replica(Process):
     # Gaps
 
     def ask_for_forgotten(self, key: Key) -> None:
-        """Ask the other brokers for an event that a client has not kept."""
+        """Ask the other brokers for an event that its client lacks."""
         if self.is_leader:
             self._forgotten[key] = set(self.mates)
             for mate in self.mates:
@@ -194,7 +193,7 @@ class Replica(Process):
                 self.send(peer, Missing(*key))
 
     def _is_without(self, mate: NodeId, key: Key) -> None:
-        """Take note that a broker lacks a lost message; when all do, pass it over."""
+        """Record that a broker lacks a lost message; pass it over when all do."""
         others = self._forgotten.get(key, set())
         if others == {mate}:
             del self._forgotten[key]
@@ -221,7 +220,7 @@ class Replica(Process):
     # Taking over
 
     def take_over(self) -> None:
-        """Ask the others to yield in the next term of this broker (section 6.5)."""
+        """Ask the others to yield in this broker's next term (section 6.5)."""
         self.term += 1
         while self.leader != self.node:
             self.term += 1
@@ -231,21 +230,21 @@ class Replica(Process):
             self.ask_to_yield(mate)
 
     def ask_to_yield(self, mate: NodeId) -> None:
-        """Ask for an answer in this term; asking twice does no harm."""
+        """Ask for an answer in this term; repetition is harmless."""
         self.send(mate, TakeOver(self.term, self.point))
 
     def hear_empty(self, mate: NodeId) -> None:
-        """Take in that a broker has no copy in the term asked for."""
+        """Record that a broker has no copy in the requested term."""
         self._without[mate] = True
 
     @property
     def is_last_copy(self) -> bool:
-        """Whether no other broker has a copy, and one of them runs, so that a step can be released."""
+        """Whether no other copy is left and another broker runs, so that steps can be released."""
         return self.is_taking_over and len(self._without) == len(self.mates) and any(self._without.values())
 
     @on(TakeOver)
     def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
-        """Yield to a broker that wants to lead; the newer copy counts."""
+        """Yield to a new leader; the newer copy counts."""
         if self.is_joining:
             self.term = max(self.term, asked.term)
             self.send(sender, Empty(self.term))
@@ -284,7 +283,7 @@ class Replica(Process):
 
     @on(IAmLeader)
     def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
-        """Follow a new leader, with this copy if it has come as far, else with the leader's (section 6.7)."""
+        """Follow a new leader, with its copy unless this one is as new (section 6.7)."""
         if news.term < self.term or news.term == self.point.term:  # an old leader's, or one that is followed already
             return
         self.step_down(news.term)
@@ -343,7 +342,7 @@ class Replica(Process):
     # Helpers
 
     def _send_pieces(self, mate: NodeId) -> bytes:
-        """Send this copy in pieces if it is long; returns the bytes for the message that gives it."""
+        """Send a long copy in pieces; return the bytes for its message."""
         snapshot = encode_state(self.state)
         pieces = list(cut(self.point, snapshot, self._parameters.piece_size))
         for piece in pieces:
@@ -365,7 +364,7 @@ class Replica(Process):
 
 
 class Released(NamedTuple):
-    """Messages that a step releases: the reply to `message` of `peer`, if there is one, and `outputs`."""
+    """A step's messages: the reply to `message` of `peer`, if any, and `outputs`."""
 
     step: int
     peer: Peer | None
@@ -403,7 +402,7 @@ class Releases:
         return {output for one in self._held if one.step > self._informed for output in one.outputs}
 
     def take_ready(self) -> list[Released]:
-        """Return the messages that have become safe, in the order of steps."""
+        """Return the safe messages in order of steps."""
         ready = [one for one in self._held if one.step <= self._informed]
         del self._held[: len(ready)]
         return ready
@@ -416,7 +415,7 @@ class Pieces:
         self._pieces: dict[NodeId, list[Piece]] = {}
 
     def add(self, sender: NodeId, piece: Piece) -> None:
-        """Add a piece; the first of a copy replaces an unfinished one."""
+        """Add a piece; a first one replaces an unfinished copy."""
         if piece.number == 0:
             self._pieces[sender] = []
         self._pieces.setdefault(sender, []).append(piece)
@@ -431,7 +430,7 @@ class Pieces:
 
 
 def cut(point: Point, snapshot: bytes, size: int) -> Iterator[Piece]:
-    """Yield pieces of at most `size` bytes; none if the copy is not longer."""
+    """Yield pieces of at most `size` bytes; none for a copy no longer."""
     if len(snapshot) <= size:
         return
     count = -(-len(snapshot) // size)

@@ -1,12 +1,9 @@
-"""The publications of one topic at a subscriber, and the Patricia trie that holds them (sections 4.2 and 4.3).
+"""A topic's publications at a subscriber, in a Patricia trie (sections 4.2 and 4.3).
 
-Once a round a subscriber sends the root of its trie to a ring neighbour, and both descend to where their tries differ.
-New publications are flooded as well. Trie nodes are immutable, and a node's hash covers everything below it; so equal
-tries cost one label and one hash a round. Where the text is open:
-
-- A leaf's hash is that of its label; of two publications with one key the first stays.
-- An empty trie has no root to send, and waits for its neighbours'.
-- Flooding does not go back; a publisher without neighbours floods later.
+Once a round a subscriber sends its root to a ring neighbour, and both descend to the differences. New publications are
+flooded, but not back. A node's hash covers its subtree, so equal tries cost one label and hash a round. Where the text
+is open: a leaf's hash is that of its label; an empty trie waits for its neighbours'; a publisher without neighbours
+floods later.
 """
 
 from __future__ import annotations
@@ -100,7 +97,7 @@ class Publications(Process):
 
     @on(CheckAndPublish)
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
-        """Carry out CheckTrie, and send all publications with a prefix (section 4.2)."""
+        """Carry out CheckTrie, and send publications with a prefix (section 4.2)."""
         self.check_trie(message, sender, now)
         for one in self.trie.publications(message.prefix):
             self.send(sender, Publish(self.topic, one))
@@ -118,7 +115,7 @@ class Publications(Process):
     # Helpers
 
     def _request_missing(self, theirs: Summary) -> CheckAndPublish:
-        """Ask for the prefixes that no own node has; compare the node with the shortest label below it."""
+        """Ask for missing prefixes; compare the node with the shortest label below it."""
         # Below this label either there is nothing, so everything is requested; or it is on one side only.
         nearest = self.trie.first_below(theirs.label)
         if nearest is None:
@@ -163,7 +160,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A node labelled by the longest common prefix of its children, which go on with 0 and with 1."""
+    """A node labelled by its children's longest common prefix."""
 
     label: Bits
     children: tuple[TrieNode, TrieNode]
@@ -175,13 +172,13 @@ TrieNode = Leaf | Inner
 
 
 def publication_key(publication: Notification, bits: int) -> Bits:
-    """Return h_m(v, p): the hash of publisher, number and content, cut to `bits`."""
+    """Return h_m(v, p): publisher, number and content hashed to `bits`."""
     digest = blake2b(bytes_of(publication), digest_size=16).digest()
     return f"{int.from_bytes(digest):0{8 * len(digest)}b}"[:bits]
 
 
 class PatriciaTrie:
-    """The trie of one subscriber, which only grows: a neighbour would send a removed publication again."""
+    """A subscriber's trie, which only grows: neighbours would return removed publications."""
 
     def __init__(self, key_bits: int) -> None:
         self.root: TrieNode | None = None
