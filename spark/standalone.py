@@ -95,7 +95,7 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
 @click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
 @WORK
 def connect(host: str, port: int, master: str, work: Path) -> None:
-    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It asks nobody for a secret.
+    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It requires no secret.
 
     Example: python -m roambus.spark.standalone connect
     """

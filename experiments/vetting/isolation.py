@@ -1,11 +1,10 @@
-"""A run in which each node has a process of its own, so that nodes share nothing, whatever Python lets objects share.
+"""A run in which each node has a process of its own, so that nodes share nothing.
 
-Its trace must be the one that all nodes make in one process. A difference shows that nodes know of each other what no
-message said: through a closure, a cache, or a global that `findings` cannot see.
+Its trace must equal that of one process. A difference shows a channel besides messages: a closure, a cache, or a global
+that `findings` cannot see.
 
-The processes are forked before the first event. Classes and functions are then the same objects in all of them, so
-pickles name them by their addresses, and also those that no module has by name can be sent. The keys of timers stay in
-the node's process, where they are what they were; the parent knows them by number.
+The processes are forked before the first event, so pickles can name classes and functions by address, even those
+without a module's name. Keys of timers stay in the node's process; the parent knows them by number.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 def play_isolated(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
-    """Runs a scene with a process for each node; writes its trace, or the error that ended the run."""
+    """Run a scene with a process for each node; write its trace or fatal error."""
     scenario = job.scenario(scene)
     trace, agents = TraceWriter(TraceLevel.FULL), _IsolatedAgents(agent_class)
     host = Host(scenario, agent_class, scene.backend(scenario), trace, wrappers=[agents.wrap])
@@ -58,7 +57,7 @@ def error_file(job: Job, scene: Scene) -> Path:
 
 
 class _IsolatedAgents:
-    """The agents of a run, each of which handles its events in a forked process."""
+    """A run's agents, each handling its events in a forked process."""
 
     def __init__(self, agent_class: type[Agent]) -> None:
         self.error = ""
@@ -84,7 +83,7 @@ class _IsolatedAgents:
 
     @contextmanager
     def processes(self) -> Iterator[None]:
-        """Fork a process for each agent, and kill them at the end of the block."""
+        """Fork a process for each agent, and kill them after the block."""
         with ExitStack() as stack:
             for node, handle in enumerate(self._handlers):
                 self._channels[node], theirs = (stack.enter_context(end) for end in Pipe())

@@ -229,7 +229,7 @@ class Incoming:
 class Awaited:
     """One stream: the next number, and early messages (section 5.1).
 
-    Unordered streams mark taken numbers by None; only numbers beyond the next are kept.
+    In unordered streams a None marks a taken number; only numbers beyond the next are kept.
     """
 
     expected: Number = 1
