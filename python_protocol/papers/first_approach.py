@@ -1,11 +1,9 @@
 """The first approach: clients and brokers move (the thesis, chapter 3).
 
 A subscriber's MIG turns the old next hops (algorithm 3.2). A migrating broker sends its local subscribers C_i in a
-BMIG, takes the parent's table from the BTAB, and makes its neighbours migrate by FMIG (3.3). In handlers, z is the
-interface of arrival and y one of departure.
-
-Each correction has a parameter. Over the link layer queued notifications are replayed one by one. The *phantom* of
-section 3.5 remains: a subscription that ended in one partition returns from the other.
+BMIG, takes the parent's BTAB, and makes neighbours migrate by FMIG (3.3). In handlers, z is the interface of arrival
+and y one of departure. Each correction has a parameter. The *phantom* of section 3.5 remains: a subscription that ended
+in one partition returns from the other.
 """
 
 from __future__ import annotations
@@ -71,13 +69,13 @@ class Row(NamedTuple):
 
 
 class Btab(Message, tag=10, notation="R={rows}"):
-    """(BTAB, R_j): the full routing table of the sender (algorithm 3.3)."""
+    """(BTAB, R_j): the sender's routing table (algorithm 3.3)."""
 
     rows: LongTuple[Row]
 
 
 class Fmig(Message, tag=11):
-    """(FMIG): the receiver shall migrate to the sender (algorithm 3.3)."""
+    """(FMIG): migrate to the sender (algorithm 3.3)."""
 
 
 class Client(FamilyClient):
@@ -153,7 +151,7 @@ class FirstApproachParameters(StorageParameters):
 
 
 NOWHERE = BROADCAST
-"""The interface of an unreachable subscriber; no node has this number."""
+"""An unreachable subscriber's interface; no node's number."""
 
 
 class Broker(FamilyBroker):
@@ -183,7 +181,7 @@ class Broker(FamilyBroker):
             self._redirect(sub.subscriber, z)
 
     def _redirect(self, subscriber: NodeId, z: NodeId) -> None:
-        """Turn a subscriber that is not connected here to z (`sub_redirects`)."""
+        """Turn an unconnected subscriber to z (`sub_redirects`)."""
         if z not in self.neighbours or not self._is_connected(subscriber):
             self.table.replace(subscriber, z)
         elif self._parameters.answer_late:
@@ -192,13 +190,13 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 6 to 10
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Remove the entry whatever its interface, and pass it on."""
+        """Remove the entry, whatever its interface; pass it on."""
         self.table.remove(uns.filter, uns.subscriber)
         self.flood(uns, z)
 
     @on(Pub)  # lines 11 to 21
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Send a notification once to each matching interface, or store it."""
+        """Send a notification once to each match, or store it."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, (s for subscribers in matching.values() for s in subscribers))
         for y, subscribers in matching.items():
@@ -276,7 +274,7 @@ class Broker(FamilyBroker):
         return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
 
     def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
-        """Make z the subscribers' next hop (lines 2 to 6); return the distinct old ones."""
+        """Make z the next hop (lines 2 to 6); return the distinct old ones."""
         old: dict[NodeId, None] = {}
         for s in subscribers:
             old |= {y: None for y in self.table.interfaces(s) if y in self.neighbours and y != z}
@@ -285,7 +283,7 @@ class Broker(FamilyBroker):
 
     @on(Btab)  # lines 13 to 25
     def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
-        """Replace all but the local subscribers' entries by the new parent's table."""
+        """Replace all but local entries by the new parent's table."""
         # Lines 13 to 17: of its own subscribers a broker knows better, everybody else is where the new parent is.
         local = self.local_subscribers()
         theirs = [row for row in btab.rows if row.subscriber not in local]
@@ -327,7 +325,7 @@ class Broker(FamilyBroker):
         self._send_bmig(parent)
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """Send a returning broker the notifications stored for subscribers behind it."""
+        """Send a returning broker its subscribers' stored notifications."""
         super().neighbour_appeared(neighbour)
         self.idle(neighbour)
 
@@ -337,7 +335,7 @@ class Broker(FamilyBroker):
         self.idle(client)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Store unacknowledged notifications of an abandoned link (section 3.3)."""
+        """Store an abandoned link's unacknowledged notifications (section 3.3)."""
         self.gone(interface, moved=False)
         for message in messages:
             if isinstance(message, Pub):
@@ -346,7 +344,7 @@ class Broker(FamilyBroker):
                 self._pass_on_rep(message, self.node)
 
     def idle(self, interface: NodeId) -> None:
-        """Continue the replay when the link layer is idle."""
+        """Continue the replay on an idle link layer."""
         for s in self.storage.subscribers():
             if interface in self.table.interfaces(s):
                 self._replay(s, interface)
@@ -354,7 +352,7 @@ class Broker(FamilyBroker):
     # Senders
 
     def _ask_about_filters(self, subscriber: NodeId) -> None:
-        """Send a connected subscriber a neighbour's view of its filters to correct (`filters_again`)."""
+        """Have a connected subscriber correct a neighbour's view (`filters_again`)."""
         if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
             self.send(subscriber, Filters(self.table.filters(subscriber)))
 
@@ -363,7 +361,7 @@ class Broker(FamilyBroker):
         self.send(neighbour, Bmig(self.node, self._told[neighbour]))
 
     def _replay(self, subscriber: NodeId, y: NodeId) -> None:
-        """Replay a queue (3.2, lines 15, 16 and 21); over the link layer `idle` continues it."""
+        """Replay a queue (3.2, lines 15, 16 and 21); `idle` continues it."""
         for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
             self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))

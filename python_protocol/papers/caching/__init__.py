@@ -1,11 +1,7 @@
-"""Caching for mobility: brokers keep messages for later clients and for clients that move.
+"""Caching for mobility: brokers keep messages for later and for moving clients.
 
-Sections are those of the paper on caching. Brokers stand in a static tree; clients announce their moves.
-
-- `broker`: the handlers of a broker (sections 3 to 5).
-- `client`: a client that detaches and returns; the agent (sections 3.2 and 4).
-- `subscriptions`: ST, coverage, REQUEST and RESPONSE (sections 3.1 to 4).
-- `cache`: both caches, eviction, parameters (sections 3.2 to 6).
+Sections are those of the paper on caching. Brokers stand in a static tree; clients announce their moves. `broker`
+(sections 3 to 5), `client` (3.2 and 4), `subscriptions` (3.1 to 4) and `cache` (3.2 to 6) follow them.
 """
 
 from roambus.python_protocol.papers.caching.client import Caching

@@ -1,12 +1,9 @@
 """A broker with a cache (sections 3 to 5).
 
-In handlers, z is the interface of arrival and y one of departure.
-
-- A REQUEST goes to neighbours with overlapping subscriptions.
-- The old broker answers a returning client alone: "only one broker responds".
-- Messages that a lost link did not carry to a moving client are kept.
-- Numbered requests let messages follow a client that moves on (`follow_client`); older ones are *outdated*.
-- Duplicates are dropped by request (`drop_by_request`), because caches hold messages for other reasons, too.
+In handlers, z is the interface of arrival and y one of departure. The old broker alone answers a returning client.
+Messages that a lost link did not carry to a moving client are kept. Numbered requests let messages follow a client that
+moves on (`follow_client`). Duplicates are dropped by request (`drop_by_request`), because caches hold messages for
+other reasons, too.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ NO_WAY = "no link"
 
 
 class Broker(ForgetfulBroker):
-    """A broker: its interfaces, its subscription table and its cache."""
+    """A broker: interfaces, subscription table and cache."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """Start without neighbours."""
@@ -47,14 +44,14 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Add a subscription and forward it to neighbours without a cover."""
+        """Add a subscription; forward it to neighbours without a cover."""
         self.meet_client(z)
         self.table.add(sub.filter, z)
         self._tell_neighbours()
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Remove a subscription and forward the subscriptions that it covered."""
+        """Remove a subscription and forward those that it covered."""
         self.table.remove(uns.filter, z)
         self._tell_neighbours()
         self._forget_unwanted()
@@ -68,7 +65,7 @@ class Broker(ForgetfulBroker):
                 self.send(neighbour, Uns(one))
 
     def _forget_unwanted(self) -> None:
-        """Remove messages that no client here wants any more (section 3.2)."""
+        """Remove messages without a client here (section 3.2)."""
         for one in [message.id for message in self.cache if not self._is_wanted(message)]:
             self.perform(self.cache.forget(one))
 
@@ -76,7 +73,7 @@ class Broker(ForgetfulBroker):
 
     @on(Pub)
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Send a message once to each matching interface, but not back; cache it for a client here."""
+        """Send a message once to each match, but not back; cache it for a client here."""
         message = pub.notification
         matching = self.table.matching(message)
         self.note_route(message, filter(self.is_client, matching))
@@ -90,7 +87,7 @@ class Broker(ForgetfulBroker):
 
     @on(Request)
     def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
-        """Answer a client that detaches, returns or asks for old messages; no route, no answer."""
+        """Answer a detaching, returning or asking client; no route, no answer."""
         if request.is_detachment:
             self._moving.add(z)
         elif request.route and request.broker is None:
@@ -129,7 +126,7 @@ class Broker(ForgetfulBroker):
             self._hand_over(request, z)
 
     def _hand_over(self, request: Request, z: NodeId) -> None:
-        """Send a client its kept messages that it still wants."""
+        """Send a client its kept, still wanted messages."""
         for message in self.cache.release(request.route[-1]):
             if any(one.matches(message) for one in request.filters):
                 self._respond(request, message, z, kept=True)
@@ -137,7 +134,7 @@ class Broker(ForgetfulBroker):
         self._forget_unwanted()
 
     def _pass_on(self, request: Request, z: NodeId) -> None:
-        """Send the request to every other broker with a possible match."""
+        """Send the request to other brokers with possible matches."""
         longer = replace(request, route=(self.node, *request.route))
         is_traced = request.broker is not None and self._parameters.find_left
         for y in self.neighbours if is_traced else self.table.overlapping(request.filters):
@@ -145,7 +142,7 @@ class Broker(ForgetfulBroker):
                 self.send(y, longer)
 
     def _respond(self, request: Request, message: Notification, z: NodeId, *, kept: bool = False) -> None:
-        """Sends a RESPONSE by the way of the request."""
+        """Send a RESPONSE by the request's way."""
         client = request.route[-1]
         if not kept:
             self._passed.add((client, request.number, message.id))
@@ -174,7 +171,7 @@ class Broker(ForgetfulBroker):
             self._keep_or_drop(response.notification, y)
 
     def _is_duplicate(self, response: Response) -> bool:
-        """Whether the reactive mechanism (section 5) drops it; only interested brokers do."""
+        """Whether the reactive mechanism (section 5) drops it, if a client is interested."""
         message, parameters = response.notification, self._parameters
         is_spared = response.kept and parameters.spare_kept
         if is_spared or not parameters.reactive or not self._is_wanted(message):
@@ -196,13 +193,13 @@ class Broker(ForgetfulBroker):
         self._tell_neighbours()
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """Forget a neighbour; a client in movement keeps its subscriptions."""
+        """Forget a neighbour; moving clients keep their subscriptions."""
         if interface in self.neighbours:
             self.table.remove_interface(interface)
         super().gone(interface, moved=moved)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Keep undelivered messages for a client in movement; drop the others."""
+        """Keep a moving client's undelivered messages; drop others."""
         self.gone(interface, moved=False)
         for one in messages:
             if isinstance(one, Pub | Response):
@@ -211,16 +208,16 @@ class Broker(ForgetfulBroker):
     # Helpers
 
     def _is_outdated(self, request: Request) -> bool:
-        """Whether a client came here after this request; its numbers wrap."""
+        """Whether a client came after this request; numbers wrap."""
         arrival = self._arrivals.get(request.route[-1])
         return arrival is not None and (arrival - request.number) % NUMBERS < NUMBERS // 2
 
     def _is_wanted(self, message: Notification) -> bool:
-        """Whether a client here, moving or not, has subscribed to it."""
+        """Whether a client here, even moving, wants it."""
         return any(map(self.is_client, self.table.wanting(message)))
 
     def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
-        """Keep a message for a moving client; send it after one that is elsewhere."""
+        """Keep a moving client's message, or send it after the client."""
         way = self._ways.get(interface) if self._parameters.follow_client else None
         if interface in self._moving:
             self.perform(self.cache.put(message, [interface]))
@@ -235,7 +232,7 @@ class Broker(ForgetfulBroker):
 
 
 class Way(NamedTuple):
-    """A client's newest request, and the interface by which it came."""
+    """A client's newest request and its interface."""
 
     request: Request
     interface: NodeId

@@ -1,8 +1,8 @@
 """The cache of a broker: k messages, some kept for moving clients (sections 3.2 and 4).
 
-Kept messages are the *emergency cache*, others the ordinary one; both share the room. A policy (`POLICIES`) orders
-eviction. A kept message evicts the first kept one if no ordinary one is left: otherwise a client that never returns
-would fill the cache for ever. Handing over follows each publisher's order.
+Kept messages, the *emergency cache*, share the room with ordinary ones; a policy (`POLICIES`) orders eviction. Ordinary
+messages go first, then kept ones: otherwise a client that never returns would fill the cache. Handing over follows each
+publisher's order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Fifo:
         self._order[one] = None
 
     def use(self, one: NotificationId) -> None:
-        """Take note that a message answers a request."""
+        """Note that a message answers a request."""
 
     def remove(self, one: NotificationId) -> None:
         """Remove a message."""
@@ -54,7 +54,7 @@ class FifoWithRegeneration(Fifo):
     """A requested message moves to the end, "similar to Least Recently Used" (section 3.2). The default."""
 
     def use(self, one: NotificationId) -> None:
-        """The message goes to the end of the queue."""
+        """Move the message to the end."""
         self.remove(one)
         self.add(one)
 
@@ -73,18 +73,18 @@ POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "f
 EVICTED, UNWANTED = "evicted", "unsubscribed"
 """Why a message leaves the cache."""
 EMERGENCY_FULL = "emergency cache full"
-"""Why a message for a client in movement is lost."""
+"""Why a moving client's message is lost."""
 
 
 class Cache:
-    """Up to `size` different messages, in the order of a policy."""
+    """Up to `size` different messages, ordered by a policy."""
 
     def __init__(self, size: int, policy: Fifo) -> None:
         self._size = size
         self._policy = policy
         self._messages: dict[NotificationId, Notification] = {}
         self._holders: dict[NotificationId, dict[NodeId, None]] = {}
-        """The absent clients of each message in the emergency cache."""
+        """The absent clients of each kept message."""
 
     def __iter__(self) -> Iterator[Notification]:
         """Iterate over the messages; the first leaves first."""
@@ -111,7 +111,7 @@ class Cache:
         return [*notes, *(Note(STORE, notification_id=str(message.id), peer=client) for client in new)]
 
     def use(self, one: NotificationId) -> None:
-        """Take note that a message answers a request."""
+        """Note that a message answers a request."""
         self._policy.use(one)
 
     def release(self, client: NodeId) -> list[Notification]:
@@ -127,11 +127,11 @@ class Cache:
         return _in_order(kept)
 
     def forget(self, one: NotificationId) -> list[Note]:
-        """Remove an unwanted message, unless it is kept for a client."""
+        """Remove an unwanted, unkept message."""
         return [] if one in self._holders else self._remove(one, UNWANTED)
 
     def listing(self, names: Names) -> Listing:
-        """The messages, and the holders of those in the emergency cache."""
+        """The messages, and the holders of kept ones."""
         kept = ((one, [names.subscriber(client) for client in self._holders.get(one.id, ())]) for one in self)
         rows = tuple((names.notification(one), listed(holders) if holders else NOBODY) for one, holders in kept)
         return Listing(("Message", "Kept for"), rows)
@@ -156,7 +156,7 @@ class Cache:
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:
-    """Sort each publisher's messages within its own places: they may have come by different ways."""
+    """Sort each publisher's messages within its places: ways differ."""
     own: dict[NodeId, deque[Notification]] = defaultdict(deque)
     for message in sorted(messages, key=lambda message: message.id.sequence):
         own[message.id.publisher].append(message)

@@ -1,11 +1,8 @@
 """The subscription table ST of a broker, coverage, and messages (sections 3.1, 3.2 and 4).
 
-A neighbour gets a subscription unless it knows a cover. Constraints are compared in pairs, and both answers err on the
-safe side: the cost is a needless message. Forwarded filters are stored, because deriving them again could pick another
-of two equivalent ones.
-
-SUB and UNS are those of Simple Routing. A REQUEST's route grows by each broker; a RESPONSE's loses each node at which
-it arrives. The client comes last.
+A neighbour gets a subscription unless it knows a cover. Constraints are compared in pairs; unsure answers cost a
+needless message. Forwarded filters are stored: derived again, they could differ. SUB and UNS are those of Simple
+Routing. A REQUEST's route grows by each broker; a RESPONSE's loses each node. The client comes last.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ class SubscriptionTable:
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
         self._told: dict[NodeId, dict[Filter, None]] = {}
-        """The filters that each neighbour has been told."""
+        """The filters forwarded to each neighbour."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
         return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
@@ -67,7 +64,7 @@ class SubscriptionTable:
             self._interfaces.pop(unwanted, None)
 
     def remove_interface(self, interface: NodeId) -> None:
-        """Remove every (f, z) of an interface and its forwarded filters."""
+        """Remove an interface's (f, z) and forwarded filters."""
         for wanted in [wanted for wanted, z in self if z == interface]:
             self.remove(wanted, interface)
         self._told.pop(interface, None)
@@ -89,9 +86,9 @@ class SubscriptionTable:
         return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
-        """Return and record the filters to forward to a neighbour and to withdraw, in this order.
+        """Return and record filters to forward to a neighbour and to withdraw, in this order.
 
-        It must know a cover of every other filter; needless ones stay while a subscription to them is left.
+        It must know a cover of every other filter; needless ones stay until unsubscribed.
         """
         # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
         told = self._told.setdefault(neighbour, {})
@@ -110,7 +107,7 @@ class SubscriptionTable:
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
-    """Whether `wide` surely matches everything that `narrow` matches (section 3.1)."""
+    """Whether `wide` surely matches all of `narrow` (section 3.1)."""
     return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
 
 
@@ -120,7 +117,7 @@ def overlap(one: Filter, other: Filter) -> bool:
 
 
 def widest(filters: Iterable[Filter]) -> list[Filter]:
-    """Return the uncovered filters; of equivalent ones the first."""
+    """Return the uncovered filters, of equivalent ones the first."""
     found: list[Filter] = []
     for candidate in filters:
         if not any(covers(one, candidate) for one in found):
@@ -130,7 +127,7 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
-    """Whether one constraint implies the other; these two alone count."""
+    """Whether one constraint alone implies the other."""
     if known.attribute != asked.attribute:
         return False
     is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
@@ -138,7 +135,7 @@ def _implies(known: Constraint, asked: Constraint) -> bool:
 
 
 def _implies_alike(known: Constraint, asked: Constraint) -> bool:
-    """Whether a constraint implies another of the same type: both texts or both numbers."""
+    """Whether a constraint implies another of texts or of numbers."""
     if Operator.PREFIX in (known.operator, asked.operator) and not isinstance(known.operand, str):
         return False
     if known.operator is Operator.EQUAL:
@@ -173,7 +170,7 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
-    """Whether an upward range begins behind a downward one; closed ends may meet."""
+    """Whether an upward range begins behind a downward one's end."""
     if low.operator not in _LOWER or high.operator not in _UPPER:
         return False
     compare: _Compare = operator.gt if _STRICT.isdisjoint((low.operator, high.operator)) else operator.ge
@@ -220,7 +217,7 @@ class Request(Message, tag=4):
     filters: tuple[Filter, ...] = ()
     route: Route = ()
     answered: LongTuple[NotificationId] = ()
-    """Identifiers already responded on the way (section 5, the proactive mechanism)."""
+    """Identifiers responded on the way (section 5, the proactive mechanism)."""
 
     @property
     def is_detachment(self) -> bool:
@@ -243,6 +240,6 @@ class Response(Message, tag=5, notation="{notification} path={route} {kept} hops
     """That of the request."""
     kept: bool
     hops: Hops
-    """Radio hops since the cache, this message's own included."""
+    """Radio hops since the cache, including its own."""
     route: Route
     notification: Notification

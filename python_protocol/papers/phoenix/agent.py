@@ -1,11 +1,8 @@
 """Phoenix on a node, and its clients: as published, and with numbered migrations.
 
 A moved subscriber's MIG carries the timestamp of its last notification, or 0; a numbered MIG begins a stay. The
-`Sorter` orders notifications within a stay by ticks, between stays by TURNs.
-
-- `ts_last` ends the unbroken row: notifications behind a gap may come again.
-- A subscriber without filters starts afresh.
-- Beyond `hold_limit` the missing ones count as lost.
+`Sorter` orders by ticks within a stay, by TURNs between stays. `ts_last` ends the unbroken row: notifications behind a
+gap may come again. Beyond `hold_limit` missing ones count as lost.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(FaithfulClient):
-    """s_i and p_i of one node, as algorithm 2.3 expects them."""
+    """s_i and p_i of one node (algorithm 2.3)."""
 
     publication_type = Pub
 
@@ -103,13 +100,13 @@ class Sorter:
         return Stamp(first, self._ticks[first])
 
     def cancel(self, stay: int) -> list[Pub | Rep]:
-        """Skip a stay unknown to all brokers; return the due notifications."""
+        """Skip a stay unknown to all brokers; return due notifications."""
         self._following[stay] = stay + 1
         self._current = self._resolve(self._current)
         return self._advance()
 
     def restart(self, stay: int) -> None:
-        """Begin afresh with a stay: nothing under way is wanted."""
+        """Begin afresh: nothing under way is wanted."""
         self._skip_to(stay)
         self._void = stay
 
@@ -123,7 +120,7 @@ class Sorter:
         self._begun = self._current = stay
 
     def add(self, arrived: Arrived) -> list[Pub | Rep]:
-        """Take a message; returns the notifications that are due, in order."""
+        """Take a message; return the due notifications in order."""
         stamp = arrived.stamp
         # A stay that is over was delivered up to its TURN. What comes of it nevertheless was given up before; the
         # client's memory of what it has received tells whether it is new.
@@ -155,7 +152,7 @@ class Sorter:
         return stay
 
     def _give_up(self) -> list[Pub | Rep]:
-        """Stop waiting for the missing ones; return the others in order."""
+        """Stop waiting for missing ones; return the others in order."""
         held = [self._held[stamp] for stamp in sorted(self._held)]
         last = max(self._held)
         self._skip_to(last.stay)
@@ -189,7 +186,7 @@ class NumberedClient(Client):
             self.note(DROP, notification_id=str(message.notification.id), detail="of a stay without subscriptions")
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Say undelivered messages again; a lost MIG makes no stay."""
+        """Repeat undelivered messages; a lost MIG makes no stay."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
         # What was said first begins stay 0 wherever it arrives first. It may have been said at several brokers, so it
@@ -219,7 +216,7 @@ class NumberedClient(Client):
         return (NumberedSub if is_new else NumberedUns)(self.node, about, self._said)
 
     def _count_first(self, messages: Iterable[Message]) -> int:
-        """Count the messages that subscribe to the first filter."""
+        """Count the SUBs of the first filter."""
         return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
 
     def _take_undelivered(self) -> list[Message]:

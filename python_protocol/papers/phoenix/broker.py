@@ -1,11 +1,9 @@
 """A broker of Phoenix as published (algorithms 2.2 and 2.3), and the messages (tables 2.1 and 2.4).
 
-- clock() counts stamped notifications: timestamps compare within one broker only.
-- The old next hop is read before it is replaced (2.3, lines 5 to 8). A MIG of an unknown subscriber ends.
-- y != z (2.2, line 18) concerns brokers; a client gets its own notifications.
-- A broker whose link is lost gets nothing; the trace says so.
-
-Notifications are lost, doubled and overtaken; see `numbered`. `hops` counts radio hops, including the message's own.
+clock() counts stamped notifications: timestamps compare within one broker only. The old next hop is read before it is
+replaced (2.3, lines 5 to 8). y != z (2.2, line 18) concerns brokers; a client gets its own notifications. A broker
+whose link is lost gets nothing; the trace says so. Notifications are lost, doubled and overtaken; see `numbered`.
+`hops` counts radio hops, including the message's own.
 """
 
 from __future__ import annotations
@@ -40,16 +38,16 @@ class Stamp(NamedTuple):
         return f"{self.stay}.{self.tick}" if self.stay else str(self.tick)
 
     def describe(self, _: Names) -> str:
-        """The stamp in transcripts: "3", or with the stay "5.7"."""
+        """In transcripts: "3", or with the stay "5.7"."""
         return str(self)
 
 
 NEVER = Stamp(0, 0)
-"""Before any other: an unstamped ts, or the first ts_last."""
+"""Before any other: unstamped, or the first ts_last."""
 
 
 class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={subscribers}?"):
-    """(PUB, e, ts): e is published, for `subscribers` (none as published)."""
+    """(PUB, e, ts) for `subscribers`, as published none."""
 
     stamp: Stamp
     hops: Hops
@@ -133,19 +131,19 @@ class PhoenixParameters(StorageParameters):
 
 
 class Broker(FamilyBroker):
-    """b_i: its interfaces, routing table, local subscribers and their queues."""
+    """b_i: interfaces, routing table, local subscribers and queues."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
         """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.local: dict[NodeId, None] = {}
-        """C_i, in the order in which they came."""
+        """C_i, in order of arrival."""
         self.queues = Queues(parameters.storage_limit)
         self._clock = 0
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Drop an abandoned link's messages; those for local subscribers are queued."""
+        """Drop an abandoned link's messages; local subscribers have queues."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub | Rep) and interface not in self.local:
@@ -155,7 +153,7 @@ class Broker(FamilyBroker):
 
     @on(Sub)  # lines 1 to 7
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Take in a subscription; a client of this broker becomes local."""
+        """Add a subscription; a client here becomes local."""
         self.table.add(sub.filter, z, sub.subscriber)
         if self.is_client(z):
             self.meet_client(z)
@@ -164,7 +162,7 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 8 to 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Remove a subscription; without filters a subscriber is no longer local."""
+        """Remove a subscription; without any a subscriber is not local."""
         self.table.remove(uns.filter, uns.subscriber)
         if self.is_client(z) and not self.table.interfaces(uns.subscriber):
             self.local.pop(uns.subscriber, None)
@@ -251,7 +249,7 @@ class Broker(FamilyBroker):
         self._send(interface, message)
 
     def _replay(self, queued: Queued, interface: NodeId) -> None:
-        """Send a queued notification (line 16); its hops start at 0."""
+        """Send a queued notification (line 16) with 0 hops."""
         if isinstance(queued, Turn):
             self._send(interface, queued)
             return
@@ -265,7 +263,7 @@ class Broker(FamilyBroker):
         return self.table.matching(pub.notification)
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """Return the subscribers that a PUB names; as published none."""
+        """Return a PUB's subscribers; as published none."""
         return ()
 
     def _stamp(self, interface: NodeId) -> Stamp:
@@ -282,7 +280,7 @@ class Broker(FamilyBroker):
         self.note(DROP, notification_id=str(notification.id), peer=interface, detail="no link")
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The routing table R_i, and the queues Q_i with their timestamps."""
+        """The routing table R_i, and the stamped queues Q_i."""
         return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
 
 
@@ -299,7 +297,7 @@ class Queues:
         self._order: deque[NodeId] = deque()
 
     def put(self, queued: Queued) -> list[Note]:
-        """Enqueue in Q_i(s); returns the drops of entries that make room."""
+        """Enqueue in Q_i(s); return the drops that make room."""
         self._queues.setdefault(queued.subscriber, deque()).append(queued)
         self._order.append(queued.subscriber)
         return self._drop_oldest() if len(self._order) > self._limit else []

@@ -1,11 +1,9 @@
 """A broker of Phoenix with numbered migrations, which lose, double and overtake nothing.
 
-As published (`broker`) MIGs overtake each other and SUBs, and queued notifications get sent twice.
-
-- A MIG begins a numbered *stay* and passes only where it is newest; older ones are answered with it.
+- A MIG begins a numbered *stay* and passes only where it is newest; older ones get it as the answer.
 - A PUB between brokers names its subscribers. `ts` is (stay, tick), the same at all brokers.
 - TURN carries a stay's last ts behind its replay, and names the next stay.
-- A subscriber is local until a MIG says otherwise; its older commands are ignored (`Commands`).
+- A subscriber is local until a MIG says otherwise; older commands are ignored (`Commands`).
 - Without an entry a MIG follows the last command, or goes everywhere.
 """
 
@@ -43,7 +41,7 @@ class _Migration(NamedTuple):
 
 
 class NumberedBroker(Broker):
-    """b_i, with the newest migration of each subscriber."""
+    """b_i, with each subscriber's newest migration."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
         """Start without neighbours."""
@@ -68,7 +66,7 @@ class NumberedBroker(Broker):
 
     @on(Uns, NumberedUns)  # algorithm 2.2, lines 8 to 10, 13 and 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Take in an unsubscription; the subscriber stays local."""
+        """Remove a subscription; the subscriber stays local."""
         if self._commands.take(uns, z):
             self.table.remove(uns.filter, uns.subscriber)
             self.flood(uns, z)
@@ -134,7 +132,7 @@ class NumberedBroker(Broker):
         self._take_turn(turn)
 
     def _take_turn(self, turn: Turn) -> None:
-        """Pass a TURN on; the subscriber's own broker adds its ts."""
+        """Pass a TURN on; the subscriber's broker adds its ts."""
         if turn.stamp == NEVER and turn.subscriber in self.local:
             turn = replace(turn, stamp=self._stamp(turn.subscriber))
         self._follow(turn)
@@ -160,7 +158,7 @@ class NumberedBroker(Broker):
         return {y: subscribers for y, subscribers in named.items() if subscribers}
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """Return the subscribers for whom a PUB goes to a broker."""
+        """Return a PUB's subscribers towards a broker."""
         return () if self.is_client(interface) else tuple(subscribers)
 
     def _stamp(self, interface: NodeId) -> Stamp:
@@ -178,16 +176,16 @@ def is_older(number: int, than: int) -> bool:
 
 
 class Commands:
-    """Each subscriber's newest commands, as far as their order is known."""
+    """Each subscriber's newest commands, if their order is known."""
 
     def __init__(self) -> None:
         """All subscribers are in their first stay."""
         self._stays: dict[tuple[NodeId, NodeId], Stay] = {}
-        """The stay of the newest MIG of each subscriber and interface."""
+        """The stay of each subscriber's newest MIG by interface."""
         self._latest: dict[tuple[NodeId, Filter], Stay] = {}
-        """The stay of the newest command for each subscriber and filter."""
+        """The stay of each subscriber's newest command by filter."""
         self._numbers: dict[tuple[NodeId, Filter], int] = {}
-        """The number of that command, if it has one."""
+        """That command's number, if any."""
         self._ways: dict[NodeId, NodeId] = {}
         """The interface of each subscriber's newest command."""
 
@@ -197,7 +195,7 @@ class Commands:
         self._stays[at] = max(mig.stay, self._stays.get(at, 0))
 
     def take(self, command: Sub | Uns, z: NodeId) -> bool:
-        """Return whether no later command for the filter is known."""
+        """Return whether the filter's command is the latest known."""
         about, stay = (command.subscriber, command.filter), self._stays.get((command.subscriber, z), 0)
         if isinstance(command, NumberedSub | NumberedUns):
             if is_older(command.number, self._numbers.get(about, command.number)):

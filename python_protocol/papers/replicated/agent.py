@@ -1,10 +1,8 @@
 """A replicated broker of a site, or one of its clients (sections 2, 6.1 and 6.3).
 
-After a crash a broker has nothing; a client keeps its state in stable storage.
-
-Messages to a frozen node arrive when the freeze ends. The node handles new leaders first, then control, then events
-(section 6.3), so that a replaced leader does not act. A timer of no delay marks the end of that instant; the paper goes
-through a queue three times.
+A crash clears a broker; a client's state is in stable storage. Messages to a frozen node arrive when the freeze ends.
+New leaders are handled first, then control, then events (section 6.3), so that a replaced leader does not act. A timer
+of no delay marks the end of that instant.
 """
 
 from __future__ import annotations
@@ -59,10 +57,10 @@ class Replicated(Agent):
         self.sites = parse_sites(parameters.sites)
         self.site = self.sites.site_of(node, roles)
         self.part: Process = Process()
-        """The broker or the client, once the node has booted."""
+        """The broker or client, once booted."""
         self._has_crashed = False
         self._waiting: list[Event] | None = None
-        """Messages that arrive at the end of a freeze."""
+        """Messages that arrive as a freeze ends."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The tables of a broker."""
@@ -70,7 +68,7 @@ class Replicated(Agent):
 
     @on(Started)
     def become_part(self, _event: Started, _: SimTime) -> None:
-        """Become a broker or a client of one site (section 2)."""
+        """Become a site's broker or client (section 2)."""
         if self.node in self.site.brokers:
             self.part = Broker(self.node, self.sites, self.parameters, self)
         else:
@@ -78,7 +76,7 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Hand the rest to the broker or client, after a freeze once all messages are here."""
+        """Hand the rest on, after a freeze once all messages are here."""
         if self._waiting is None:
             self.part.dispatch(event, now)
         else:
@@ -88,7 +86,7 @@ class Replicated(Agent):
 
     @on(Crashed)
     def crash(self, _event: Crashed, _now: SimTime) -> None:
-        """Lose waiting messages and a broker's state (section 6.1) until recovery."""
+        """Lose waiting messages and a broker's state (section 6.1)."""
         self._has_crashed = True
         self._waiting = None
 
@@ -124,7 +122,7 @@ def _rank(event: Event) -> int:
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """Return the broker's own tables: a transcript shows differing copies."""
+    """Return the broker's own tables, since copies may differ."""
     wanted = (
         (names.filter(one), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()
@@ -142,7 +140,7 @@ def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
 
 
 def _leaders(broker: Broker, names: Names) -> tuple[tuple[str, str, str], ...]:
-    """Return the leader of this site and of each neighbouring one."""
+    """Return the leaders of this and neighbouring sites."""
     own = (names.node(broker.brokers[0]), names.node(broker.replica.leader), str(broker.replica.term))
     terms, leader = broker.neighbours.terms.items(), broker.neighbours.leader
     return (own, *((names.node(peer), names.node(leader(peer)), str(term)) for peer, term in terms))

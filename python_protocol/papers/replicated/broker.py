@@ -1,12 +1,9 @@
 """A broker, one of three of its site, with a process for each side.
 
-- *Clients* (sections 4 to 6.5) talk to all three brokers. Each replies at once, and keeps the message until the leader
-  has processed it.
-- *Neighbouring sites* (sections 4 to 6.9) talk by their leaders.
-- *The other two of the site* (sections 6.4 to 6.8) talk to `succession`.
-
-All share the replica. Without a copy a broker keeps messages: it could take old ones for new. `_settle` follows each
-event, which can release a step or end this leadership.
+*Clients* (sections 4 to 6.5) talk to all three brokers. Each replies at once, and keeps the message until the leader
+has processed it. *Neighbouring sites* (sections 4 to 6.9) talk by their leaders, *the other two* (sections 6.4 to 6.8)
+to `succession`. All share the replica. Without a copy a broker keeps messages: it could take old ones for new.
+`_settle` follows each event, which can release a step or end this leadership.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Broker(Process):
-    """Hands events to the side that they come from."""
+    """Hands events to their side."""
 
     def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
         super().__init__(of)
@@ -62,7 +59,7 @@ class Broker(Process):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Handle a message, or keep it until there is a copy."""
+        """Handle a message, or keep it for a copy."""
         if self.replica.is_joining and not self._is_for_joining(event):
             self._kept.append(event)
             return
@@ -93,7 +90,7 @@ class Broker(Process):
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, now: SimTime) -> None:
-        """Ask again for a copy, or for an answer to TAKE_OVER."""
+        """Repeat the request for a copy, or TAKE_OVER."""
         self.succession.fire(key, now)
         self._settle(now)
 
@@ -123,7 +120,7 @@ class Broker(Process):
         return self.neighbour_side if other in self.neighbours.peer_of else self.client_side
 
     def _settle(self, now: SimTime) -> None:
-        """Send released messages, and watch the nodes that have to act."""
+        """Send released messages, and watch nodes that must act."""
         # What is released goes out first: it can be what the watches that are set below are to wait for.
         for released in self.replica.releases.take_ready():
             self.outbox.release(released, now)
@@ -135,7 +132,7 @@ class Broker(Process):
 
 
 class ClientSide(Process):
-    """Listens to clients; their failures are ignored, because they ask on return."""
+    """Listens to clients, which ask on return, so failures are ignored."""
 
     def __init__(self, replica: Replica, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -152,29 +149,29 @@ class ClientSide(Process):
 
     @on(Update)
     def forgotten(self, update: Update, _client: NodeId, _now: SimTime) -> None:
-        """Record that a client lacks the message that MISSING asked for."""
+        """Record that a client lacks a MISSING message."""
         self._replica.ask_for_forgotten(update.key)
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
-        """Stop sending an event that has arrived (section 6.4)."""
+        """Stop sending an event that arrived (section 6.4)."""
         self._replica.state.outgoing[client].accept(accepted)
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
-        """Answer (section 6.4), and repeat messages that the client may have missed."""
+        """Answer (section 6.4), and repeat perhaps missed messages."""
         self.send(client, IAmAlive(self._replica.point.term))
         if self._replica.is_leader:
             self._outbox.send_again(client, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:
-        """Have the next broker replace a dead leader (section 6.5)."""
+        """Have the next broker replace a leader (section 6.5)."""
         self._succession.assume_dead(report.broker)
 
 
 class NeighbourSide(Process):
-    """Listens to neighbouring brokers and watches their leaders."""
+    """Listens to neighbouring brokers; watches their leaders."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -197,7 +194,7 @@ class NeighbourSide(Process):
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
-        """Stop sending a message, and wait for the rest (section 6.4)."""
+        """Stop sending a message; await the rest (section 6.4)."""
         self._patience.answered(sender, accepted.key, now)
         # A neighbour answers all three brokers: the two that do not lead forget what they would otherwise send again.
         peer = self._neighbours.peer_of[sender]
@@ -216,7 +213,7 @@ class NeighbourSide(Process):
 
     @on(IAmAlive)
     def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Send again what the neighbour's leader has not accepted (section 6.4)."""
+        """Repeat the leader's unaccepted messages (section 6.4)."""
         self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
         self._outbox.learn(peer, answer.term, now, tell_mates=True)
@@ -258,7 +255,7 @@ class NeighbourSide(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Ask or report a leader whose reply is late (section 6.4)."""
+        """Ask or report a late leader (section 6.4)."""
         peer = self._neighbours.peer_of[key.node]
         if self._neighbours.watch(peer).time_up(key, now):
             self._neighbours.report(peer)

@@ -1,9 +1,8 @@
 """A client: publisher and subscriber of one site (sections 4 to 6.4).
 
-It sends everything, numbered from 1, to all three brokers, because it does not know the leader. Events come from the
-leader; the client accepts them to all three, so that each can take over. It reports a silent broker to the other two
-(section 6.4), and forgets messages that both accepted. If all three seem dead, the client itself is out of reach and
-forgets nothing.
+It sends everything, numbered from 1, to all three brokers, because it does not know the leader, and accepts the
+leader's events to all three, so that each can take over. It reports a silent broker to the other two (section 6.4), and
+forgets messages that both accepted. If all three seem dead, it forgets nothing: it is itself out of reach.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class Client(Process):
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """Tell all brokers (section 4), unless it is subscribed to already."""
+        """Send SUB to all brokers (section 4), unless subscribed."""
         if event.filter not in self.filters:
             self.filters.add(event.filter)
             self._tell_all(Sub(_TO_BE_NUMBERED, event.filter), now)
@@ -73,7 +72,7 @@ class Client(Process):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Number the event and tell all brokers (section 2)."""
+        """Number the event and send it to all brokers (section 2)."""
         self._tell_all(Event(self.node, _TO_BE_NUMBERED, 1, event.notification), now)
 
     @on(Recovered, Attach)
@@ -109,14 +108,14 @@ class Client(Process):
 
     @on(Missing)
     def missing(self, asked: Missing, broker: NodeId, _: SimTime) -> None:
-        """Repeat a message that the leader lacks, or send UPDATE."""
+        """Repeat the leader's missing message, or send UPDATE."""
         key = asked.key
         kept = [outgoing.unaccepted[key] for outgoing in self._outgoing.values() if key in outgoing.unaccepted]
         self.send(broker, kept[0] if kept else self._subscriptions.get(key, Update(*key)))
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, broker: NodeId, now: SimTime) -> None:
-        """Repeat unaccepted messages: the broker may have crashed."""
+        """Repeat unaccepted messages after a possible crash."""
         self._patience.answered(broker, AreYouAlive(), now)
         unaccepted = self._outgoing[broker].unaccepted
         for message in unaccepted.values():
@@ -130,7 +129,7 @@ class Client(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Ask or report a broker whose reply is late (section 6.4)."""
+        """Ask or report a late broker (section 6.4)."""
         if self._watches[key.node].time_up(key, now):
             self._assume_dead(key.node)
 
@@ -176,7 +175,7 @@ class Client(Process):
         return [] if self._incoming.holds(event) else [event]
 
     def _spare_dead(self, key: Key) -> None:
-        """Drop a dead broker's messages that both others accepted, unless all three seem dead."""
+        """Drop a dead broker's messages that both others have, unless all seem dead."""
         without = [broker for broker, outgoing in self._outgoing.items() if key in outgoing.unaccepted]
         if len(without) == 1 and self._watches[without[0]].is_dead:
             del self._outgoing[without[0]].unaccepted[key]

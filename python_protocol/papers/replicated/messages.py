@@ -1,12 +1,8 @@
 """Messages of replicated sites, and parameters, for which the paper gives no values.
 
-*Subscriptions and events* (sections 4 and 5) are numbered from 1 for each neighbour and stream (section 5.1):
-publishers, ordered events, subscriptions.
-
-*Leaders* have terms (sections 6.2 to 6.9). A point is the progress of a copy of the state.
-
-*Steps* within a site (sections 6 to 6.7) name the message that they process. A broker that missed some gets a copy, in
-pieces if it is long.
+Subscriptions and events (sections 4 and 5) are numbered from 1 for each neighbour and stream (section 5.1). Leaders
+have terms (sections 6.2 to 6.9); a point is the progress of a copy. Steps within a site (sections 6 to 6.7) name their
+message. A broker that missed some gets a copy, in pieces if it is long.
 """
 
 from __future__ import annotations
@@ -39,13 +35,13 @@ Number = U32
 
 
 class Key(NamedTuple):
-    """The name of a numbered message towards one neighbour."""
+    """A numbered message's name towards one neighbour."""
 
     stream: Stream
     number: Number
 
     def describe(self, names: Names) -> str:
-        """The key in transcripts: "p1#3", "order#3", for subscriptions "#3"."""
+        """In transcripts: "p1#3", "order#3", for subscriptions "#3"."""
         return f"{_mark(self.stream, names)}#{self.number}"
 
 
@@ -83,7 +79,7 @@ class _OfStream(Message, notation="{stream}#{number}"):
 
 
 class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={hops}"):
-    """A notification (sections 4 and 5); `hops` includes this message's own."""
+    """A notification (sections 4 and 5); `hops` includes its own."""
 
     hops: U8
     notification: Notification
@@ -94,7 +90,7 @@ class Update(_OfStream, tag=4):
 
 
 NOTHING = NotificationId(BROADCAST, 0)
-"""Stands for the notification of a message without one."""
+"""The notification of a message without one."""
 
 
 class Accepted(_OfStream, tag=5):
@@ -136,7 +132,7 @@ class Point(NamedTuple):
 
 
 class AreYouAlive(Message, tag=6, name="ARE_YOU_ALIVE"):
-    """Asks a node whose reply is late (section 6.4)."""
+    """Asks a late node (section 6.4)."""
 
 
 class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
@@ -152,7 +148,7 @@ class AssumedDead(Message, tag=8, name="ASSUMED_DEAD", notation="{broker}"):
 
 
 class OfPoint(Message, notation="term={term} from {point}"):
-    """The beginning of a term, and the point of a copy."""
+    """A term's beginning, and a copy's point."""
 
     term: Term
     point: Point
@@ -166,7 +162,7 @@ class IAmLeader(OfPoint, tag=9, name="I_AM_LEADER"):
 
 
 class Leader(Message, tag=10, notation="{broker} term={term}"):
-    """`broker` leads since `term`: for replicas (section 6.9) and misdirected nodes."""
+    """`broker` leads since `term` (section 6.9)."""
 
     broker: BrokerId
     term: Term
@@ -181,11 +177,11 @@ MaybeCopy = Annotated[
     bytes,
     By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "", _LONG),
 ]
-"""The same; no bytes also if there is no copy."""
+"""The same; empty also without a copy."""
 
 
 class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
-    """The leader's step to this point: `message` of `peer` (section 6)."""
+    """The leader's step to this point (section 6)."""
 
     point: Point
     peer: NodeId
@@ -210,7 +206,7 @@ class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
 
 
 class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):
-    """The sender follows no earlier leader; `snapshot` is its newer copy."""
+    """The sender yields; `snapshot` is its newer copy."""
 
     snapshot: MaybeCopy
 

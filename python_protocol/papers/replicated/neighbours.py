@@ -1,11 +1,10 @@
 """The other nodes as a broker knows them: leaders, outgoing messages, and watches.
 
-- A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker.
-- *The outbox* sends to neighbouring leaders (sections 4.1 and 6.9), and again to new or recovered ones.
-- *A watch* (section 6.4) is a time-out, a question, twice the time-out, a suspicion; time-outs double while nothing
-  moves.
-- *Patience* is the first time-out. Below the delay each new leader would seem dead (section 8), so it follows measured
-  delays (RFC 6298), at least `time_out`. A late answer counts at most twice the wait.
+A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. The outbox sends to neighbouring
+leaders (sections 4.1 and 6.9), and again to new or recovered ones. A watch (section 6.4) is a time-out, a question,
+twice the time-out, a suspicion; time-outs double while nothing moves. The first, the patience, follows measured delays
+(RFC 6298), at least `time_out`: below the delay each new leader would seem dead (section 8). A late answer counts at
+most twice the wait.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from roambus.python_protocol.parts.link import DelayEstimate
 from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime, node_list
 
 _AT_MOST = 2
-"""The waits as which a measured delay counts at most."""
+"""The most waits that a measured delay counts."""
 _DEVIATIONS = 4
 """The first wait, as deviations from a mean of 0."""
 
@@ -72,7 +71,7 @@ class Neighbours(Process):
         self._watches[leader].again()
 
     def expect_nothing(self) -> None:
-        """Stop waiting: only a leader waits for replies of neighbours."""
+        """Stop waiting: only leaders await neighbours' replies."""
         for watch in self._watches.values():
             watch.satisfied()
 
@@ -87,7 +86,7 @@ class Outbox(Process):
         self._patience = neighbours.patience
 
     def release(self, released: Released, now: SimTime) -> None:
-        """Send the reply to a safe step, and its messages."""
+        """Send a safe step's reply and messages."""
         if released.message is not None and released.peer in self._neighbours.brokers:
             accepted = acceptance(released.message)
             for broker in self._neighbours.brokers[released.peer]:
@@ -96,7 +95,7 @@ class Outbox(Process):
             self._send_on(output, now)
 
     def send_again(self, peer: Peer, now: SimTime) -> None:
-        """Send again what a neighbour has not accepted."""
+        """Repeat a neighbour's unaccepted messages."""
         for output in self._replica.sendable(peer):
             self._send_on(output, now)
 
@@ -117,7 +116,7 @@ class Outbox(Process):
             self.send_again(peer, now)
 
     def tell_who_leads_elsewhere(self, mate: NodeId) -> None:
-        """Tell a broker that has crashed the leaders of the neighbours."""
+        """Send a crashed broker the neighbours' leaders."""
         for peer, term in self._neighbours.terms.items():
             if term:
                 self.send(mate, Leader(self._neighbours.leader(peer), term))
@@ -185,7 +184,7 @@ class Watch(Process):
         self._phase, self._times = _Phase.IDLE, self._first
 
     def alive(self) -> None:
-        """Go on waiting: the node answered, without the expected message."""
+        """Go on waiting: the node only answered."""
         if self._phase is _Phase.ASKED:
             self.again()
 
@@ -230,14 +229,14 @@ class Watch(Process):
 
 
 class Patience:
-    """Measured delays; one message of each kind is timed (RFC 6298)."""
+    """Measured delays, timing one message of each kind (RFC 6298)."""
 
     def __init__(self, parameters: ReplicatedParameters) -> None:
         self._time_out = parameters.time_out
         self._is_fixed = not parameters.follow_delays
         self._estimates: dict[NodeId, DelayEstimate] = {}
         self._timed: dict[NodeId, dict[type, tuple[Hashable, SimTime]]] = {}
-        """For each node, the timed message and time of each kind."""
+        """Each node's timed messages and times by kind."""
 
     def wait(self, node: NodeId) -> SimTime:
         """Return the wait for a node; one without answers counts as the slowest."""
@@ -263,5 +262,5 @@ class Patience:
             estimate.sample(min(now - since, _AT_MOST * wait))
 
     def forget(self, node: NodeId) -> None:
-        """Forget timed messages that are repeated or unanswered (Karn)."""
+        """Forget repeated or unanswered timed messages (Karn)."""
         self._timed.pop(node, None)

@@ -1,11 +1,9 @@
 """One broker's copy of its site's state: equal steps and the succession of leaders (section 6).
 
 The leader processes a message in a step, which the others repeat. Its messages are held until another broker is
-informed, so they survive any one broker (the paper sends first).
-
-In term t the broker at place t mod 3 leads. A broker that yields takes no earlier steps. One answer is enough: two of
-three know each released step. Without a copy a broker answers EMPTY (`tell_empty`); the asker leads if no other copy is
-left. UPDATE passes over messages that all lost (`close_gaps`).
+informed, so they survive any one broker (the paper sends first). In term t place t mod 3 leads. One answer to TAKE_OVER
+is enough: two of three know each released step. Without a copy a broker answers EMPTY (`tell_empty`); the asker leads
+if no other copy is left. UPDATE passes over messages that all lost (`close_gaps`).
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ _NEVER = -1
 
 
 class Replica(Process):
-    """A copy of the state, of no use while it `is_joining`."""
+    """A copy of the state, useless while it `is_joining`."""
 
     def __init__(
         self,
@@ -65,7 +63,7 @@ class Replica(Process):
         self.point = Point(0, 0)
         self.state = SiteState(place, parameters)
         self.pending: dict[tuple[Peer, Key], Numbered] = {}
-        """Clients' messages that the leader may not have processed."""
+        """Clients' messages that may be unprocessed."""
         self.releases = Releases()
         self.is_joining = False
         self.is_taking_over = False
@@ -76,7 +74,7 @@ class Replica(Process):
         self._parameters = parameters
         self.tells_empty = parameters.tell_empty
         self._forgotten: dict[Key, set[NodeId]] = {}
-        """Lost messages, and the brokers that may still have them."""
+        """Lost messages, and their possible holders."""
         self._pieces = Pieces()
         self._followers = set(self.mates)
         """Informed brokers: all but crashed ones that lag."""
@@ -90,7 +88,7 @@ class Replica(Process):
 
     @property
     def is_settled(self) -> bool:
-        """Whether this broker takes part in the present term."""
+        """Whether this broker is in the present term."""
         return self.point.term == self.term and not self.is_joining
 
     @property
@@ -110,7 +108,7 @@ class Replica(Process):
     # Steps
 
     def hear_client(self, client: Peer, message: Numbered) -> None:
-        """Keep a client's message, or process it as leader (section 6)."""
+        """Keep a client's message, or process it (section 6)."""
         if not self.state.is_new(client, message):
             return
         if self.is_leader:
@@ -119,7 +117,7 @@ class Replica(Process):
             self.pending[client, message.key] = message
 
     def take_step(self, peer: Peer, message: Numbered) -> None:
-        """Process a message as leader, and inform the others (section 6)."""
+        """Process a message, and inform the others (section 6)."""
         outputs = self.state.take_in(peer, message)
         self.point = Point(self.term, self.point.step + 1)
         self.pending.pop((peer, message.key), None)
@@ -183,7 +181,7 @@ class Replica(Process):
 
     @on(Missing)
     def missing(self, asked: Missing, sender: NodeId, _: SimTime) -> None:
-        """Hand the leader an event that it lacks, or UPDATE."""
+        """Hand the leader a missing event, or UPDATE."""
         publisher = asked.stream  # subscriptions, whose stream is no node, are kept by clients
         self.send(sender, HandOver(publisher, self.pending.get((publisher, asked.key), Update(*asked.key))))
 
@@ -203,13 +201,13 @@ class Replica(Process):
     # Senders
 
     def sendable(self, peer: Peer) -> list[Output]:
-        """Return the released messages that a neighbour has not accepted."""
+        """Return a neighbour's released, unaccepted messages."""
         held = self.releases.held()
         waiting = (Output(peer, message) for message in self.state.outgoing[peer].unaccepted.values())
         return [output for output in waiting if output not in held]
 
     def hand_pending_over(self, to: NodeId) -> None:
-        """Send a broker the clients' messages that it may not know."""
+        """Send a broker the clients' pending messages."""
         for (peer, _), message in self.pending.items():
             self.send(to, HandOver(peer, message))
 
@@ -256,12 +254,12 @@ class Replica(Process):
             self.name_leader(sender)
 
     def take_newer(self, answer: Yield, sender: NodeId) -> None:
-        """Take the newer of two copies, which has every released step."""
+        """Take the newer copy, which has every released step."""
         if newer := answer.snapshot or self._pieces.take(sender, answer.point):
             self._install(answer.point, newer)
 
     def lead(self) -> None:
-        """Tell the other brokers, even the one assumed dead (section 6.6)."""
+        """Inform the others, even the assumed dead (section 6.6)."""
         if self.is_last_copy:
             for site in self._place.sites:
                 self.state.outgoing[site].skip_used()
@@ -308,7 +306,7 @@ class Replica(Process):
             self.send(mate, CatchUp())
 
     def ask_again(self) -> None:
-        """Ask again a broker that may have crashed, or was frozen."""
+        """Ask a broker again that crashed or was frozen."""
         for mate in self.mates:
             if self.is_joining:
                 self.send(mate, Empty(self.term))
@@ -379,10 +377,10 @@ class Releases:
         self._held: list[Released] = []
         """In the order of steps."""
         self._informed = 0
-        """The last step of this term that another broker knows."""
+        """This term's last step that another broker knows."""
 
     def hold(self, one: Released) -> None:
-        """Hold the messages of a step until it is their turn."""
+        """Hold a step's messages until their turn."""
         self._held.append(one)
 
     def informed(self, step: int) -> None:
@@ -390,7 +388,7 @@ class Releases:
         self._informed = max(self._informed, step)
 
     def begin_term(self, first: Released) -> None:
-        """Begin a term of this broker: no other is informed yet."""
+        """Begin this broker's term, with no other informed."""
         self._informed, self._held = _NEVER, [first]
 
     def end_term(self) -> None:
@@ -398,7 +396,7 @@ class Releases:
         self._held.clear()
 
     def held(self) -> set[Output]:
-        """Return what is not to be sent yet."""
+        """Return the messages that must wait."""
         return {output for one in self._held if one.step > self._informed for output in one.outputs}
 
     def take_ready(self) -> list[Released]:

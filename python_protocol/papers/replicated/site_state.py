@@ -1,12 +1,9 @@
 """The state of a site, the same at each of its brokers, and its bytes.
 
-It is a function of the messages taken and their order (section 6). Handlers route (section 4), order (section 5), and
-return messages, which are kept until accepted.
-
-- *Tables* count the filters behind each neighbour, because clients share neighbours.
-- *Streams* (section 5.1): a receiver keeps the next number and early messages, a sender the last number and unaccepted
-  ones.
-- *Bytes*: the sequencer's last number, then a record for each neighbour in the site's order.
+It is a function of the messages taken and their order (section 6). Handlers route (section 4) and order (section 5),
+and return messages, which are kept until accepted. Tables count filters, because clients share neighbours. A stream's
+receiver keeps the next number and early messages, its sender the last number and unaccepted ones (section 5.1). The
+bytes are the sequencer's last number, then a record for each neighbour in the site's order.
 """
 
 from __future__ import annotations
@@ -46,19 +43,19 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 Peer = NodeId
 """A client, or a neighbouring site, named by its first broker."""
 _WHENEVER: SimTime = 0
-"""The time for handlers: a state must not depend on it."""
+"""The handlers' time: a state must not depend on it."""
 _BATCH = 0xFFFF
 """The largest count of two bytes."""
 
 
 class SiteState(Process):
-    """The routing and the order of one site."""
+    """A site's routing and order."""
 
     def __init__(self, place: Place, parameters: ReplicatedParameters) -> None:
         super().__init__()
         self.place = place
         self.ordered = 0
-        """The last number that the sequencer has given (section 5.2)."""
+        """The sequencer's last number (section 5.2)."""
         # Both orders are that of a stream. In total order it is the sequencer's, and until an event has its number in
         # that, it goes to the root in the order of its publisher's.
         in_order = parameters.order != NONE
@@ -214,11 +211,11 @@ class Incoming:
         return held is not None and subject(held) == subject(event)
 
     def missing(self) -> list[Key]:
-        """Return the numbers that other messages wait for."""
+        """Return the numbers that block other messages."""
         return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
 
     def take(self, message: Numbered) -> list[Numbered]:
-        """Take a message; returns the messages that can be processed now."""
+        """Take a message; return the processable ones."""
         stream = self.streams.setdefault(message.stream, Awaited())
         if not stream.is_new(message.number):
             return []
@@ -255,13 +252,13 @@ class Outgoing:
 
     def __init__(self) -> None:
         self.last: dict[Stream, Number] = {}
-        """The highest number sent in each stream (section 5.1)."""
+        """Each stream's highest number (section 5.1)."""
         self.unaccepted: dict[Key, Numbered] = {}
         self.early: dict[Key, NotificationId] = {}
         """Notifications accepted before this copy sent them."""
 
     def number(self, message: Numbered) -> Numbered:
-        """Give a message the next number of its stream."""
+        """Give a message its stream's next number."""
         return replace(message, number=self.last.get(message.stream, 0) + 1)
 
     def put(self, message: Numbered) -> bool:
@@ -298,7 +295,7 @@ class Outgoing:
 
 
 def encode_state(state: SiteState) -> bytes:
-    """Encode a state canonically, with unnamed peers in the scenario's order."""
+    """Encode a state; peers are unnamed, in the scenario's order."""
     writer = Writer()
     writer.u32(state.ordered)
     for peer in state.place.peers:
@@ -351,14 +348,14 @@ class _Wanted(NamedTuple):
 
 
 class _Early(NamedTuple):
-    """An early number, with its message if that is not processed."""
+    """An early number, with its unprocessed message."""
 
     number: Number
     messages: LongTuple[Numbered]
 
 
 class _Accepted(NamedTuple):
-    """A key, and the notification that was accepted by it."""
+    """A key, and its accepted notification."""
 
     key: Key
     notification: NotificationId

@@ -1,12 +1,9 @@
 """The succession: failed leaders, and the choice of the next.
 
 The paper (sections 6.4 to 6.8) leaves the choice open. Here place t mod 3 leads in term t, so that brokers agree
-without a vote.
-
-- A leader is watched only while it has something to do.
-- A failed connection is a crash (section 6.2); silence takes a time-out, a question, and twice the time-out.
-- The next in order leads by the first answer (see `replica`), and informs its site, neighbours and the reporters.
-- A broker without a copy cannot lead; it answers EMPTY (`tell_empty`).
+without a vote. A leader is watched only while it has something to do. A failed connection is a crash (section 6.2);
+silence takes a time-out, a question, and twice the time-out. The next leads by the first answer (see `replica`), and
+informs its site, neighbours and the reporters.
 """
 
 from __future__ import annotations
@@ -40,14 +37,14 @@ neighbour."""
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The timer for a question to the other two brokers."""
+    """The timer for questions within the site."""
 
     times: int
     """The time-outs of this wait."""
 
 
 class Succession(Process):
-    """Hears the other brokers, watches the leader, and leads in turn."""
+    """Hears the others, watches the leader, and leads in turn."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox) -> None:
         super().__init__(of=replica)
@@ -63,7 +60,7 @@ class Succession(Process):
         self._asking: AnswerTimer | None = None
         """The wait for a copy or an answer to TAKE_OVER."""
         self._reporters: dict[NodeId, None] = {}
-        """Brokers of other sites to tell the new leader."""
+        """Reporters of other sites, for the new leader."""
 
     # Steps and copies
 
@@ -193,7 +190,7 @@ class Succession(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Suspect a leader that has done nothing in time (section 6.4)."""
+        """Suspect a late leader (section 6.4)."""
         if key.node == self._watched and self._watch.time_up(key, now):
             self._suspect(key.node)
             self._watch.again()  # whoever is next may be down, too, until it has come back with a copy
@@ -210,7 +207,7 @@ class Succession(Process):
             self._watch.satisfied()
 
     def time_followers(self, now: SimTime) -> None:
-        """Measure, as leader, how soon the others are informed."""
+        """Measure, as leader, the others' delay."""
         point = self._replica.point
         if self._replica.is_leader and point != self._timed:
             for mate in self._replica.mates:
@@ -220,7 +217,7 @@ class Succession(Process):
             self._timed = point
 
     def is_other_leader(self, broker: NodeId) -> bool:
-        """Whether the broker is the leader, and not this one."""
+        """Whether another broker is the leader."""
         return broker == self._replica.leader != self._replica.node
 
     def assume_dead(self, broker: NodeId, reporter: NodeId | None = None) -> None:
@@ -231,7 +228,7 @@ class Succession(Process):
             self._reporters[reporter] = None
 
     def watch_answers(self) -> None:
-        """Wait for a copy or answers to TAKE_OVER: a crash can lose the question."""
+        """Wait for a copy or answer: a crash can lose TAKE_OVER."""
         waits = self._replica.is_joining or self._replica.is_taking_over
         if not self._replica.tells_empty or waits == (self._asking is not None):
             return
@@ -244,7 +241,7 @@ class Succession(Process):
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, _: SimTime) -> None:
-        """Ask again after doubled time-outs: a frozen broker finds all questions later."""
+        """Repeat after doubled time-outs: a freeze delays all questions."""
         if key == self._asking:
             self._replica.ask_again()
             self._wait_for_answers(2 * key.times)

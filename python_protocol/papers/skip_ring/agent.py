@@ -1,8 +1,8 @@
 """A node of the skip ring: perhaps the supervisor, and a member for each topic's ring (section 4).
 
-Messages go to the supervisor, the member of their topic, or the `Outsider`. One timer calls Timeout of all parts.
-Messages within a node are handled at once; then the agent notes changed labels and edges, so that the trace shows no
-state that lasted no time. A topic is the x of `topic = x`; other constraints filter deliveries.
+Messages go to the supervisor, the member of their topic, or the `Outsider`. One timer calls Timeout of all parts. The
+node handles its own messages at once, then notes changed labels and edges: the trace shows no state that lasted no
+time. A topic is the x of `topic = x`.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ class SkipRing(Agent):
         self.supervisor = self._make_supervisor()
         self.members: dict[Topic, Subscriber] = {}
         self._delivered: set[NotificationId] = set()
-        """Deliveries, which are not repeated after another subscription."""
+        """Deliveries, never repeated after another subscription."""
         self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._is_away = False
         """Whether the node is detached."""
         self._lost_state = False
-        """Whether the node has crashed and not recovered."""
+        """Whether the node is down after a crash."""
 
     # Rounds and messages
 
@@ -91,7 +91,7 @@ class SkipRing(Agent):
 
     @on(*Supervisor.heard())
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Hand a request to the supervisor; elsewhere it asks about membership."""
+        """Hand a request to the supervisor, or ask about membership."""
         # The two have GetConfiguration in common: at a subscriber it is the question of `ask_first`.
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
@@ -121,7 +121,10 @@ class SkipRing(Agent):
 
     @on(Crashed)
     def crash(self, event: Crashed, now: SimTime) -> None:
-        """Lose labels, edges and databases; publications, deliveries and filters are in stable storage."""
+        """Lose labels, edges and databases; stable storage keeps the rest.
+
+        A detached node keeps its members.
+        """
         self._lost_state = True
         self.supervisor = self._make_supervisor()
         for topic, member in list(self.members.items()):
@@ -131,7 +134,7 @@ class SkipRing(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Begin again after a crash; go on after a freeze."""
+        """Restart after a crash; continue after a freeze."""
         if not self._lost_state:
             return
         self._lost_state = False
@@ -143,7 +146,7 @@ class SkipRing(Agent):
 
     @on(events.Subscribe)
     def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
-        """Deliver known publications of the topic, and join its ring."""
+        """Deliver the topic's known publications, and join its ring."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)  # asked before the member is made, which has no place either
         member = self.member(topic)
@@ -207,7 +210,7 @@ class SkipRing(Agent):
         return self.take()
 
     def _handle_own(self, now: SimTime) -> list[Action]:
-        """Handle messages to itself; return the other actions in order."""
+        """Handle own messages; return the other actions in order."""
         left: list[Action] = []
         while collected := self.take():
             for action in collected:
@@ -233,7 +236,7 @@ class SkipRing(Agent):
         return not self._is_away and (member is None or member.is_leaving)
 
     def member(self, topic: Topic) -> Subscriber:
-        """Return the member for a topic; makes it if need be."""
+        """Return the topic's member, made if needed."""
         if topic not in self.members:
             self.members[topic] = Subscriber(self.node, topic, self.parameters, self.random, of=self)
             self.members[topic].publications.delivered = self._delivered
@@ -247,7 +250,7 @@ class SkipRing(Agent):
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
-        """Draw the length of the next round, so that nodes differ."""
+        """Draw the next round's length, so that nodes differ."""
         jitter = self.parameters.jitter
         return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 

@@ -2,10 +2,8 @@
 
 `CorruptedSkipRing` starts with random variables and false messages (`KINDS`), without references to missing nodes or
 unpublished publications (section 1.1). Four of five labels are in use or near: uniform ones would nearly all be unused.
-Each node draws from its own generator, so a seed keeps its meaning.
-
-`skip_ring` shares no code with the protocol. K_i are the nodes with labels of at most i bits; edges over the greatest
-K_i are ring edges, other edges shortcuts.
+Nodes have their own generators, so a seed keeps its meaning. `skip_ring` shares no code with the protocol. K_i are the
+nodes with labels of at most i bits; edges over the greatest K_i are ring edges, others shortcuts.
 """
 
 from __future__ import annotations
@@ -42,11 +40,11 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 _TOPIC = 1
 ISLANDS = 4
-"""The number of separate rings in that kind of state."""
+"""The number of rings in such states."""
 MESSAGES = 5
-"""The mean number of false messages of each node."""
+"""Each node's mean number of false messages."""
 EARLIER = 1 << 31
-"""Publications of corrupted states are numbered from here."""
+"""The first number of corrupted publications."""
 
 
 class CorruptedParameters(SkipRingParameters):
@@ -93,7 +91,7 @@ class CorruptedSkipRing(SkipRing):
 
 
 class Draw:
-    """Random values for variables and messages, in a fixed order."""
+    """Random variables and messages, in a fixed order."""
 
     def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
         self.topic = parameters.topic
@@ -110,11 +108,11 @@ class Draw:
         return self.random.choice(self.subscribers())
 
     def label(self) -> Label:
-        """A label, mostly one in use or near those."""
+        """A label, mostly in use or near."""
         return label_of(self.random.randrange(2 * self._nodes if self.random.random() < 0.8 else 1 << 20))
 
     def reference(self) -> Reference:
-        """A reference to an existing node, with any label."""
+        """A reference to a node, with any label."""
         return Reference(self.node(), self.label())
 
     def maybe(self) -> Reference | None:
@@ -122,7 +120,7 @@ class Draw:
         return self.reference() if self.random.random() < 0.8 else None
 
     def message(self) -> TopicMessage:
-        """A message for a subscriber, with any content (section 1.1)."""
+        """A subscriber's message, with any content (section 1.1)."""
         summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
         return self.random.choice(
             (
@@ -138,7 +136,7 @@ class Draw:
         )
 
     def request(self) -> TopicMessage:
-        """A message for the supervisor, about any node."""
+        """A supervisor's message, about any node."""
         return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
 
 
@@ -149,7 +147,7 @@ def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draw the three neighbours of BuildRing, on any side."""
+    """Draw BuildRing's three neighbours, on any side."""
     for ring in (member.ring for member in agent.members.values()):
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
@@ -170,7 +168,7 @@ def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Send false messages to other subscribers and to the supervisor."""
+    """Send false messages to subscribers and supervisor."""
     for _ in range(draw.random.randrange(2 * MESSAGES)):
         agent.send(draw.node(), draw.message())
     if draw.random.random() < 0.5:
@@ -192,7 +190,7 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Give each subscriber publications that no other has (section 4.2)."""
+    """Give each subscriber its own publications (section 4.2)."""
     for member in agent.members.values():
         for number in range(draw.random.randrange(3)):
             identifier = NotificationId(agent.node, EARLIER + number)

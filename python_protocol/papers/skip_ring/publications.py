@@ -1,9 +1,8 @@
 """A topic's publications at a subscriber, in a Patricia trie (sections 4.2 and 4.3).
 
 Once a round a subscriber sends its root to a ring neighbour, and both descend to the differences. New publications are
-flooded, but not back. A node's hash covers its subtree, so equal tries cost one label and hash a round. Where the text
-is open: a leaf's hash is that of its label; an empty trie waits for its neighbours'; a publisher without neighbours
-floods later.
+flooded, but not back. A node's hash covers its subtree, so equal tries cost one label and hash a round. A leaf's hash
+is that of its label; an empty trie and a publisher without neighbours wait (open in the text).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Publications(Process):
         self._random = random
 
     def listing_rows(self, names: Names) -> list[tuple[str, ...]]:
-        """Return topic, label and publication of each trie node."""
+        """Return each trie node's topic, label and publication."""
         return [
             (
                 str(self.topic),
@@ -72,7 +71,7 @@ class Publications(Process):
         self._add_new(publication, 0, neighbours)
 
     def flood(self, neighbours: Sequence[NodeId]) -> None:
-        """Flood the publications that had no neighbour to go to."""
+        """Flood publications that lacked a neighbour."""
         while neighbours and self._unflooded:
             self._flood(self._unflooded.pop(0), 0, neighbours)
 
@@ -85,7 +84,7 @@ class Publications(Process):
 
     @on(CheckTrie)
     def check_trie(self, message: CheckTrie, sender: NodeId, now: SimTime) -> None:
-        """Compare nodes of the sender's trie with this one (section 4.2)."""
+        """Compare the sender's trie nodes (section 4.2)."""
         for theirs in message.nodes:  # the three cases: mine is none, another or the same
             mine = self.trie.find(theirs.label)
             if mine is None:
@@ -97,7 +96,7 @@ class Publications(Process):
 
     @on(CheckAndPublish)
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
-        """Carry out CheckTrie, and send publications with a prefix (section 4.2)."""
+        """Carry out CheckTrie; send a prefix's publications (section 4.2)."""
         self.check_trie(message, sender, now)
         for one in self.trie.publications(message.prefix):
             self.send(sender, Publish(self.topic, one))
@@ -147,7 +146,7 @@ def summarize(node: TrieNode) -> Summary:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A publication, which is labelled by its key."""
+    """A publication, labelled by its key."""
 
     label: Bits
     publication: Notification
@@ -178,14 +177,14 @@ def publication_key(publication: Notification, bits: int) -> Bits:
 
 
 class PatriciaTrie:
-    """A subscriber's trie, which only grows: neighbours would return removed publications."""
+    """A growing trie: neighbours would return removed publications."""
 
     def __init__(self, key_bits: int) -> None:
         self.root: TrieNode | None = None
         self._key_bits = key_bits
 
     def insert(self, publication: Notification) -> bool:
-        """Add a publication; returns whether it is new."""
+        """Add a publication; return whether it is new."""
         leaf = Leaf(publication_key(publication, self._key_bits), publication)
         if self.find(leaf.label) is not None:
             return False
@@ -198,7 +197,7 @@ class PatriciaTrie:
         return node if node is not None and node.label == label else None
 
     def first_below(self, prefix: Bits) -> TrieNode | None:
-        """Return the node with the shortest label that begins with `prefix`."""
+        """Return the shortest label's node below `prefix`."""
         node = self.root
         while isinstance(node, Inner) and len(node.label) < len(prefix) and prefix.startswith(node.label):
             node = node.children[int(prefix[len(node.label)])]

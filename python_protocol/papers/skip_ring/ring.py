@@ -1,13 +1,9 @@
 """The extended BuildRing, which sorts any references into a ring, and shortcuts (sections 2.2, 3.2.2).
 
-A node keeps its nearest neighbours `left` and `right`, and delegates others; `ring` closes the list. Introductions
-carry the assumed label for correction. Where the text is open:
-
-- A node without a neighbour on one side introduces itself to the other (`cyclic`), up to the end.
-- A `ring` is delegated too; the farther end stays.
-- `probe_ends` opens a ring that winds twice.
-- With `check_labels` delegations and former shortcuts are introduced: false labels would circulate for ever (theorem 5
-  assumes none).
+A node keeps its nearest neighbours `left` and `right`, and delegates others, dropping none; `ring` closes the list.
+Introductions carry the assumed label for correction. A node without a neighbour on one side introduces itself to the
+other (`cyclic`), up to the end. The farther `ring` stays. `probe_ends` opens a ring that winds twice. `check_labels`
+introduces delegations and former shortcuts: false labels would circulate for ever (theorem 5 assumes none).
 """
 
 from __future__ import annotations
@@ -63,11 +59,11 @@ class BuildRing(Process):
         return [one for one in (self.left, self.right, self.ring) if one is not None]
 
     def describe(self, names: Names) -> list[str]:
-        """Left, right and ring in transcripts, with a dash for none."""
+        """Left, right and ring in transcripts, or a dash."""
         return [NOBODY if one is None else one.describe(names) for one in (self.left, self.right, self.ring)]
 
     def direct_neighbours(self) -> list[Reference]:
-        """Both direct neighbours; a single one is there twice."""
+        """Both neighbours; a single one twice."""
         return [one for one in (self.predecessor, self.successor) if one is not None]
 
     def clear(self) -> None:
@@ -83,7 +79,7 @@ class BuildRing(Process):
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Correct obvious faults, then introduce this node to its neighbours."""
+        """Correct obvious faults, then introduce this node."""
         self._tidy(own)
         if self.ring is None and (self.left is None or self.right is None):
             self.ring = self.left or self.right
@@ -107,7 +103,7 @@ class BuildRing(Process):
         self._take(own, message.reference, cyclic=message.cyclic)
 
     def place(self, own: Reference, other: Reference) -> None:
-        """Keep a nearer neighbour, and delegate a farther one (linearization)."""
+        """Keep a nearer neighbour; delegate a farther one (linearization)."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -161,7 +157,7 @@ class BuildRing(Process):
         return self.right is None and self.left is not None and self.left.key >= other.key
 
     def _check(self, own: Reference, other: Reference, assumed: Label) -> None:
-        """Take the other's label, and correct its label of this node."""
+        """Take the other's label, and correct this node's."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -178,7 +174,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _relabel(self, own: Reference, other: Reference) -> None:
-        """Place a node that is stored under a wrong label again."""
+        """Place a node with a wrong stored label again."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
@@ -212,7 +208,7 @@ class Shortcuts(Process):
         self._ring = ring
 
     def remove(self, node: NodeId) -> None:
-        """Forget a node, but not the label of its shortcut."""
+        """Forget a node, but not its shortcut's label."""
         self.nodes = {label: None if known == node else known for label, known in self.nodes.items()}
 
     # Timeout and messages
@@ -238,7 +234,7 @@ class Shortcuts(Process):
     # Helpers
 
     def _give_away(self, own: Reference, label: Label, node: NodeId | None) -> None:
-        """Give a node to BuildRing, because the graph could fall apart."""
+        """Delegate a node, or the graph could fall apart."""
         if node is None or node == own.node:
             return
         if self._ring.parameters.check_labels:
@@ -247,7 +243,7 @@ class Shortcuts(Process):
             self._ring.place(own, Reference(node, label))
 
     def _update(self, own: Reference) -> None:
-        """Keep the shortcuts with computed labels, and give the others away."""
+        """Keep shortcuts with computed labels; delegate others."""
         direct = self._ring.direct_neighbours()
         wanted = {label for one in direct for label in shortcut_labels(own.label, one.label)}
         wanted -= {one.label for one in direct} | {own.label}

@@ -1,9 +1,9 @@
 """A subscriber in one topic's ring: its part in BuildSR (sections 3.2, 4 and 4.1).
 
-Four actions request a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a former neighbour
+Actions request a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a former neighbour
 nearer than the configured ones, (iv) at random without a left neighbour. (ii) has probability 1 / (2^k k^2) for k bits,
 (iv) 1/2; `sparse_requests` takes k + 1, else the lemma's bound fails. By `ask_first` a named node asks itself; else a
-departed node is recorded for ever. By `doubt_silence` a silent left neighbour counts as none for (iv).
+departed node stays recorded. By `doubt_silence` a silent left neighbour counts as none for (iv).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 MINIMAL = 0.5
 """The probability of action (iv)."""
 PATIENCE = 3
-"""Rounds in which a neighbour introduces itself at least once."""
+"""Rounds with at least one introduction by a neighbour."""
 
 
 def request_probability(label: Label, *, sparse: bool) -> float:
@@ -102,12 +102,12 @@ class Subscriber(Process):
         self._ask(Subscribe(self.topic, self.ring.node))
 
     def leave(self) -> None:
-        """Ask to be removed, and stay until that is permitted."""
+        """Ask for removal, and stay until permitted to go."""
         self.is_leaving = True
         self._ask(Unsubscribe(self.topic, self.ring.node))
 
     def confirm(self) -> None:
-        """Request a configuration, because another node has named this one."""
+        """Request a configuration: another node named this one."""
         if not self.is_leaving:
             self._request(self.ring.node)
 
@@ -127,7 +127,7 @@ class Subscriber(Process):
         self.publications.timeout([one.node for one in self.ring.direct_neighbours()])
 
     def _count_silence(self) -> None:
-        """Count the rounds since the left neighbour was last heard."""
+        """Count the rounds of silence of the left neighbour."""
         left = self.ring.left and self.ring.left.node
         self._silent_rounds = self._silent_rounds + 1 if left == self._left else 0
         self._left = left
@@ -145,7 +145,7 @@ class Subscriber(Process):
 
     @on(SetData)
     def configure(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Take a configuration, replace former neighbours, and flood waiting publications."""
+        """Take a configuration, replace neighbours, and flood waiting publications."""
         if message.label is None:
             self.clear()
         else:
@@ -184,7 +184,7 @@ class Subscriber(Process):
 
     @on(Introduce)
     def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
-        """Take a node that has introduced itself (section 2.2)."""
+        """Take an introduced node (section 2.2)."""
         if message.reference.node == self._left:
             self._silent_rounds = 0
         if own := self._own_or_refuse(message, sender, now):
@@ -192,13 +192,13 @@ class Subscriber(Process):
 
     @on(Linearize)
     def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
-        """Take a node that another has delegated (section 2.2)."""
+        """Take a delegated node (section 2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.ring.delegated(own, message)
 
     @on(IntroduceShortcut)
     def shortcut_introduced(self, message: IntroduceShortcut, sender: NodeId, now: SimTime) -> None:
-        """Take a node for a shortcut (section 3.2.2)."""
+        """Take a shortcut's node (section 3.2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.shortcuts.introduced(own, message.reference)
 

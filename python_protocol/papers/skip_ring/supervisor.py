@@ -2,8 +2,8 @@
 
 It answers requests by SetData, and once a round configures one subscriber of each topic. Faults: (i) a label without
 subscriber, (ii) a subscriber with several labels, (iii) a missing label l(i), i < n, (iv) any other label. Every
-operation repairs them first, not only Timeout, because l(n) is not free in a damaged database. The last subscriber
-takes a departing one's label (section 4.1).
+operation repairs them first, because l(n) is not free in a damaged database. The last subscriber takes a departing
+one's label (section 4.1).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Configuration(NamedTuple):
 
 
 class Database:
-    """The subscribers of one topic by their labels."""
+    """One topic's subscribers by label."""
 
     def __init__(self) -> None:
         self.entries: dict[Label, NodeId | None] = {}
@@ -49,13 +49,13 @@ class Database:
             self.entries[label] = self.entries.pop(last)
 
     def remove_copies(self, subscriber: NodeId) -> None:
-        """Carry out CheckMultipleCopies: repair (ii); the lowest label stays."""
+        """Carry out CheckMultipleCopies (ii); the lowest label stays."""
         for label in self._labels(subscriber)[1:]:
             del self.entries[label]
         self.repair()
 
     def next(self) -> NodeId | None:
-        """Return the subscriber whose turn it is, round robin."""
+        """Return the next subscriber, round robin."""
         self.repair()
         if not self.entries:
             return None
@@ -63,7 +63,7 @@ class Database:
         return self.entries[label_of(self._next)]
 
     def integrate(self, subscriber: NodeId) -> Configuration:
-        """Return a subscriber's configuration; records it first if need be."""
+        """Return a subscriber's configuration, recording it if needed."""
         self.repair()
         self.remove_copies(subscriber)
         if not self._labels(subscriber):
@@ -82,7 +82,7 @@ class Database:
         return None
 
     def forget(self, subscriber: NodeId) -> None:
-        """Delete all entries of a crashed subscriber; `repair` closes the gap."""
+        """Delete a crashed subscriber; `repair` closes the gap."""
         for label in self._labels(subscriber):
             del self.entries[label]
 
@@ -133,7 +133,7 @@ class Supervisor(Process):
         self.send(request.subscriber, SetData(request.topic, label=None, predecessor=None, successor=None))
 
     def timeout(self) -> None:
-        """Carry out Timeout: repair each database, and configure the next subscriber."""
+        """Carry out Timeout: repair, and configure the next subscriber."""
         for topic, database in self.databases.items():
             if (subscriber := database.next()) is not None:
                 self._configure(topic, subscriber)
