@@ -1,9 +1,8 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
 
-The command sets `seed`, `agent` and `agent_parameters`; other variables are declared at the head (`variables`).
-Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`, `file_name` and
-`time`. Jinja's sandbox renders untrusted templates. An unset variable is an error, because an ini with a gap can be
-valid. Every error names file and line.
+The command sets `seed`, `agent` and `agent_parameters`; `variables` declares others. Templates can call `range`,
+`fail(message)` and the functions of studies, and filter by `quoted`, `file_name` and `time`. Jinja's sandbox renders
+untrusted templates. An unset variable is an error: an ini with a gap can be valid. Errors name file and line.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def _folders(own: Path) -> list[Path]:
 
 
 def template_variables(template: Path) -> dict[str, Setting | None]:
-    """Return all variables of template and parts, with declarations; raise UserError."""
+    """Return all variables of a template with declarations; raise UserError."""
     environment = _environment(template.parent)
     files = _with_parts(environment, template)
     declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
@@ -110,7 +109,7 @@ def find_variable(
 
 
 def render(template: Path, variables: Values) -> str:
-    """The ini text; raises UserError naming template, line and variable."""
+    """Return the ini text; raise UserError naming template, line and variable."""
     with _errors_at(template):
         return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
 

@@ -4,12 +4,11 @@
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }
     sigma = { key = "SN.wirelessChannel.sigma" }
     mobility = { default = "static", choices = ["static", "line"], meaning = "How nodes move." }
-    time_out = { optional = true, type = "time", meaning = "The agent's own time-out, unless this is set." }
+    time_out = { optional = true, type = "time", meaning = "The agent's own time-out." }
     -#}
 
-A variable that only passes a key of the ini on names the key, and has its type, unit, range, choices, default and
-meaning. A variable has a default, is `optional`, or must be set. Its type is that of the default unless given. A
-template of the user's own may declare nothing; then every name that it uses can be set.
+A variable for a key of the ini takes all its words from the key. Others have a default, are `optional`, or must be set;
+the default gives the type. A user's template may declare nothing; then every name that it uses can be set.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Vets an agent: two processes run it in the same scenes, and the traces are compared.
 
-The processes differ in the hash seed, the order of runs, the clock, and addresses. Where their traces differ, the agent
-took time or chance from elsewhere than `now` and `random`. The first process also isolates nodes (`isolation`), finds
-shared memory (`findings`) and checks `messages`. An agent can print and exit, so it never runs in the command's
-process, which reads a line of JSON for each step.
+The processes differ in hash seed, order of runs, clock and addresses: differing traces depend on more than `now` and
+`random`. The first process also isolates nodes (`isolation`), finds shared memory (`findings`) and checks `messages`.
+An agent can print and exit, so the command's process only reads a line of JSON for each step.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ REPEATABLE = "repeatable"
 HASH_SEEDS = (0, 1)
 """The hash seed of each process."""
 STEPS = len(HASH_SEEDS) * len(SCENES) + 3
-"""The calls of `advance`: for each scene and process, and three further checks."""
+"""Calls of `advance`: for each scene and process, and three checks."""
 
 
 def vet(
@@ -52,7 +51,7 @@ def vet(
 
 
 def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[str]:
-    """Start a process that examines, until `processes` ends."""
+    """Start an examining process that lasts until `processes` ends."""
     job.folder.mkdir()
     process = processes.enter_context(
         subprocess.Popen(
@@ -71,7 +70,7 @@ def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[s
 
 
 def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iterator[Finding]:
-    """The findings of a process; raises the UserError that it reports."""
+    """Yield a process's findings; raise its UserError."""
     for line in cast("IO[str]", process.stdout):
         step = json.loads(line)
         if "error" in step:
@@ -100,7 +99,7 @@ def _compare(agent: str, jobs: list[Job], found: list[Finding]) -> list[Finding]
 
 
 def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
-    """Return a finding for the first scene whose two traces differ."""
+    """Return a finding for the first scene with differing traces."""
     first, second = jobs
     for scene in SCENES:
         one, two = first.trace(scene), second.trace(scene)
@@ -115,7 +114,7 @@ def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
 
 
 def between_isolated(job: Job) -> Iterator[Finding]:
-    """Return a finding for the first scene whose isolated run differs."""
+    """Return a finding for the first differing isolated run."""
     for scene in SCENES:
         together, isolated, error = job.trace(scene), job.isolated().trace(scene), error_file(job.isolated(), scene)
         if together.exists() and error.exists():
@@ -151,7 +150,7 @@ def main() -> None:
 
 
 def examine(job: Job) -> Iterator[list[Finding]]:
-    """Yield one process's findings by step; raise UserError for an unusable agent."""
+    """Yield a process's findings by step; raise UserError for an unusable agent."""
     agent_class = load_agent(job.agent)
     memory = SharedMemory(agent_class)
     if job.is_first:

@@ -1,10 +1,10 @@
 """Findings: mistakes of an agent, each with the line that causes it.
 
-- *Shared memory.* Real nodes share only messages. An attribute of the class, a global or a default argument is one
-  object for all nodes. It is compared before and after the runs: a change was written by one node and is readable by
-  all.
-- *Time and chance from elsewhere.* If the traces of two processes differ, the agent's files are searched for clocks,
-  generators, addresses and the order of sets. That is a hint and no proof.
+*Shared memory*: attributes of the class, globals and default arguments are one object for all nodes. They are compared
+before and after the runs, because a change reaches all nodes.
+
+*Time and chance from elsewhere*: if traces of two processes differ, the agent's files are searched for clocks,
+generators, addresses and the order of sets. That is a hint and no proof.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PLACE = re.compile(r"\bat (\S+\.py:\d+)|\((\S+\.py:\d+)\)")
 
 CHECK = "shared memory"
 DEEPEST = 6
-"""The depth of comparisons: objects can refer to each other in circles."""
+"""The depth of comparisons: objects can be circular."""
 _CORE = "roambus.python_protocol.agent"
-"""The module of the agents' base class, whose memory is not theirs."""
+"""The agents' base module, whose memory is not theirs."""
 _SHARED = "all nodes share it, which machines cannot do: make it in __init__, as self."
 
 _MODULES = {"time", "datetime", "random", "uuid", "secrets"}
@@ -51,7 +51,7 @@ class Finding:
 
 
 def of_error(check: str, error: BaseException) -> Finding:
-    """The finding of an error whose text names the line."""
+    """Return an error's finding, if its text names the line."""
     text = str(error) or type(error).__name__
     match = _PLACE.search(text)
     return Finding(check, text, (match[1] or match[2]) if match else "")
@@ -93,7 +93,7 @@ def _is_set(node: ast.expr) -> bool:
 
 
 class Place(NamedTuple):
-    """A thing shared by all nodes: `owner` is a class, module or function."""
+    """A thing that nodes share: `owner` is a class, module or function."""
 
     owner: Any
     name: str

@@ -1,14 +1,8 @@
 """Tests an agent's messages: round trips, and harmless foreign messages.
 
-Ideal links hand on objects, the radio bytes; so an agent could fail on one only. Frames can be damaged, or belong to
-another protocol or version. The rules:
-
-- A message read from its bytes equals the written one, in transcripts too.
-- Other bytes raise DecodeError, and nothing else.
-- An agent ignores unknown messages and timers.
-
-Values follow the fields' declared types. A seeded generator, which prefers bounds, makes findings repeatable; users
-lack Hypothesis.
+Ideal links hand on objects, the radio bytes; frames can be damaged or foreign. So a message read from its bytes equals
+the written one, in transcripts too; other bytes raise DecodeError only; unknown messages and timers are ignored. Values
+follow the fields' types. A seeded generator, which prefers bounds, makes findings repeatable; users lack Hypothesis.
 """
 
 from __future__ import annotations
@@ -39,11 +33,11 @@ ROUND_TRIPS_CHECK = "messages"
 VALUES = 200
 """Messages of each class that are tried."""
 DAMAGED = 20
-"""Messages of which all prefixes, and some other bytes, are decoded."""
+"""Messages decoded from all prefixes and some other bytes."""
 _REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
 """The errors by which a class refuses values."""
 DEEPEST = 2
-"""So deep a generated message carries others, less than `messages.bytes.MAX_NESTING`."""
+"""The nesting of generated messages, below `messages.bytes.MAX_NESTING`."""
 _TEXTS = ("", "a", "topic", "ä€😀", "0" * 255, "01101", "x y\n'z'")
 _REALS = (0.0, -0.0, 1.5, -1e300, 5e-324, float("inf"), float("-inf"), float("nan"))
 _WHOLE = (0, 1, 2, 9, 255)
@@ -60,7 +54,7 @@ _PLAIN: dict[type, Callable[[Random], Any]] = {
 
 
 def check_round_trips(agent_class: type[Agent]) -> Iterator[Finding]:
-    """Return a finding for each class that differs from its bytes."""
+    """Return a finding for each class unlike its bytes."""
     for cls in agent_class.messages:
         random = Random(f"vet {type_of(cls)}")
         if found := _round_trip(agent_class, cls, Generator(agent_class.messages, random), random):
@@ -106,7 +100,7 @@ class Stranger(Message, tag=255, name="STRANGER"):
 
 
 def check_strangers(agent_class: type[Agent], scenario: Scenario) -> Iterator[Finding]:
-    """Return a finding if an agent raises for a foreign message or timer."""
+    """Return a finding if an agent raises for foreign messages or timers."""
     for agent in make_agents(scenario, agent_class):
         handle = handler_of(agent)
         stranger = Received((agent.node + 1) % len(scenario.nodes), Stranger(agent.node), -80.0, 10.0)
@@ -127,14 +121,14 @@ class UnknownTypeError(TypeError):
 
 
 class Generator:
-    """Makes messages and values of fields by type; raises UnknownTypeError."""
+    """Makes messages and values by type; raises UnknownTypeError."""
 
     def __init__(self, messages: MessageSet, random: Random) -> None:
         self._classes = list(messages)
         self._random = random
 
     def message(self, cls: type[Message], depth: int = 0) -> Message:
-        """Return a message of this class, or raise its refusal of values."""
+        """Return a message, or raise its class's refusal."""
         return cls(**self._fields(cls, depth))
 
     def value(self, annotation: Any, depth: int) -> Any:

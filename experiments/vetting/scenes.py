@@ -34,7 +34,7 @@ from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 RUNS, TIMERS = "runs", "timers"
 """Names of checks."""
 HOLDS = "holds"
-"""The trace row with a sent message's bytes: differing contents then differ in the trace."""
+"""The trace row with a sent message's bytes, to compare contents."""
 SEED = 1
 TEMPLATE = Path(__file__).with_name("vet.ini.j2")
 
@@ -59,13 +59,13 @@ SCENES = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The agent that one process examines, and its folder of traces."""
+    """One process's agent, and its folder of traces."""
 
     agent: str
     parameters: str
     folder: Path
     is_first: bool = True
-    """Whether this process runs the checks that need no second one."""
+    """Whether this process runs the one-process checks."""
 
     def scenes(self) -> tuple[Scene, ...]:
         """The scenes in this process' order."""
@@ -87,7 +87,7 @@ class Job:
         return self.folder / f"{scene.name.replace(' ', '-')}.parquet"
 
     def isolated(self) -> Job:
-        """Return this job for the runs with isolated nodes."""
+        """Return this job for isolated runs."""
         return replace(self, folder=self.folder / "isolated")
 
 
@@ -118,9 +118,9 @@ class _Watch:
 
     def __init__(self) -> None:
         self.unhandled: set[Any] = set()
-        """The keys of expired timers without a handler."""
+        """Expired timers' keys without a handler."""
         self.hasty: dict[str, SimTime] = {}
-        """Actions with a positive delay (in ns) below any radio's resolution."""
+        """Actions with a positive delay (ns) below any radio's resolution."""
         self._agents: list[Agent] = []
 
     def parameters(self) -> Any:

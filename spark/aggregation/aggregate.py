@@ -1,7 +1,7 @@
 """From a sweep's traces to its tables: a row for each run, and means with 95 % intervals over seeds.
 
-Known runs come from the store; without others Spark does not start. Each batch enters the store at once, so a killed
-aggregation resumes. Tables are CSV and Parquet, each file written in one step.
+Known runs come from the store; without others Spark does not start. Each batch is stored at once, so a killed
+aggregation resumes. Files, CSV and Parquet, are written in one step.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from roambus.spark.metrics.run import Floats, Integers
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
-    """Write NAME.csv and NAME.parquet of each table, with `metrics` declared; raise UserError."""
+    """Write NAME.csv and NAME.parquet, with `metrics` declared; raise UserError."""
     declared = {DECLARED: declarations(metrics)} if metrics else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ _AXIS_PREFIX = "axis_"
 
 
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a row for each run: agent, axes, seed, metrics and message types."""
+    """Return each run's agent, axes, seed, metrics and message types."""
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
     # NaN where a run has nothing to measure of what a study adds; 0 where it sent nothing of a type that another sent.
@@ -107,7 +107,7 @@ def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
-    """Return each run's agent, axes and seed; no axis has a metric's or `reserved` name."""
+    """Return each run's agent, axes and seed; axes avoid metrics' and `reserved` names."""
     return pd.DataFrame([_levels(str(run), {*_RESERVED, *reserved}) for run in runs], index=runs)
 
 
@@ -183,12 +183,12 @@ class Progress(Protocol):
         """Report finished runs, each with its problem or None."""
 
     def note(self, line: str) -> None:
-        """Tells a line at once."""
+        """Report a line at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The master, a study's additions, whether to recompute everything, and the progress."""
+    """The master, a study's additions, whether to recompute all, and the progress."""
 
     master: str
     extra: Extra
@@ -230,7 +230,7 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
 
 
 def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:
-    """Add missing runs to the store by batches; return lines for temporarily unreadable traces."""
+    """Store missing runs by batches; return lines for temporarily unreadable traces."""
     if job.afresh:
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()

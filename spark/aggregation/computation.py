@@ -1,11 +1,9 @@
 """Computes the metrics of runs with Spark, which distributes runs and not rows.
 
 A task reads one trace after the other. Runs are independent, so a cluster's numbers equal one machine's to the last
-bit. A damaged trace is a row with its reason. Tasks take seconds, the longest runs begin first, and each job of some
-minutes is stored before the next.
-
+bit. A damaged trace is a row with its reason. The longest runs begin first, and each job of some minutes is stored.
 Local executors import our package in place; others get it sent (`roambus.spark.engine.shipment`). Metrics in a user's
-file go by value with their imports.
+file go by value.
 """
 
 from __future__ import annotations
@@ -54,8 +52,7 @@ METRICS_SCHEMA = pa.schema(
         pa.field(PROBLEM, pa.string()),
     ]
 )
-"""A run's place, metrics, packets by message type, and a study's additions; for a damaged trace only the unnamed
-problem."""
+"""A run's place, metrics, packets by message type, and additions; of a damaged trace only the problem."""
 _ANSWER_SCHEMA = pa.schema(
     [
         pa.field(_NUMBER, pa.int64()),
@@ -70,7 +67,7 @@ DEADLINE = "ROAMBUS_DEADLINE_S"
 TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
 """Bytes of traces: the most and least in a task, and a core's share of a job (2 s, 0.1 s and half a minute)."""
 WORK_A_RUN = 400_000
-"""A run's fixed work in bytes: an empty trace takes some ten milliseconds."""
+"""A run's fixed work in bytes (some ten milliseconds)."""
 
 Row = dict[str, Any]
 Task = list[tuple[int, Path]]
@@ -109,7 +106,7 @@ def _work(trace: Trace) -> int:
 
 
 def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
-    """Divide a job's runs, by their places in `traces`, into tasks, the longest first."""
+    """Divide a job's runs (places in `traces`) into tasks, longest first."""
     most = min(TASK_WORK, max(SMALLEST_WORK, sum(map(_work, traces)) // (2 * cores)))
     tasks: list[Task] = []
     room = 0
@@ -124,26 +121,26 @@ def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A METRICS_SCHEMA row for each trace, and damaged ones that may become readable."""
+    """A METRICS_SCHEMA row for each trace, and perhaps readable damaged ones."""
 
     rows: pa.Table
     passing: list[Trace]
 
 
 def problems_of(rows: pa.Table, traces: Sequence[Trace]) -> dict[Path, str]:
-    """Return a line for each damaged trace in these rows of METRICS_SCHEMA."""
+    """Return a line for each damaged trace in METRICS_SCHEMA rows."""
     found = dict(zip(rows[RUN].to_pylist(), rows[PROBLEM].to_pylist(), strict=True))
     return {trace.file: f"{trace.file}: {problem}" for trace in traces if (problem := found.get(trace.run))}
 
 
 class Computer:
-    """Computes metrics in a session with our package; `computer` gives it."""
+    """Computes metrics in a session; `computer` gives it."""
 
     def __init__(self, session: SparkSession, archive: str | None, extra: Extra) -> None:
         self._session, self._archive, self._extra = session, archive, extra
 
     def compute(self, traces: Sequence[Trace], cores: int) -> Computed:
-        """Raises RoambusError if Spark fails, UserError if a metric does."""
+        """Raise RoambusError if Spark fails, UserError if a metric does."""
         extra = _by_value(self._extra)
         sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
         work = measurer(self._archive, __name__, sent)
@@ -196,7 +193,7 @@ def _by_value(extra: Extra) -> bytes:
 
 
 def make(sent: bytes) -> Iterator[pa.RecordBatch]:
-    """A batch of _ANSWER_SCHEMA for each run of a task."""
+    """Yield a batch of _ANSWER_SCHEMA for each run."""
     task, deadline, pickled = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
     extra = pickle.loads(pickled)  # noqa: S301  # the same
     for number, file in task:
@@ -303,7 +300,7 @@ def _numbers(table: Table, run: Run) -> list[float]:
 
 @contextmanager
 def _blamed(what: Metric | Table) -> Iterator[None]:
-    """Turn the function's errors into MetricError, except those of the trace and Ctrl-C."""
+    """Turn a function's errors into MetricError, but the trace's and Ctrl-C."""
     try:
         yield
     except UserError:  # of the trace

@@ -3,9 +3,8 @@
 Student's interval is right for normal values. Rates near 0 or 1, delays and counts are skewed, so their interval is
 made on a logit or logarithmic scale g and carried back (`Metric.support`). There, mean and standard error are the
 jackknife's (Tukey, 1958; Miller, 1974, Biometrika 61), from n g(m) - (n - 1) g(m_i), where m_i omits seed i. From six
-seeds on, t has n - 2 degrees of freedom (Hinkley, 1977, Biometrika 64; one less is measured, see
-docs/guide/precision.md). Missing pseudo-values take the delta method; values outside of the scale take Student's
-interval.
+seeds on, t has n - 2 degrees of freedom (Hinkley, 1977, Biometrika 64; see docs/guide/precision.md). Missing
+pseudo-values take the delta method; values outside of the scale take Student's interval.
 """
 
 from __future__ import annotations

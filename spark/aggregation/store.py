@@ -1,7 +1,7 @@
 """The store of earlier aggregations: each run's metrics, until its trace or their code changes.
 
-DIR/aggregated/ holds Parquet files, each written in one step: after a kill every row is right. At worst some are
-duplicates or stale. A damaged file counts as absent. A reader without extra metrics may use rows with further values.
+DIR/aggregated/ holds Parquet files, each written in one step: after a kill rows may be duplicate or stale, but are
+right. A damaged file counts as absent. Without extra metrics rows with further values serve, too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STAMP = pa.schema(
 )
 """The columns that identify a run's trace."""
 _OWN_NAME = re.compile(r"\.?[0-9a-f]+-[0-9a-f]{16}\.parquet(\.\d+)?")
-"""The names of a store's files, also unfinished ones; other files are the user's."""
+"""A store's files, also unfinished; others are the user's."""
 _NOTHING_ELSE = "0" * 8
 """Ends the definition of rows without extra metrics."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
@@ -67,7 +67,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """Return digests of the metrics' code and setting, and of `extra`; a change recomputes all."""
+    """Return digests of the metrics' code, its setting, and `extra`; a change recomputes all."""
     libraries = " ".join(library.__version__ for library in (np, pa, pd))
     code = digest_of([computation.__name__], f"{libraries} {computation.deadline_s()}")
     return code[:8] + (extra[:8] or _NOTHING_ELSE)

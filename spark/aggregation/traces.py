@@ -1,6 +1,6 @@
 """A sweep's traces: existing, missing and, by their footers, invalid ones.
 
-Aggregation identifies a trace by place, size and time without opening it. The executor reads the footer with the rows.
+Aggregation identifies traces by place, size and time, unopened; executors read the footers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Trace:
 
 
 def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """Return the unopened traces, and a line for each unreadable or misnamed file."""
+    """Return unopened traces, and a line for each unusable file."""
     traces, problems = [], {}
     for file in files:
         try:
@@ -74,14 +74,14 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
 
 
 def _refuse_formulas(file: Path) -> None:
-    """Raise UserError for a name or value that a spreadsheet would compute."""
+    """Raise UserError for a formula of spreadsheets."""
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
         if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
 
 
 def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """Return the traces with a valid footer, and a line for each other file."""
+    """Return traces with valid footers, and a line for each other file."""
     traces, problems = list_traces(files)
     with ThreadPoolExecutor(_READERS) as readers:
         damage = dict(zip([trace.file for trace in traces], readers.map(_damage, traces), strict=True))
@@ -117,7 +117,7 @@ def missing(results: Path, found: Sequence[Path], again: str = "the same sweep")
 
 
 def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
-    """Return the trace of each run that `sweep.json` requests and the folder lacks."""
+    """Return requested traces (`sweep.json`) that the folder lacks."""
     asked = read_asked(results)
     there = set(found)
     for place in run_places(asked) if count_runs(asked) else ():
@@ -126,7 +126,7 @@ def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
 
 
 def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
-    """Return the places of a request's runs, below the folder of traces."""
+    """Return a request's runs' places below the traces."""
     for agent in asked[AGENTS]:
         levels = {AGENT: [agent], **axes_of(asked, agent), SEED: asked[SEEDS]}
         named = [[f"{name}={value}" for value in values] for name, values in levels.items()]

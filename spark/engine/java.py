@@ -1,11 +1,9 @@
 """Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
 The machine's Java is taken if it fits, otherwise the packaged one. PySpark keeps neither Java's exit status nor its
-last output, so we start it as spark-submit would; environment variables give PySpark the port. One Java and its folder
-serve all sessions of a process.
-
-Archives of classes (class data sharing), Java's own and on top Spark's, halve later starts. Java ignores one that does
-not fit, but a damaged one would end it, so it is tried.
+last output, so we start it as spark-submit would; environment variables give PySpark the port. One Java serves all
+sessions of a process. Archives of classes (class data sharing), Java's and Spark's, halve later starts. A damaged one
+would end Java, so it is tried.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ exec {java} "$@"
 
 
 def find_java() -> Path:
-    """Return the first fitting java: JAVA_HOME's, the PATH's, the packaged one; raise UserError."""
+    """Return the first fitting java (JAVA_HOME, PATH, packaged); raise UserError."""
     for java in _candidates():
         if OLDEST <= (java_version(java) or 0) <= NEWEST:
             return java
@@ -81,7 +79,7 @@ def java_version(java: Path) -> int | None:
 
 
 def write_java_home(java: Path, folder: Path) -> Path:
-    """Make `folder` a JAVA_HOME without the incubator module, which the packaged Java lacks."""
+    """Make `folder` a JAVA_HOME without the incubator module."""
     wrapper = folder / "bin" / "java"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
@@ -122,7 +120,7 @@ def options_to_read(java: Path, spark_home: Path) -> str:
 
 
 def options_to_write(archive: ClassArchive, written: Path) -> str:
-    """Return Java's options to write `written` at its end, on top of Java's own archive."""
+    """Return options to write `written` on top of Java's archive."""
     return f"{_SILENT} {_shared(archive.java)} -XX:ArchiveClassesAtExit={written}"
 
 
@@ -143,7 +141,7 @@ START_S = 120.0
 """The limit for Java's start, which takes some seconds."""
 POLL_S = 0.02
 ENDS_S = 2.0
-"""The time in which a Java without connection ends, if it does."""
+"""The time in which a disconnected Java ends, if it does."""
 FINISHES_S = 120.0
 """Java writes an archive of its classes within this."""
 LAST_LINES, LAST_CHARACTERS = 8, 10_000
@@ -157,7 +155,7 @@ _OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir="
 
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Java starts Python in its own folder: modules there would replace PySpark's."""
+"""Keeps modules in Java's folder from replacing PySpark's."""
 
 
 def quoted(path: Path) -> str:
@@ -166,10 +164,10 @@ def quoted(path: Path) -> str:
 
 
 class Jvm:
-    """A Java with Spark's gateway, and the folder for Spark's files."""
+    """A Java with Spark's gateway, and its folder."""
 
     def __init__(self, java_options: str | None = None) -> None:
-        """Make the sessions' folder; raise OSError. `java_options` replace the archive's."""
+        """Make the folder; raise OSError. `java_options` replace the archive's."""
         self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
@@ -187,7 +185,7 @@ class Jvm:
         return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
     def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
-        """Begin to start Java; keep its output unless `is_loud`. Raise UserError without a Java."""
+        """Start Java without waiting; keep its output unless `is_loud`. Raise UserError without one."""
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
@@ -224,14 +222,14 @@ class Jvm:
         return f"its Java {describe_end(status, self._kills_before)}{self._last_lines()}"
 
     def finish(self) -> None:
-        """Let it end by itself, by closing its input, and remove its folder."""
+        """Close its input, await its end, and remove its folder."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait(FINISHES_S)
         self.end()
 
     def end(self) -> None:
-        """End it at once, if it runs, and remove its folder."""
+        """End it at once, and remove its folder."""
         atexit.unregister(self.end)
         if self._process is not None:
             self._process.kill()
@@ -257,7 +255,7 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Silence Py4J's and the accumulators' logs of lost calls, for good: objects outlive Java."""
+    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java."""
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
 

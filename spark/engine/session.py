@@ -1,9 +1,8 @@
 """Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
 Locally Spark binds the loopback address; on a cluster, the address that reaches the master. Its files lie in a private
-folder. Environment variables, set for the start only, carry settings. With Spark Connect (sc://HOST:PORT) neither Java
-nor a driver starts here; the server gets DataFrames, and needs the traces under the same path and the same Spark. A
-process has one kind of session, because PySpark stores the kind.
+folder. With Spark Connect (sc://HOST:PORT) neither Java nor a driver starts here; the server gets DataFrames, and needs
+the traces under the same path and the same Spark. A process has one kind of session, because PySpark stores the kind.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def is_local(session: SparkSession) -> bool:
 
 
 def ship(session: SparkSession, file: Path) -> None:
-    """Sends a file to wherever tasks run; `SparkFiles` has it there."""
+    """Send a file to all tasks; `SparkFiles` finds it."""
     if is_remote(session):
         session.addArtifacts(str(file), file=True)
     else:
@@ -83,7 +82,7 @@ def ship(session: SparkSession, file: Path) -> None:
 
 
 def cores_of(session: SparkSession) -> int:
-    """Return the concurrent tasks; a server's number is unknown, so this machine's stands in."""
+    """Return the concurrent tasks; for a server, this machine's number."""
     return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
 
 
@@ -131,7 +130,7 @@ _MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
 
 
 def check_master(url: str) -> None:
-    """Raise UserError unless this is local Spark or a standalone master's URL."""
+    """Raise UserError unless local or a standalone master's URL."""
     if url.startswith("sc://"):
         raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
@@ -139,12 +138,12 @@ def check_master(url: str) -> None:
 
 
 def is_cluster(url: str) -> bool:
-    """Whether the URL's executors are other processes than the driver."""
+    """Whether executors and driver are different processes."""
     return url.startswith(CLUSTER)
 
 
 def local_address(url: str) -> str:
-    """Return this machine's address towards the master; raise UserError without an answer."""
+    """Return the address towards the master; raise UserError without an answer."""
     problems = []
     for place in url.removeprefix(CLUSTER).split(","):
         host, _, port = place.rpartition(":")
@@ -205,7 +204,7 @@ _jvms: list[Jvm] = []
 
 @contextmanager
 def _death_named() -> Iterator[None]:
-    """Replace errors of the block by one that describes Java's end, if it ended."""
+    """Replace the block's errors by Java's end, if it ended."""
     try:
         yield
     except Exception as error:

@@ -1,8 +1,7 @@
 """Makes our package importable on a Spark cluster's executors without roambus.
 
 The session sends a zip named after its contents. Each machine unpacks it once in the user's cache, where Numba keeps
-compiled code; versions long unused are removed. `worker` and `measurer` are sent by value and use nothing of roambus,
-which is not importable yet.
+compiled code; unused versions are removed. `worker` and `measurer` go by value: roambus is not importable yet.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
 
 CACHE = Path("roambus", "packages")
 KEPT_S = 30 * 24 * 3600
-"""How long a package that nobody uses is kept."""
+"""How long an unused package is kept."""
 
 DISTRIBUTION = "roambus"
 _LEFT_OUT = ("__pycache__", "omnet")
-"""Executors compile for themselves, and find Castalia's modules by their own environment."""
+"""Executors compile themselves, and find Castalia by their environment."""
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""Every archived file's time, a zip's first: equal contents make equal archives."""
+"""Every archived file's time: equal contents make equal archives."""
 
 
 def pack(folder: Path) -> Path:
-    """Write our package and the agents' names as a zip named after its contents."""
+    """Write our package and the agents' names as a zip."""
     archive = folder / "packages.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in _contents():
@@ -73,11 +72,11 @@ def _metadata(name: str) -> str:
 
 
 Outcome = tuple[int, str | None, str | None]
-"""The run's number, its error, and the executor's problem (which then made no run)."""
+"""The run's number, its error, and the executor's problem (then no run)."""
 
 
 class Outcomes(AccumulatorParam[list[Outcome]]):
-    """Collects the outcomes of tasks; Spark counts each task once, retries included."""
+    """Collects the tasks' outcomes; Spark counts each once."""
 
     def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
         """The start: there is no outcome yet."""
@@ -90,7 +89,7 @@ class Outcomes(AccumulatorParam[list[Outcome]]):
 
 
 def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
-    """Give each task to `make` of the module `maker`, on an executor."""
+    """Give tasks to `make` of the module `maker`, on an executor."""
 
     def work(tasks: Iterable[bytes]) -> None:
         module = arrive(archive, maker)
@@ -101,7 +100,7 @@ def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Ca
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """Give `make` of the module the data of each task's number, on an executor."""
+    """Give `make` the data of each task's number, on an executor."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         module = importlib.import_module(maker) if archive is None else arrive(archive, maker)

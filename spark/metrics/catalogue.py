@@ -1,8 +1,7 @@
 """The metrics of every run, each declared and computed in one place.
 
 A metric is a function of a `Run` under `metric`: its name is the column, its docstring the meaning. It returns a
-number, or NaN if unmeasurable. Column types, axes and reports follow from that. `roambus.spark.metrics.run` brings
-pandas, so it is imported only to compute.
+number, or NaN if unmeasurable. `roambus.spark.metrics.run` brings pandas, so it is imported only to compute.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Kind(Enum):
 
 
 class Support(Enum):
-    """The range of a metric's values, which decides its interval's scale."""
+    """The range of values, which decides the interval's scale."""
 
     ANY = "any"
     """Anywhere: the scale is the values' own."""
@@ -69,11 +68,11 @@ class Metric:
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
     skewed: bool = False
-    """Non-negative with a long right tail, though neither scale nor kind says so."""
+    """Non-negative with a long right tail."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
-    """None for metrics that are only shown, such as a message type's packets."""
+    """None for shown values, such as packets of a type."""
 
     def __call__(self, run: Run) -> float:
         """Return the run's value; NaN if unmeasurable."""
@@ -94,7 +93,7 @@ class Metric:
 
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
-    """Make a metric of a function, with `Metric`'s `scale`, `kind`, `skewed` and `is_main`."""
+    """Make a metric with `scale`, `kind`, `skewed` and `is_main` of `Metric`."""
     for name, kind in (("scale", Scale), ("kind", Kind)):
         if not isinstance(given := options.get(name, next(iter(kind))), kind):
             raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
@@ -363,7 +362,7 @@ def share(conditions: pd.Series[bool]) -> float:
 
 
 def mean(values: pd.Series[float], smallest: float = 1e-9) -> float:
-    """Return the mean of present values, summed as integers of `smallest` for any order."""
+    """Return the mean of present values as integers of `smallest`, for any order."""
     there = values.dropna()
     digits = round(1 / smallest)
     return over(int((there * digits).round().astype("int64").sum()), len(there)) / digits

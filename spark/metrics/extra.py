@@ -1,8 +1,8 @@
 """Further metrics: of a study for its sweeps, or of a user for any sweep.
 
-They look like those of `roambus.spark.metrics.catalogue`, in a Python file or an installed package with an entry point
-of the group `roambus.metrics`. A `table` returns a DataFrame of numbers with any number of rows for each run. Values
-are kept until the trace, the file or its project's imports change.
+They look like those of `roambus.spark.metrics.catalogue`, in a Python file or a package with an entry point of the
+group `roambus.metrics`. A `table` returns any number of rows of numbers. Values are kept until the trace, the file or
+its project's imports change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AXIS_PREFIX = "axis_"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of observations: `compute` gives any number of rows with these columns."""
+    """Observations: `compute` gives rows with these columns."""
 
     name: str
     columns: tuple[str, ...]
@@ -43,19 +43,19 @@ class Table:
 
 
 def table(*columns: str) -> Callable[[Callable[[Run], pd.DataFrame]], Table]:
-    """Make a table with these columns of a function, under its name."""
+    """Make a table with these columns, named after its function."""
     return lambda compute: Table(compute.__name__, columns, compute)
 
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """All that is measured beside the metrics of every run."""
+    """All measured beside the metrics of every run."""
 
     metrics: tuple[Metric, ...] = ()
     tables: tuple[Table, ...] = ()
 
     def __add__(self, other: Extra) -> Extra:
-        """Both together, what the other has already only once."""
+        """Return both, without duplicates."""
         metrics = tuple(dict.fromkeys(self.metrics + other.metrics))
         columns = [one.column for one in metrics]
         if twice := [column for column in columns if columns.count(column) > 1]:
@@ -88,7 +88,7 @@ def check_reference(where: str, reference: str) -> None:
 
 
 def own_metrics(reference: str) -> Extra:
-    """Return the metrics and tables of a file or package; raise UserError."""
+    """Return a file's or package's metrics and tables; raise UserError."""
     what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
     if reference.endswith(".py"):
         module = import_file(what, Path(reference))
@@ -123,7 +123,7 @@ def all_own_metrics(references: Iterable[str]) -> Extra:
 
 
 def digest_of(modules: Iterable[str], more: str = "") -> str:
-    """Return a digest of these modules, their imports of project and roambus, and a text."""
+    """Return a digest of these modules, their imports, and a text."""
     return sha256(more.encode() + code_hash(files_of(modules))).hexdigest()
 
 

@@ -1,11 +1,9 @@
 """A run as metrics see it: pandas tables of its trace, without Spark.
 
-A table is made on first use; each caller gets a copy. Rows are in order of time, times in seconds; a missing value is
-NaN, or None for a text. The warm-up is left out but for absences, energy, and a node's last parent, which counts as its
-first.
-
-A trace is read once, batch by batch, keeping 18 bytes a packet, and all other rows only up to WHOLE rows. So 50 million
-rows take less than 2 GiB.
+A table is made on first use; each caller gets a copy. Rows are in order of time (s); a missing value is NaN, or None
+for a text. The warm-up is left out but for absences, energy, and a node's last parent, which counts as its first. A
+trace is read once, by batches, at 18 bytes a packet; above WHOLE rows only needed ones are kept. So 50 million rows
+take less than 2 GiB.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ _OF_TABLES = (
 
 
 def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
-    """Compute a function once for each run; every caller gets a table to change."""
+    """Compute a function once for each run; callers get copies."""
 
     @wraps(function)
     def get(run: Run) -> Result:
@@ -63,7 +61,7 @@ def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
 
 
 class Run:
-    """The run of a trace; raises DamagedTraceError if unreadable, tables for invalid rows."""
+    """The run of a trace; raises DamagedTraceError, tables for invalid rows."""
 
     def __init__(self, file: Path, deadline_s: float = 1.0) -> None:
         footer = read_footer(file)
@@ -207,13 +205,13 @@ class Run:
         return _Keyed(_codes(rows[schema.NOTIFICATION_ID])[row] << 16 | who, rows[schema.TIME_S].to_numpy()[row])
 
     def _check_lists(self, rows: pa.Table, column: str) -> None:
-        """Raise UserError if lists would make more rows than a trace may have."""
+        """Raise UserError if lists would exceed a trace's rows."""
         words = [text.count(schema.LIST_SEPARATOR) + 1 if text else 0 for text in _texts(rows[column])]
         with mistakes_at(self.file):
             TRACE_LISTED.check(int(np.array(words)[_codes(rows[column])].sum()))
 
     def _refuse(self, event: str) -> None:
-        """Raise DamagedTraceError for this event's row without its required numbers."""
+        """Raise DamagedTraceError for an event's row without its numbers."""
         raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
     @property
@@ -275,11 +273,11 @@ class Run:
 
 
 class NonsenseError(DamagedTraceError):
-    """A trace is whole, and says what cannot be."""
+    """An intact trace has impossible contents."""
 
 
 def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs published in their subscriber's absence, detachment included, return not."""
+    """Return pairs published in [detachment, return), with the absence."""
     both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
     return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
 
@@ -293,7 +291,7 @@ def billionths(seconds: Any) -> Any:
 
 
 def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Series[float]:
-    """Return the time between both, to the nanosecond; missing if one is."""
+    """Return the time between, to the nanosecond, if both exist."""
     return ((later * 1e9).round() - (earlier * 1e9).round()) / 1e9
 
 

@@ -183,12 +183,12 @@ class Broker(ForgetfulBroker):
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """Tell a new neighbour every subscription."""
+        """Send a new neighbour every subscription."""
         super().neighbour_appeared(neighbour)
         self._tell_neighbours()
 
     def migrate(self, parent: NodeId) -> None:
-        """Tell the new parent every subscription."""
+        """Send the new parent every subscription."""
         super().migrate(parent)
         self._tell_neighbours()
 

@@ -156,7 +156,7 @@ class Client(Process):
                 self._subscriptions[numbered.key] = numbered
 
     def _assume_dead(self, broker: NodeId) -> None:
-        """Tell the other brokers (section 6.4)."""
+        """Inform the other brokers (section 6.4)."""
         for key in list(self._outgoing[broker].unaccepted):
             self._spare_dead(key)
         for other in self._outgoing:
