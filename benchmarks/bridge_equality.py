@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from benchmarks.bridge_overhead import Way
 from benchmarks.trials.processes import STAND_IN, all_linked
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
@@ -39,6 +39,20 @@ from roambus.python_protocol.vocabulary import SECOND
 
 SECONDS = 10
 DELAYS = ("0s", "1ms")
+
+
+class Way(NamedTuple):
+    """How a run is made over the bridge."""
+
+    batching: bool
+    lookahead: bool
+    transport: Transport
+
+    def __str__(self) -> str:
+        savings = [name for name, on in (("batching", self.batching), ("lookahead", self.lookahead)) if on]
+        return f"{self.transport}, {' and '.join(savings) or 'nothing saved'}"
+
+
 PLAIN = Way(batching=False, lookahead=False, transport="zeromq")
 WAYS = (
     Way(batching=True, lookahead=False, transport="zeromq"),

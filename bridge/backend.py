@@ -7,17 +7,7 @@
 | end       | `advance(...) -> None`, `close() -> Totals` |                                            |
 
 The back-end owns the clock. It advances to the earliest instant at which something arrives, or to the wake-up, and
-reports everything of that instant in one `Step`, or in several of which all but the last have `more` set. Order at
-one instant: deliveries by (receiving node, arrival order), failures, then the host's timers.
-
-A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes. What
-takes long is prepared once, before the workers start: the radio is compiled, Castalia is looked for. A factory is a few
-settings only, so that it can be pickled; what it makes cannot. Each stands with the back-end that it makes.
-
-Everything that passes here does so by the million, so these are tuples of Python's own, without checks: who makes one
-is a part of roambus, and what comes from outside is checked where it comes in (`roambus.bridge.wire`,
-`roambus.bridge.ini`). The host hands over messages with their times, and not at their times, so that a jittered
-broadcast costs no step.
+reports everything of that instant in one `Step`, or in several of which all but the last have `more` set.
 """
 
 from __future__ import annotations

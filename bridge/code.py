@@ -5,9 +5,6 @@ imports by name, without running anything, to each module of roambus and of the 
 such as NumPy are left out. It hashes syntax trees less the parts that only people read: comments, formatting,
 docstrings, and the meanings of parameters and keys. So a finished sweep is not repeated for a corrected docstring, and
 is for a changed helper.
-
-Modules of the user's are also looked for in the working folder, as with `python -m`, but after everything that is
-installed: a user's `random.py` must not replace the one that libraries import.
 """
 
 from __future__ import annotations

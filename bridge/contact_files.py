@@ -5,10 +5,6 @@ A file has one of two forms:
 - The events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, and later `42 CONN 3 7 down`.
   Further words are left out, as are the ONE's events of messages.
 - CSV, separated by `,`, `;` or tabs, with a heading that names the columns `start`, `end`, `a` and `b`.
-
-Times are seconds. A line that is neither form, or does not fit the scenario, is an error with file and line: such a
-file was most often made for another scenario. Contacts of a pair that overlap are joined. A file of which no contact
-falls into the run is refused.
 """
 
 from __future__ import annotations

@@ -3,13 +3,6 @@
 Each error has one message for a person, which is complete in itself. The command line prints it, without a traceback,
 and ends with the exit code of its class. So a script can tell a mistake of the user's (2) from a simulator that failed
 (3) and from an agent that raised (4).
-
-Processes that we start (a simulator, Java) end in ways of their own. The commonest one that nobody expects is the
-kernel's: it kills a process when the machine has no memory left, and only its counters tell so afterwards.
-
-An error is made where its cause is known, and gets its place where that is known: `mistakes_at` puts file and line
-before the message of a value's reader. None is caught only to be logged: an error without a message for people is a
-bug of roambus, and needs its traceback.
 """
 
 from __future__ import annotations

@@ -2,20 +2,8 @@
 
 A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
 which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the
-ini builds the class from these declarations, the compiled radio lays its records out by the same fields, templates
-that pass a key through name it, and the texts of errors and the pages of the docs are made from them. A key that has no
-effect here, or that can have one value only, needs no field: it is a `Setting` in the tuple `KEYS` of the module that
-declares its neighbours. Its choices are the values that the embedded radio knows, if it does not know all that Castalia
-does.
-
-The kinds are those of `roambus.python_protocol.settings` as OMNeT++ writes their values: texts stand in quotes, and
-truth values are true or false alone. Castalia's own parameters are plain numbers in units that their names do not tell,
-such as ms; OMNeT++ refuses a unit there, and so do these kinds. Parameters of our own modules, and OMNeT++'s options,
-are written with their unit. A number is refused if it is not finite, and a time if it is longer than a simulation can
-last, so that nothing behind the reader has to think of either.
-
-Readers of texts say what a text should look like, by an example, because most who read the message have not read the
-declaration. They know no key and no file: who calls them does, and puts both before the message.
+ini builds the class from these declarations, the compiled radio lays its records out by the same fields, templates that
+pass a key through name it, and the texts of errors and the pages of the docs are made from them.
 """
 
 from __future__ import annotations

@@ -5,13 +5,6 @@ Most can be raised by an environment variable, for who knows what it will cost; 
 hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
 and for sweeps that come from somebody else. Sizes of files and messages have their limits where they are
 read; the page of the docs lists them, too.
-
-Where a number was measured, its reason says what with. A limit is checked by whoever first knows the value, most often
-the reader of a key, so that the message can name file and line; the check itself raises ValueError like any reader of a
-value.
-
-The environment raises a limit for one user or one command. An option of each command would have to be passed through
-every layer down to the readers, and a file of settings would let results of a stranger's raise them.
 """
 
 from __future__ import annotations

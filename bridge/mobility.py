@@ -1,22 +1,9 @@
 """Mobility: where nodes are at first, and the way-points through which they go for the whole run.
 
 It knows no radio: the unit disk of ideal links and the embedded radio ask it alike, and so have the same nodes at the
-same places for the same seed, whatever the agents do.
-
-1. A node that has no given place starts at one drawn uniformly in the field.
-2. A node goes straight and at constant speed from one way-point to the next, and stays at its last one. So its whole
-   way is a row of points in time (`Path`), made before the run, and its place at any time is found by interpolation.
-   Who only wants to know which cell a node is in looks at it as often as it likes.
-3. Random waypoint (Johnson and Maltz, 1996) draws each destination uniformly in the field and pauses there; a line goes
-   to and fro between two points; a movement file gives the points (`movement_files`).
-4. Placement and each node's ways have generators of their own, spawned from the run's seed.
-
-A way is interpolated when it is needed, so that memory is for way-points and not for places over time: at 8 m/s a
-node of the thesis has some hundred way-points in 700 s, and 7,000 looks of the channel.
-
-Random waypoint has a known flaw: nodes gather in the middle as time goes by, and speeds sink if they are drawn. Speed
-is constant here, and a scenario can start in steady state by giving first destinations and pauses (`firstX`,
-`firstPause`).
+same places for the same seed, whatever the agents do. Placement and each node's ways have generators of their own,
+spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in the middle as time goes by,
+unless a scenario starts in steady state by giving first destinations and pauses.
 """
 
 from __future__ import annotations

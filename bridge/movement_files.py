@@ -3,11 +3,6 @@
 Both formats come out as way-points per node: the first at time 0, each later than the one before; a node rests at its
 last one. Whatever is not understood, or does not fit the scenario's nodes, field and duration, is an error with file
 and line. Nothing is repaired: the run would no longer be that of the file, and no figure would show it.
-
-BonnMotion (manual, "Native format") has a line a node, of way-points `t x y`; a `.params` beside it says whether the
-trace is whole. setdest (ns manual, "Mobile networking in ns") has orders such as `$node_(0) set X_ 83.4` and
-`$ns_ at 2.0 "$node_(0) setdest 90.4 44.9 1.4"`: from 2 s on straight to that place at 1.4 m/s. Distances (`$god_`)
-follow from the movement and are left out.
 """
 
 from __future__ import annotations

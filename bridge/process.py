@@ -1,20 +1,12 @@
 """A process of roambus: the signals that end it, its temporary folders, and its working folder.
 
-Whatever ends a process, it leaves nothing behind and harms nothing that is the user's. The rules:
-
-- SIGTERM and SIGHUP are taken as Ctrl-C, so that the same code cleans up. Python raises KeyboardInterrupt at any point
-  of the main thread. Code that is called back from C cannot pass it on, so the signal is kept there until the call is
-  over; a loop that ends in good order asks whether one came.
-- A temporary folder can be entered by the user alone. It is locked by the process that made it, and the lock ends with
-  the process: a folder whose lock is free was left by one that was killed, and the next command removes it. Until a new
-  folder is locked it has another name.
-- Who looks at somebody's results often does so from within that folder. Some libraries read settings from the working
-  folder when they are imported: Matplotlib `matplotlibrc`, which can have LaTeX run, and Numba `.numba_config.yaml`,
-  which can say from where compiled code is loaded. So they are imported elsewhere.
-
-Interruption is the hard part, since it can come between any two instructions. Three ways of bearing it, by what a block
-needs: to be ended at once (`termination_interrupts`), to be whole (`interrupts_postponed`), or to end in good order
+SIGTERM and SIGHUP count as Ctrl-C, so that the same code cleans up. A block chooses how it bears an interruption: it is
+ended at once (`termination_interrupts`), stays whole (`interrupts_postponed`), or ends in good order
 (`interrupts_noticed`).
+
+A temporary folder is locked by the process that made it: a folder whose lock is free was left by a killed process, and
+the next command removes it. Matplotlib and Numba read settings from the working folder, which may hold a stranger's
+results, and so are imported from elsewhere.
 """
 
 from __future__ import annotations

@@ -7,20 +7,6 @@ another one has heard, or should have. The format is that of the public "dense c
     {"location": "grenoble", "tx_length": 100, "node_count": 50, "channels": [11, 12], "start_date": "..."}
     datetime,src,dst,channel,mean_rssi,pdr,tx_count
     2017-06-21 11:48:36,0,11,11,-80.48,1.0,100
-
-1. Files come from elsewhere, so that their size is limited, and whatever is wrong is an error that names file and line.
-   Rows may come in any order, and columns that are not known are passed over. An empty channel is the mean over all, an
-   empty strength means that nothing was heard.
-2. Whole columns are read and checked at once, for files have 300,000 lines. Only what cannot be read so is looked at
-   line by line, to name the line that is wrong and what is wrong with it.
-3. A run plays one channel, from some time on, at some pace, for some nodes (`Choice`). A row holds from its time
-   until the link's next row; before its first row a link is as its first row says. So nothing is made up between rows.
-4. A missing row is not taken for silence: on Grenoble's testbed links that deliver above 0.95 lack 15 % of their rows.
-   Whatever the recording does not say of the links and of the time that a run plays is named (`gaps`), and nothing is
-   filled in silence.
-
-Columns are read by Arrow and checked by NumPy, for a loop in Python over 300,000 lines takes seconds. Everything is
-read as floating-point numbers, for some writers have 11.0 where others have 11.
 """
 
 from __future__ import annotations

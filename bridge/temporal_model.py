@@ -4,26 +4,6 @@
    drawn from a distribution that belongs to that time and to the level at which the link was; the longest correlation
    time that has passed is used first, and then the next.
 2. After the coherence time or more a link has forgotten where it was: there is one distribution for that.
-3. A distribution is a set of layers. One of the elements of a layer is drawn, each as likely as the others: a value in
-   dB, or another layer to draw from. So a rare value need not stand among thousands of common ones.
-
-The file is the one that Castalia's WirelessChannelTemporal reads:
-
-    % a comment
-    Signal variability (dB): -31:1:11
-    Correlation times (msec): 1000,250,10
-    Coherence time (msec): 5000
-
-    5000: -10.2 -4.1 0.3 1.8
-    10,-31: -33.1 -30.4 A; A= -28.2 -25.9
-
-Levels are least:resolution:most. Each line of the body is a distribution: first the time that has passed, and the level
-at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
-one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
-not understood: a model that is read otherwise than it was meant shows in no figure.
-
-Heads come first, since they say which times and levels there are; distributions can come in any order, for each names
-its own. How the model is run, way by way and frame by frame, is in `roambus.bridge.backends.radio.medium`.
 """
 
 from __future__ import annotations

@@ -3,15 +3,6 @@
 ns-3 comes as a Python package (`pip install ns3`), of which its libraries and headers are used and nothing else. Our
 adapter for it, `omnet/ns3`, is a program in C++ that plays ns-3 as a simulator of the bridge, and that one command
 compiles. Host and connection are those of Castalia (`roambus.bridge.backends.castalia`), with the same promises.
-
-1. What a seed draws of the network is drawn here, by what draws it for the embedded radio: places, ways, boot times and
-   clocks. So a seed is the same network on both, and a comparison of the two is one of their radios.
-2. Path loss and shadowing, transmit power, noise floor, sensitivity and the queue of the MAC are those of the ini.
-3. The MAC and the radio are ns-3's own, as `SN.ns3.stack` says: "lr-wpan" is IEEE 802.15.4 (CSMA/CA, acknowledgements,
-   frames of 127 bytes), "wifi" is 802.11b at 1 Mbit/s, ad hoc. What the ini says of the back-offs and headers of
-   Castalia's CSMA has no counterpart there, and does nothing.
-4. What would change what a run shows, and what ns-3 has not, is refused by the name of its key: duty cycles, repeated
-   frames, links that vary or were measured, batteries.
 """
 
 from __future__ import annotations

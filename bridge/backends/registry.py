@@ -8,9 +8,6 @@ A package brings a back-end as it brings an agent, by an entry point of the grou
 What it names makes a `BackendFactory` (`roambus.bridge.backend`): a class, or a function, that is called
 once for each command. It is given, by keyword, those of the options of the command line that its signature names:
 `deadline_s`, `batching`, `lookahead` and `transport`. A back-end without another process names none of them.
-
-Names are looked up without importing anything, because the command line lists them each time. Our own need no entry
-point: what runs by default is to run from a checkout that nobody has installed, and no other package can take its name.
 """
 
 from __future__ import annotations

@@ -4,13 +4,6 @@ To blame for an error is the last line in its traceback that is the agent's: nei
 libraries'. Of a user's agent our lines are not to blame, whatever it builds on. An error that comes up only when
 actions are carried out has no line of the agent's in its traceback. Then it is the line at which an agent that yields
 its actions has stopped, or else the handler as a whole.
-
-A `Wrapper` is the one way to observe or change the calls of an agent: `Host` takes a list of them, and runs without any
-lose no time.
-
-An agent's constructor is the author's code, too, so whatever it raises is told as theirs. `perform(())` on each new
-agent finds a constructor that does not call that of its base, which would otherwise show as an AttributeError at the
-first event, far from its cause.
 """
 
 from __future__ import annotations

@@ -3,12 +3,7 @@
 The embedded back-ends hand the message over that the agent has made. A `write` that forgets a field, a `read` that
 mixes two up, or a message that is missing from the agent's set would so go unnoticed, with wrong sizes on the air. So
 the first messages of each type, and then one in so many, are read back from their bytes and compared with what was
-sent; with `everything`, all of them are. A message that was compared is looked at once more later: whoever has changed
-it meanwhile, by whatever trick, has changed it for all who received it.
-
-What is compared is the message as the agent made it with the message that its bytes make, field by field, and then the
-bytes of both. Equality as a class defines it is not asked, for a class can call two messages equal that differ on the
-air. That costs a few per cent of a run at most: after the first messages of a type it is one in 512.
+sent; with `everything`, all of them are.
 """
 
 from __future__ import annotations

@@ -3,15 +3,12 @@
 The back-end owns the clock; the host says when its next event is due, and gets a step then or earlier. Order at one
 instant: faults, deliveries by (receiving node, arrival order), failed sends, due events by (time, node, order set).
 So a run has the same trace over every back-end that reports the same steps.
-
-Agents are called by the million, so few function calls lie between an agent's `send` and the back-end (a test counts
-them). Messages travel as objects; `codec` compares a sample with their bytes. The collector of cyclic garbage is off
-during a run, because hardly any object of a run is in a cycle.
 """
 
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -95,6 +92,8 @@ class Host:
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
+        self.failures: Counter[str] = Counter()
+        """The failed sends by their reasons."""
         self._can_fail = bool(scenario.faults) or not scenario.batteries_last
         self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
@@ -176,6 +175,7 @@ class Host:
             self._handle_deliveries(deliveries)
         for failure in step.failures:
             node, destination, message, reason = failure
+            self.failures[reason] += 1
             self._trace.add(TraceRow(now, node, DROP, message.message_type, peer=destination, detail=reason))
             told = failure if self._fragments is None else self._fragments.failed(failure)
             if told is not None:

@@ -5,8 +5,7 @@ cancelled timer stays in the heap, marked by its number, because skipping it lat
 
 All commands are planned before the run, so that every protocol gets the same ones; each `Publish` names the nodes that
 want it. A command waits until its node has booted. A crashed node publishes nothing and loses its timers; its other
-commands wait until it recovers. A frozen node handles at its recovery, in order, everything that fell due meanwhile.
-Arrivals at a node that is down are lost.
+commands wait until it recovers.
 """
 
 from __future__ import annotations

@@ -3,15 +3,6 @@
 Agents hand over whole messages and get whole messages, whatever a frame has room for. A scenario that sets
 Application.fragments has the host stand between agents and back-end as an adaptation layer does; otherwise the MAC or
 the radio refuses what is too long, and the trace says so. It is the same for all protocols and back-ends:
-
-- Each fragment is a frame of its own, with a row `send` of its own, and the headers of every frame. Its own header of
-  eight bytes tells the message that it is a piece of, that message's size, and where in it the piece begins.
-- Nothing is sent again here. A message of which a fragment is lost is lost, and a protocol that needs it has a link
-  layer. A receiver that hears the next message of a sender before it has the whole of the last one notes a `drop`.
-- Frames of one sender do not overtake each other, for a MAC has one queue. So a receiver needs room for one message of
-  each neighbour, and no time-out.
-- If the MAC has no room for a fragment, the agent is told that its message has failed, once. The others of its
-  fragments may have left.
 """
 
 from __future__ import annotations

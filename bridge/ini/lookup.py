@@ -2,14 +2,8 @@
 
 The modules of the scenario declare the keys; here they are gathered. Every key that is in no table here, and is no
 option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A back-end may know more
-(`Beyond`): Castalia has keys, and values of those here, that the embedded radio has not. A value is looked for by
-the full path of its key, in which the number of the node stands instead of `node[*]`. It is read once, by the
-declaration of its key, and the settings classes of the scenario are built from such values; whatever is wrong with one
-is a UserError that names file, line and key.
-
-Reading is fast enough for thousands of nodes because texts repeat: a text is read once for each key (`_values`), and
-each path is resolved once (`_found`). A draw, uniform(a, b), is the exception; it depends on the path and on the run's
-seed alone, so that adding a node moves no other.
+(`Beyond`): Castalia has keys, and values of those here, that the embedded radio has not. A value is looked for by the
+full path of its key, in which the number of the node stands instead of `node[*]`.
 """
 
 from __future__ import annotations
@@ -19,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, product
 from pathlib import Path
 from random import Random
@@ -81,6 +75,9 @@ CHOSEN_MODULES = (radio.MAC, radio.ROUTING, radio.CHANNEL)
 
 STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NODE}.zCoor", "SN.field_z")
 """What a simulator may know more of than we do; all other keys of Castalia the host itself must be able to read."""
+
+MOST_MISTAKES = 20
+"""So many mistakes of an ini are shown at once."""
 
 S = TypeVar("S")
 
@@ -226,11 +223,10 @@ class Lookup:
         Keys come first: a key that is misspelt leaves another one unset, and then that would be the message.
         """
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
-        for entry in self._ini.entries:
-            if self._declared is not None and not _is_ignored(entry.key):
-                self._check_entry(entry, [path for _, path in known])
-        for key, path in known:
-            self._value(key, path)
+        paths = [path for _, path in known]
+        checked = (entry for entry in self._ini.entries if self._declared is not None and not _is_ignored(entry.key))
+        _raise_all(partial(self._check_entry, entry, paths) for entry in checked)
+        _raise_all(partial(self._value, key, path) for key, path in known)
         for path, declared in (self._declared or {}).items():
             if declared.default is None and self._ini.find(path) is None:
                 raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
@@ -327,7 +323,7 @@ class Lookup:
             try:
                 self._values[known] = key.read(text)
             except ValueError as error:
-                if entry is None or not self._is_beyond(key, path):
+                if not self._is_beyond(key, path):
                     raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
                 self._values[known] = _unlimited(key, text)
         return self._values[known]
@@ -343,6 +339,20 @@ def _unlimited(key: Setting, text: str) -> Any:
         return replace(key, choices=(), within=ANY).read(text)
     except ValueError:
         return key.read(key.default or "")
+
+
+def _raise_all(checks: Iterable[Callable[[], object]]) -> None:
+    """Make all checks, and raise one UserError with a line for each different mistake: a user corrects all at once."""
+    mistakes: dict[str, None] = {}
+    for check in checks:
+        try:
+            check()
+        except UserError as error:
+            mistakes[str(error)] = None
+    if mistakes:
+        shown = list(mistakes)[:MOST_MISTAKES]
+        more = [f"and {len(mistakes) - MOST_MISTAKES} mistakes more"] if len(mistakes) > MOST_MISTAKES else []
+        raise UserError("\n".join([*shown, *more]))
 
 
 def _is_ignored(key: str) -> bool:

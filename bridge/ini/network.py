@@ -5,18 +5,6 @@
    by a movement file where its way begins.
 2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
    of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
-3. Only one thing can say what the graph is: a tree, links that are listed, or a range. What is given beside it
-   would be ignored, and a user would wait for its effect without reason; so it is refused, too.
-4. Each part is checked for itself when its key is read (`roambus.bridge.scenario.plans`), and with the others here,
-   where it is known which nodes there are and what their roles are.
-5. Links that were measured stand for nodes that did not move and sent with one power. A scenario that says otherwise is
-   none that they can stand in for.
-
-Refusals name the key that a user would change, and the line if it is set. Where two keys contradict each other the one
-that is more particular is named, with "leave one of the two out": nobody but the user knows which was meant.
-
-Files are read once for all nodes that name them, and only after all keys were checked, so that a misspelt key is told
-at once, however long a file is.
 """
 
 from __future__ import annotations

@@ -4,19 +4,6 @@ The radio parameters file is in Castalia's format and has these sections, each w
 (name, data rate in kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm,
 sensitivity in dBm, power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's
 state to the row's), SLEEP LEVELS (name, mW, ...). # begins a comment.
-
-The file is refused unless each section is there whole and each line of it can be read. A radio with zeros in place of
-what is missing would run all the same, and its results would look like results.
-
-The MAC's keys on its radio (`phyDataRate`, `phyFrameOverhead`) must agree with the radio. They are keys of two
-modules, so that an ini can contradict itself, and a MAC that is wrong about its radio would wait for the wrong times.
-
-Some of what the file says is read for its form only: the channel's bandwidth, and the transitions between several sleep
-levels, of which the CC2420 has one. Castalia's radio knows further modulations; the embedded one computes the bit
-errors of the CC2420's (PSK), and a mode with another is refused where nothing is beyond the embedded radio.
-
-The other file gives path losses, as they were measured or computed elsewhere, from a map with its walls and hills: from
-node to node, or where nodes may move from cell to cell, whose numbers go row by row from the origin of the field.
 """
 
 from __future__ import annotations

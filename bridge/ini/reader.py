@@ -3,15 +3,6 @@
 The keys of the ini are checked first, all of them; then the parts of the scenario are read: `radio` reads radio and
 MAC, `network` the nodes and who is linked to whom, and what is here the workload: what the applications subscribe to,
 what they publish, and what they do besides.
-
-The keys of a node say what its application does by itself, and SN.commands what single applications do at some times.
-What stands in both would be done twice: so a node that has an order to subscribe does not subscribe at
-Application.subscribeAt too, and its absences stand in one of the two places. A node needs the role for what it is
-ordered to do, because the trace tells roles at the start, and metrics take them from there.
-
-Except for coordinates that are written uniform(a, b), nothing is drawn here: the seed is one of the keys, and what is
-drawn from it (places, boot times, phases of publications) is drawn by those who use it, each from a generator of its
-own. So to read an ini twice gives equal scenarios.
 """
 
 from __future__ import annotations

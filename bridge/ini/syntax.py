@@ -4,16 +4,8 @@ A file is read as OMNeT++ reads it, because Castalia gets the same one: what the
 scenarios under one name.
 
 - A line that ends in a backslash goes on in the next. `#` begins a comment, unless it stands in a text in quotes.
-- A key is a pattern of full paths: `*` stands for a part of one name, `**` for any number of names, `?` for a
-  character, `{a-z}` for one of a set, `{3..5}` and `[3..5]` for numbers. Of the entries that match a path the first
-  counts, so that what is particular stands above what is general.
-- Sections, `include` and iteration variables choose among several runs. A rendered ini is one run, so that it has the
-  section [General] alone, and everything else of this kind is refused.
 
 Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file syntax, wildcard patterns).
-
-OMNeT++ tries the entries in the order of the file for each parameter. With 10,000 nodes of twenty keys each that would
-be billions of tries, so entries are found by the last name of their key (`Ini`), which leaves a handful to try.
 """
 
 from __future__ import annotations
@@ -160,6 +152,9 @@ def _without_comment(path: Path, number: int, line: str) -> str:
 
 def _read_entry(path: Path, number: int, content: str) -> Entry:
     key, equals, value = (part.strip() for part in content.partition("="))
+    if content.split(maxsplit=1)[0] == "include":
+        remedy = "roambus has the defaults of Parameters/Castalia.ini; copy what else you need of the file here"
+        raise UserError(f"{path}:{number}: {content}: a rendered ini is one file: remove this line: {remedy}")
     if not (key and equals and value):
         raise UserError(f"{path}:{number}: {content!r} is not of the form key = value")
     if "${" in value:

@@ -195,7 +195,7 @@ class Conductor:
                 while (heard := self._peers.hear(peer)) is not None:
                     self._note(peer, heard[0])
             looked_at, before = time.monotonic(), looked_at
-            if looked_at > before + SILENT_S / 2:  # this process stood still: nodes were silent for want of a question
+            if looked_at > before + SILENT_S / 2:  # this process stood still: nodes were silent without a question
                 for peer in self._nodes:
                     peer.heard_at = looked_at if not peer.is_down else peer.heard_at
             self._note_deaths()

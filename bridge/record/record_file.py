@@ -4,15 +4,6 @@ The file is the line MAGIC and then entries: a byte that says what it is, the le
 bytes, network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message
 of wire.proto, in the order in which they were said. The last one is Goodbye or Failed: so a record that is cut off can
 be told from a run that failed.
-
-Whatever carries the messages of a run, the exchange is kept as if it had crossed the socket: the embedded radio leaves
-the same kind of record as Castalia, and both can be played again without a simulator.
-
-A record is for looking at a run again, and for telling what changed when a run no longer comes out as it did. So it
-holds all that the run was made of beside the agents: ini, radio parameters file, movements, the level of the trace, and
-a hash of the agent's code, by which `rerun` says whether the code is still the same.
-
-It is written as the run goes on, not at its end, for the runs that one wants to look at are those that do not end well.
 """
 
 from __future__ import annotations

@@ -4,18 +4,6 @@ The back-end here says what the record's simulator said, and compares what the h
 frame by frame. The first answer that differs ends the run, for after it the simulator would have said other things. A
 person is told that difference in words. The same agents answer as recorded, whatever the machine; another agent, or
 changed code, is told from them at the first message.
-
-The debugger opens where an agent raised, or where the answer begins that differs. It stops in the agent's own lines
-only: what drives the agent is not what somebody wants to look at. That an answer differs is seen when it is complete,
-which is too late to step through it: so the record is played once more, and the debugger opens before that frame.
-
-A record can be a stranger's. The files in it are written to a folder of their own, under names that lead nowhere else.
-
-Comparing frames and not traces finds the first cause: a trace differs in a thousand rows after one answer that differs.
-Whether two answers are equal is decided by their bytes; only the words for people are made by decoding them.
-
-The recorded Steps are those of the back-ends' interface (`record_file`), so the window of a processing delay is none
-here, and lookahead and batching, with which the run may have been made, do not matter.
 """
 
 from __future__ import annotations

@@ -8,13 +8,6 @@ DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` d
 
 `sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
 what a sweep writes, and nothing else.
-
-What is written into results may not be possible, because a disk is full or the folder is somebody else's, and a link in
-results of a stranger's would lead out of them: both end with one message, which names the place and what to do.
-
-A level of folders is named `name=value`, as Hive and Spark have it, so that Spark finds agent, axes and seed of each
-trace from its path alone. The key of a run does not name its folder: two runs at one place are two versions of one run,
-of which the newer one replaces the older.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 What a run was made with is the version of roambus, where that was checked out, when, and on what kind of machine. It is
 no part of the run's identity, and the machine's name is left out. Remarks are about a recording that does not say how
 the links were. The log of a run that failed has its error instead.
-
-The commit is read from git's own files, for a run must not depend on a program that may not be there; it is the commit
-that was checked out, and says nothing of changes that nobody has committed. The run's key has a hash of the code
-itself.
 """
 
 from __future__ import annotations

@@ -4,12 +4,6 @@
    in one step: a run that is killed has no trace, and is made again.
 2. A run that failed leaves a log with its error and the file `failed`, which holds the key: so it is told from one that
    was never made, and from one that failed before its agent was corrected.
-3. A run that was interrupted, or whose folder could not be written, has not failed: it leaves nothing.
-4. The folder is the user's. What earlier runs left in it is removed by name, and no file is written through a link.
-
-The order in `_run` is that of what can fail: the ini is read before the agent is loaded, and the agent before a
-simulator is started. Time and CPU are taken over all of it, with the writing of the trace left out, which is the last
-thing.
 """
 
 from __future__ import annotations
@@ -17,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
 from itertools import chain
@@ -84,7 +78,14 @@ def drive_host(
     host = Host(scenario, agent, carrier, trace, check=plan.check)
     with shared_generators_unused(scenario.agent or plan.agent):
         host.run()
-    return Driven(host.simulator, framing=host.framing)
+    return Driven(host.simulator, list(_too_long(host.failures)), host.framing)
+
+
+def _too_long(failures: Mapping[str, int]) -> Iterator[str]:
+    """Warn of messages that no frame has room for: a protocol whose every message is too long sends nothing."""
+    for reason, count in failures.items():
+        if "longer than" in reason:
+            yield f"{count} messages were not sent: {reason}"
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:

@@ -4,13 +4,6 @@
 classes that mirror modules of Castalia stand in files of their own and declare the keys that they are read from, so
 that a key left out means the same to Castalia, to the embedded radio, and to whoever makes one of these classes in a
 test.
-
-A scenario is frozen, and holds everything by value, files included: a movement, a recording or a temporal model is read
-once, by the reader of the ini, and can then be sent to another process or compared with another scenario. A back-end
-that cannot do what a scenario asks for refuses it; none of them changes it.
-
-Subscriptions and publications stand apart from single commands, though each is a command, too: they come from the keys
-of nodes, in the order of nodes, and a publisher with an interval would otherwise be as many commands as it publishes.
 """
 
 from __future__ import annotations

@@ -2,18 +2,6 @@
 
 A node that is up can crash or freeze, a frozen node can crash, and a node that is down can recover. A plan determines
 the outages of each node, and so when a node that is down carries out a command.
-
-A fault happens without notice; the absence of a client is announced. The agent gets `Detach` while its link is up; the
-client leaves its place in a given tree a moment later, so that the agent can send a few messages. It gets a place again
-at the instant at which it attaches: the agent gets `Rewired` with the place, and then `Attach`. Without a given tree,
-and for the client on a broker's node, the links do not change, and the agent gets the same events.
-
-The same rules serve the reader of the ini, which can name the key, and the host, which learns only from the back-end
-when nodes boot: so they raise ValueError where the key is known, and UserError where it is not. What a fault does to a
-running node is the host's (`roambus.bridge.host.event_queue`).
-
-A broker keeps its place in a given tree even while its client is away, for others are connected through it. A real node
-would fall silent as a whole; that is a fault, and is planned as one.
 """
 
 from __future__ import annotations

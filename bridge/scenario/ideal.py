@@ -6,11 +6,6 @@ says who hears whom, how well, and when. Castalia never asks for any of these ke
 
 A parameter of these links is declared here, once: the reader builds the class from it, templates pass it through by its
 path, and docs/reference/ini-keys.md has its row. What it does is in `roambus.bridge.backends.ideal`.
-
-One delay for all links, and no loss, is how papers draw their examples; links with delays of their own are for orders
-of arrival that a paper calls possible and does not draw. `SN.ideal.range` has its default from the radio, so that both
-back-ends link the same nodes on average: the distance at which the mean path loss, without shadowing, leaves the
-sensitivity.
 """
 
 from __future__ import annotations

@@ -4,16 +4,6 @@
    stands behind each; random waypoint and given ways are our modules.
 2. The application of every node is our module that hands the node over to its agent. What it does is read by
    the host, from the ini itself, and not by Castalia.
-3. An agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`) is told so as if it were a
-   command of its application. So that is declared here, too, though no ini can say it.
-
-A node that leaves a key out has the default of the NED file that declares it: Castalia's for what its modules have, and
-ours for the application and for the two managers of mobility that come with roambus. Some of them are ours alone
-(`faults`, `absences`, `roles`), which only the host reads.
-
-How often the channel looks where a node is differs between the managers: 100 ms for random waypoint and given ways, and
-1 s for lines, as Castalia's own line manager has it. At the thesis' 8 m/s a node goes 0.8 m in 100 ms, a sixth of a
-cell.
 """
 
 from __future__ import annotations

@@ -5,12 +5,6 @@ a plan sees the order of what happens, and a time that is mistyped is found. Ite
 
 Each reader takes the text of a key, in quotes, and raises ValueError. It knows neither how many nodes there are nor
 what their roles are; what depends on these is for the reader of the ini. Times are SimTime.
-
-That times never fall is checked rather than repaired by sorting: a plan out of order is most often one with a wrong
-number in it. Single readers are small, and each has an example of its syntax in its docstring, which its error repeats.
-
-A few characters can ask for any number of nodes ("0..999999999"). So ranges are counted before they are written out,
-and a plan that names more than `MOST_NAMED` is refused by its text alone.
 """
 
 from __future__ import annotations

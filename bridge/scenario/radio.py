@@ -4,17 +4,6 @@
 - The radio is Castalia's, with the mode and the power levels of its radio parameters file.
 - The MAC is TunableMAC. The routing above it (BypassRouting) adds a header to each message and decides nothing, for
   what decides are the agents.
-
-All keys of these modules stand here, also those that have no effect, or can have one value only, in the embedded radio:
-so an ini that Castalia takes is read, and what the embedded radio does not know is refused and not passed over.
-
-The defaults are those of the NED files of Castalia's own modules (Radio.ned, TunableMAC.ned, WirelessChannel.ned);
-tests compare them, so that a key left out means the same on both. Templates set some of them otherwise. What has no key
-is read from the radio parameters file; where a field has a default in spite of that, it is the CC2420's, for tests that
-make a radio without a file.
-
-docs/reference/radio.md has the meaning of every number in equations; the ranges here keep them finite, and no more: a
-range is no advice on what is sensible.
 """
 
 from __future__ import annotations

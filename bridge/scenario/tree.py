@@ -5,12 +5,6 @@ back-end, and the place that each agent gets whenever its parent or its children
 
 Changes of one time are one change: whoever swaps two nodes writes two changes, between which the parents make a circle
 that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
-
-A tree must go together with the roles of the nodes: only brokers have others below them.
-
-Agents get their place, and need not find it out: this is the assumption of the papers which describe brokers on a
-tree that somebody else keeps. What keeps it is not modelled: a crashed broker's neighbours are told at the instant of
-the crash, which is the best that any protocol below could do.
 """
 
 from __future__ import annotations

@@ -3,17 +3,6 @@
 A trace is the only thing that its analysis has of a run, and it can be damaged, or a stranger's. Each page has a
 checksum, and what a row holds is checked, too. So damage never passes for data, and whoever reads a trace by this
 module need not think of times that are no times, of nodes that no network has, or of texts that are no texts.
-
-Rows are sorted by time. A run does not write them so: a node that sends after a while, and the totals at the end, come
-out of their turn. Rows of one time stay in the order in which they were added, for that is the order of cause and
-effect.
-
-Rows are collected in memory, packed as Arrow batches, and written at the end. A file that grew with the run would have
-to be told from a whole one when the run is killed, and could not be sorted.
-
-Rows become Arrow batches 2,048 at a time. With 100,000 at a time, as it once was, adding a row took twice as long,
-since the tuples had left the cache before they were packed. With zstd a row of the thesis' runs takes some eight bytes
-(995 MiB for 135.7 million rows).
 """
 
 from __future__ import annotations

@@ -3,18 +3,7 @@
 Everything that metrics are computed from is here; nothing else is shared between runs and their analysis. So a metric
 that somebody thinks of later can be computed from traces that are there, without running anything again.
 
-A row has a time, a node and an event; the other columns are empty where an event has no use for them. One table with
-few columns of simple types, and not one for each kind of event: so Spark reads all runs of a sweep as one, and whoever
-opens a file by hand sees what happened in its order. What is particular to one event stands in `detail` as text.
-
-The names of events stand with the actions of agents, for agents write most of them; they are taken from there so that
-whoever reads traces needs this module only.
-
-The metadata of the file tell what it is a trace of, so that it can be read in a year without any other file. Each key
-begins with `roambus.`. Texts stand as they are, all else as JSON. The same run has the same metadata wherever and
-whenever it is made: they hold no time, no name of a machine, and no folder. A reader can come from another version:
-keys that are not known are ignored, and unless all that are known are there nothing is said at all, in place of half.
-`settings` has every variable, also those with their defaults: defaults change with versions.
+A row has a time, a node and an event; the other columns are empty where an event has no use for them.
 """
 
 from __future__ import annotations

@@ -4,21 +4,6 @@ A transcript with the line "by hand" says in which order messages arrive and tim
 usual. Then each node is told `HandsOn`, and from then on the host never sees a timer of it. What is sent after a while
 is a timer like any other, which sends when it runs out. The explorer works its agents with the same classes, so that a
 counterexample that it has found can be told as a transcript.
-
-Chance is worked by hand from the beginning. A draw has representatives, which are numbered: each element of a sequence,
-each of up to eight integers, or values of a range: the least (0), the greatest (1), the middle (2), the quarters (3 and
-4), the eighths, and so on. Each draw takes number 0, unless `Draw` has said otherwise. A shuffle and a sample are a
-draw for each place, so that every order has its numbers.
-
-Of ranges, representatives are not all values. A protocol that waits for a random time is usually decided by which of
-several timers runs out first. Timers that run out at one moment do so in any order, so that those which are drawn at
-once show every order of theirs already by the least value, and by the ends every order with one timer more of another
-time. But a time between two others needs a value between, and an agent may do something else at a value in between. So
-what was left out is kept in words (`narrowed`), which an exploration adds to its verdicts. More representatives
-multiply the states of an exploration by as many for each draw.
-
-A distribution that is neither a range nor a choice, such as the normal one, has no representatives: to draw from it is
-an error that names it. Of the exponential one its mean stands for all.
 """
 
 from __future__ import annotations

@@ -6,17 +6,6 @@ before, such as whether a client is away, is for the timeline to refuse.
 
 Commands are values. The timeline makes events of a scenario of them, the explorer moves of its own, and a
 counterexample sentences again.
-
-A command says who does it: "s1 detaches" and "b1 crashes" are about the client and about the node, also where the two
-are on one node (b1/s1). So commands about clients refuse the name of a broker and say which name is meant, for the
-other one would mean something else.
-
-How a command becomes an event: `CommandReader.read` makes values of a line here, `timeline.Timeline.add` gives them
-times and makes commands of the scenario of them, and `roambus.bridge.host.event_queue` queues these for the run,
-from where the agent is told.
-
-One pattern for each sentence, tried in their order, and no grammar: a line is one sentence, which says who does what.
-The examples in `SYNTAX` are the documentation of the patterns; a test reads each of them.
 """
 
 from __future__ import annotations

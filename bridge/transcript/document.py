@@ -3,16 +3,6 @@
 Everything before the first line that begins with `>` is the head. From there on commands, comments and blank lines are
 the author's, and are kept as they stand. All other lines are outputs: they are forgotten when a file is read, and stand
 below their commands again when it is written. So a file can be made again from itself, and a test compares the two.
-
-Filters and events have names: f1 is `topic = 1`, e1 an event that only f1 matches, unless the head says otherwise.
-The papers' figures call them so, and a line of a figure can be compared with a line of the transcript.
-
-Whoever finds something wrong with a line raises ValueError, without knowing of the file: `Document.at` puts file and
-line before it. So the readers of times, names and drawings serve the explorer and the viewer, too.
-
-A name that was never defined is defined when it is first read (f7 is `topic = 7`), so that a reader of names and a
-reader of what is written out are one. Lines keep their numbers through everything: they are how outputs find their
-commands.
 """
 
 from __future__ import annotations

@@ -3,15 +3,6 @@
 A line begins with its keyword. Below `tree`, `field` and `setup` lines are indented: they belong to the
 keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
 and a second in which what follows from a command comes to an end.
-
-Lines can come in any order, so a network is complete only when the last line is read: what depends on all of it, such
-as the numbers of the nodes, or whether there is a field for a range to be about, is looked at then. A keyword that is
-not known is refused, with the one that it is most like; a head that passed over a misspelt `hide` would show everything
-and say nothing.
-
-A head is read with no look-ahead and in one pass. Errors come in the order of the lines, as a person corrects them;
-only what no single line is to blame for is told at the end, with the line of the first command or of the keyword
-concerned.
 """
 
 from __future__ import annotations

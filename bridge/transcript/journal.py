@@ -4,12 +4,6 @@ The agents keep the journal themselves, with whole messages and not with the row
 a message says. Each entry belongs to the slot in which it happens. Nobody knows from the outside when all is quiet; but
 every link has the same delay, so a message that is sent in a slot less than that before its end is still under way when
 the slot ends, and the last line says how many are.
-
-A line must read alike in every run, so nothing of the machine is in it: no address of an object, and no time unless the
-author asks for times. What is only for metrics (`ALWAYS_HIDDEN`) has no line.
-
-The journal wraps the agents' handlers, because a row of the trace has no fields of messages. So it shows the events
-that an agent handled and its answers, whatever becomes of them.
 """
 
 from __future__ import annotations

@@ -3,16 +3,6 @@
 A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
 node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1: so a line
 that is added in the middle of a drawing does not change the numbers that agents use to break ties.
-
-On a field nodes have places in metres. They are linked while they are in range of each other, and go straight to where
-a command sends them, at one speed.
-
-Tree, links and field exclude each other, for each of them alone says who is linked to whom. Processes of one
-node share its radio and its agent: a message between them is none, and so a node has the roles of all its processes,
-and one broker at most.
-
-The numbers of nodes follow from their names alone because agents break ties by them: a drawing says b1 before b2, and a
-reader expects b1 to win. A position in the file would change with every line that is put in before.
 """
 
 from __future__ import annotations

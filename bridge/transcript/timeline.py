@@ -3,18 +3,6 @@
 The scenario runs as any other. What makes a transcript readable is only that commands are far enough apart: a line
 comes when the slot of the line before is over, unless it says `after`, which cuts that slot short. A slot lasts as long
 as the head says, and longer if a node walks or a client takes its leave meanwhile. `show` takes no time.
-
-What cannot be done is refused here and not by the scenario, because only here is the line known that asks for it: so
-the timeline follows the tree, who is away, and who is down, as they will be when the command comes.
-
-Roles follow from what nodes do, too: a node that is called s1 and publishes is a publisher. The trace tells roles at
-the start, and they are known only when all commands are read; so the settings of the nodes are made last.
-
-Time goes on by slots and not by what happens, so that the output of a command stands below it even if a message comes
-late: the last line then says how many are under way. To wait until all is quiet would be no choice, because agents with
-heartbeats never are.
-
-`_do` says how long what follows from a command may take: the head's slot, longer where a node walks or leaves.
 """
 
 from __future__ import annotations

@@ -3,12 +3,6 @@
 The head and the commands are read, and become one scenario. That is run once over ideal links, by the host and the
 agents of any other run, while a journal is kept; then what the journal has stands below the commands. Nothing here
 simulates anything: a transcript shows what an agent does and not what somebody believes that it does.
-
-The same file can be run with another agent. Then the parameters and the `hide` lines of the file are left out, which
-name what only its own agent has; and a listing that the other agent does not have is no mistake, but empty.
-
-The order in `follow` is that of what can be refused: head and commands before the agent is loaded, names that hide
-nothing before the run, and listings after it.
 """
 
 from __future__ import annotations

@@ -2,20 +2,8 @@
 
 A simulator in another process can be wrong, of another version, or a stranger. Everything that it says is checked here
 by the rules in the table of docs/reference/bridge.md, before the host sees any of it: a message that breaks a rule
-raises a ProtocolError, which tells the rule and what was said. So whatever comes out of here can be trusted, by the
-host as by those who play a record.
-
-A Step of the wire can cover a window of instants, none of which the host has to be asked about; `StepReader` takes it
-apart into one Step for each. The window is as long as the processing delay: what the host answers to its first instant
-cannot leave a node before the window is over.
-
-Three rules of speed hold here, for every Step passes: a message of the wire is filled in where it stands and not
-copied, which saves 5 % of the host's time; what arrives is known by the bytes with which it was sent, and not decoded
-again, which saves 8 %; and a Step of one event is not taken apart, which makes reading it twice as fast
-(docs/results/performance.md, "The bridge").
-
-Rules are checked in the order in which they explain most: of a Hello the version first, of a Step its time before its
-events.
+raises a ProtocolError, which tells the rule and what was said. A Step of the wire can cover a window of instants as
+long as the processing delay; `StepReader` takes it apart into one Step for each.
 """
 
 from __future__ import annotations

@@ -1,26 +1,10 @@
 """Captures: the frames of a run, in a format for Wireshark.
 
-- The record of a run holds the bytes of every message that agents handed over, and of every one that arrived. So no
-  agent is run, and none has to be installed.
-- Each node is an interface of the capture. What it hands to its network stack is an outbound packet, at the time for
-  which it hands it over; what its radio hands to it is an inbound one. A node that is down hears nothing, as in the
-  trace.
-- Agents hand over messages, and the model of the radio counts bytes for headers without filling them. The header here
-  is that of a data frame of IEEE 802.15.4 with short addresses, which has the nine bytes that the model counts for the
-  MAC. The ten bytes that it counts for the network have no content, and are left out. The TAP header before it says how
-  strong the signal was.
-- The PAN is a hash of the agent's name, by which a dissector knows whose messages it sees (`dissector`).
-- An arrival in the record does not say for whom its frame was, so the last frames are remembered by what they hold.
-
-The file is a pcapng (the IETF's draft on the PCAP Next Generation Capture File Format): a section header, a description
-of each interface, and the packets. All times are whole nanoseconds.
-
-Packets have to be in the order of time, and a record has not. An agent hands over a message for a time that is still to
-come, so what is handed over waits in a heap until the record has come to that time: everything before an arrival is
-written first. Of one instant, arrivals come before what is sent.
-
-A record can be somebody else's. Nodes, times and signal strengths that no run can have end the capture with a message,
-and what is remembered of frames has a bound.
+The record holds the bytes of every message that agents sent and received, so no agent runs. Each node is an interface:
+what it hands to its network stack is outbound, at the time for which it hands it over; what its radio hands up is
+inbound. The header is that of an IEEE 802.15.4 data frame with short addresses, nine bytes as the model counts for the
+MAC; the network's ten have no content and are left out. A TAP header has the signal strength. The PAN is a hash of the
+agent's name, by which a dissector knows the agent.
 """
 
 from __future__ import annotations
@@ -46,7 +30,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, forma
 from roambus.spark.aggregation.traces import Trace
 
 CHANNEL = 11
-"""The model has one channel, at 2400 MHz. This is the channel of the standard that is nearest to it, at 2405 MHz."""
+"""The standard's channel nearest to the model's 2400 MHz, at 2405 MHz."""
 
 _DATA_FRAME = 0x8841
 """A data frame with short addresses, both in one PAN, without security and without a request for acknowledgement."""
@@ -64,10 +48,7 @@ _GREATEST_PAN = 0xFFFE
 
 
 def agent_name(reference: str) -> str:
-    """What an agent is called in captures: its name, or that of its file or class, wherever it lies.
-
-    Capture and dissector take the name from references of different forms, and must agree.
-    """
+    """Return the agent's name in captures: its own, or that of its file or class. Capture and dissector must agree."""
     file, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
     if file.endswith(".py") and not class_name:
         return Path(file).stem
@@ -201,10 +182,7 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
 
 
 class _Air:
-    """What is on its way: frames that agents have handed over for later, and those that may still arrive.
-
-    Packets of one time keep the order in which they were handed over: it is the second key of the heap.
-    """
+    """Frames handed over for later, and those that may still arrive, in the order handed over at one time."""
 
     def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:
         self._nodes = nodes
@@ -249,7 +227,7 @@ class _Air:
                 yield packet._replace(rssi_dbm=rssi if self.measures else None)
 
     def _recall(self, sender: NodeId, receiver: NodeId, message: bytes) -> tuple[NodeId, int]:
-        """For whom the frame was, and its number: those of the last that fits; of one long ago nothing is known."""
+        """Return destination and number of the last frame that fits, or nothing for one of long ago."""
         fitting = [
             (self._last[sender, to, message], to) for to in (receiver, BROADCAST) if (sender, to, message) in self._last
         ]
@@ -273,7 +251,7 @@ class _Air:
 
 
 def capture_of(trace: Trace, node: NodeId | None = None) -> Iterator[bytes]:
-    """The capture of a run, or of one of its nodes; raises UserError if it has no record, or a damaged one."""
+    """Return the capture of a run, or of one of its nodes; raise UserError without a sound record."""
     with _record(trace) as record:
         yield from capture(record, node)
 

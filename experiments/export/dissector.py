@@ -1,16 +1,9 @@
 """Writes a dissector for Wireshark, in Lua, from the messages that agents declare.
 
-What the bytes of a field look like follows from its type (`roambus.python_protocol.messages.octets`), so there is
-nothing to be written by hand for another agent. A dissector is two parts: `dissector.lua`, which reads each kind of
-shape and is the same for all agents, and a table for each agent that says which shapes its messages have. It is called
-for the frames of the agent's own PAN (`capture`), and so several agents can have theirs in one file.
-
-A filter in Wireshark begins with the type of a message, as traces call it. A class stands for the type where several
-classes share one, and a tag comes behind where that is not enough, or where the name has a meaning of its own.
-
-Names of agents, messages and fields are written by others, and what is written here is a program that Wireshark runs.
-So no name becomes code: each is a string of Lua in which every byte that is no plain character is a number, also in the
-comment at the top, where a line end would end the comment.
+The bytes of a field follow from its type (`messages.octets`). `dissector.lua` reads each kind of shape, and a table for
+each agent says which shapes its messages have; it applies to the frames of the agent's own PAN. A filter begins with
+the type of a message; a class, and then a tag, tell apart those that share one. Names come from others, and the file is
+a program that Wireshark runs: each name is a string of Lua with every unusual byte as a number.
 """
 
 from __future__ import annotations
@@ -67,14 +60,14 @@ def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]
 
 
 def _message(cls: type[Message], key: str) -> dict[str, Any]:
-    """The table of a message. Without a type of its own, the dissector shows that of the message it carries."""
+    """Return the table of a message. Without a type of its own, the dissector shows that of the message it carries."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
     return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
 
 
 def _keys(messages: Sequence[type[Message]]) -> list[str]:
-    """What the filters of each message begin with: its type, or its class if others are of that type, too."""
+    """Return the beginning of each message's filters: its type, or its class if others share the type."""
     types = [_key(_type(cls) or cls.__name__) for cls in messages]
     own = [_key(cls.__name__) for cls in messages]
     chosen = [kind if types.count(kind) == 1 else cls for kind, cls in zip(types, own, strict=True)]
@@ -95,10 +88,7 @@ def _key(name: str) -> str:
 
 
 def _described(shape: Shape) -> dict[str, Any]:
-    """The shape as a table of Lua has it; `dissector.lua` has a reader for each kind.
-
-    A shape that nobody described is opaque: its bytes are shown as they are, and what follows it is not read.
-    """
+    """Return the shape as a table of Lua, for which `dissector.lua` has a reader; an unknown shape is opaque."""
     match shape:
         case Number(code):
             return {"kind": "number", "code": code}

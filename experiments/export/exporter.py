@@ -1,15 +1,10 @@
 """Writes the files of an export: one for each run and format, and one dissector, whole or not at all.
 
-1. What is wrong with one run is told in a line, and the others are written: an export of a thousand runs is not lost to
-   one damaged trace. So functions here yield a file or a line, and raise only what concerns all of them.
-2. Files are named after the places of their runs, so that an export of a whole sweep lies in one folder. A study has
-   a folder for each sweep, because places of two sweeps can be equal.
-3. Content comes piece by piece and is written as it comes. A trace can be larger than memory.
-4. A file has its name only when it is finished. What an export that was killed left of the same file goes first.
-5. Results can be somebody else's. Folders below them are followed through no link, a name that no file system takes is
-   shortened, and the code of an agent that is not installed is run only if it is named.
-
-Scalars are metrics, which Spark computes of all runs at once; all other formats are of one trace each.
+Functions here yield a file, or a line for a run that is damaged; they raise only errors that concern all runs. Files
+are named after the places of their runs, in one folder a sweep. Content is written as it comes, since a trace can be
+larger than memory, and a file has its name only when it is finished. Results can come from others: links below them are
+not followed, long names are shortened, and an agent that is not installed runs only if it is named. Scalars are
+metrics, which Spark computes of all runs at once.
 """
 
 from __future__ import annotations
@@ -39,17 +34,14 @@ EXPORT_FOLDER = "export"
 """The default folder, below the results."""
 
 _LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
-"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some.
-
-What is kept of a longer name leaves room for the hash and the ending.
-"""
+"""In bytes: file systems take 255, and a longer name keeps room for its hash and ending."""
 
 Content = Iterable[str] | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be written: the formats, the folder, if not the usual one, and agents."""
+    """The formats, the folder, if not the usual one, and agents."""
 
     formats: Sequence[str]
     out: Path | None = None
@@ -60,11 +52,10 @@ class Asked:
 
 
 def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
-    """Writes `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yields each file, or what is wrong with a trace.
+    """Write `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yield each file, or a line for a damaged trace.
 
-    Of a study with several sweeps, each has a folder: its own, or one of its name in `out`. Scalars need the metrics:
-    those that no aggregation has computed yet are computed with Spark. Raises UserError if there is nothing to export,
-    OSError if a file cannot be written.
+    Each sweep of a study has a folder. Scalars need the metrics; Spark computes missing ones. Raise UserError if there
+    is nothing to export, OSError if a file cannot be written.
     """
     exports = [find_runs(folder) for folder in sweep_folders(path)]
     for export in exports:
@@ -86,7 +77,7 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
 
 
 def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
-    """The file, for agents that are named, or those of the results, of which only installed ones are run unasked."""
+    """Write the file for the named agents, or for those of the results that are installed."""
     agents = named or dict.fromkeys(use for use, _ in read_asked(results).get(AGENTS, {}).values())
     try:
         loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
@@ -97,7 +88,7 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
 
 
 def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
-    """The metrics of each run, with those that its study measures beside them; a damaged trace has its line."""
+    """Return the metrics of each run, with those of its study; a damaged trace has its line."""
     extra = find_extra(export.results, measure=asked.measure)
     metrics, problems = metrics_of(export.results, export.traces, extra)
     for trace in export.traces:
@@ -110,9 +101,9 @@ def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path 
 
 
 def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:
-    """The files of a format that needs one trace at a time.
+    """Write the files of a format that needs one trace at a time.
 
-    A run can lack what the format needs, such as its record, before the first file of it is begun.
+    A run can lack what the format needs, such as its record, before the first file is begun.
     """
     for trace in traces:
         try:
@@ -123,10 +114,7 @@ def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tupl
 
 
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
-    """The file, or the line for a trace that turns out to be damaged.
-
-    That shows only while the content is read, and then there is no file.
-    """
+    """Write the file; return a line instead if the trace turns out to be damaged."""
     try:
         remove_unfinished(path)  # of an export that was killed while it wrote the same file
         with errors_named(path), UnfinishedFile(path) as unfinished:
@@ -139,7 +127,7 @@ def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
 
 
 def _file_name(label: str, ending: str) -> str:
-    """The name of a run's file: its label, or the beginning and a hash of one that no file system would take."""
+    """Return the name of a run's file: its label, or its beginning and a hash of one that is too long."""
     # Bytes are counted and not characters, and a cut may fall into one: what is left of that character goes.
     whole = f"{label}{ending}"
     if len(os.fsencode(whole)) <= _LONGEST_NAME:

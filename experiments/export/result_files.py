@@ -1,22 +1,10 @@
-"""OMNeT++'s result files, for those whose notebooks and tools read them: scalars in `.sca`, vectors in `.vec`.
+"""OMNeT++'s result files for its tools and notebooks: scalars in `.sca`, vectors in `.vec`.
 
-Files are of version 2 (simulation manual, appendix "Result File Formats"), which OMNeT++ 4 to 6 read. In it iteration
-variables are attributes of the run among others: whoever reads takes those for iteration variables whose names OMNeT++
-itself does not use. An axis of such a name gets a prefix.
-
-Scalars are a run's metrics, which belong to the network and have the titles that figures and tables give them, and what
-is counted of each node. Vectors are what happens at each node over time:
-
-| vector          | a value for each                                 | value                                     |
-|-----------------|--------------------------------------------------|-------------------------------------------|
-| `published`     | notification published                           | subscribers that want it                  |
-| `deliveryDelay` | first delivery of a notification                 | s since its publication                   |
-| `deliveryHops`  | first delivery of a notification                 | radio hops                                |
-| `duplicate`     | further delivery                                 | radio hops                                |
-| `sent:TYPE`     | message of that type handed to the network stack | its bytes                                 |
-| `received:TYPE` | message of that type received (level full)       | its sender                                |
-| `dropped:TYPE`  | message of that type that was not taken          | whom it was for, 65535 for all              |
-| `x`, `y`        | way-point                                        | m; between two of them it goes straight   |
+Files are of version 2 (simulation manual, appendix "Result File Formats"), which OMNeT++ 4 to 6 read. Axes are
+iteration variables; one whose name OMNeT++ uses itself gets a prefix. Scalars are a run's metrics and each node's
+counts. Vectors are values at each node over time: `published` (subscribers that want it), `deliveryDelay` (s),
+`deliveryHops`, `duplicate` (hops), `sent:TYPE` (bytes), `received:TYPE` (sender, level full), `dropped:TYPE`
+(destination, 65535 for all), `x` and `y` (way-points, m).
 """
 
 from __future__ import annotations
@@ -75,7 +63,7 @@ _PLAIN = re.compile(r"[\w.$:+-]+")
 
 
 def quoted(text: str) -> str:
-    """The text as one word of a line; what cannot be printed becomes a question mark, for tools pass it on raw."""
+    """Return the text as one word of a line, with question marks for unprintable characters."""
     printable = "".join(char if char.isprintable() else "?" for char in text)
     return f'"{printable.translate(_ESCAPES)}"'
 
@@ -86,7 +74,7 @@ def node_module(node: int) -> str:
 
 
 def run_header(trace: Trace) -> Iterator[str]:
-    """The version, the run and what it is: its place in the sweep, with agent and axes as iteration variables."""
+    """Return the version, the run and its place in the sweep, with agent and axes as iteration variables."""
     variables = {
         f"{_AXIS_PREFIX}{name}" if name in _OMNETPPS_OWN else name: value for name, value in levels(trace).items()
     }
@@ -117,11 +105,9 @@ _ENERGY = "energy_mj"
 
 
 def scalar_file(trace: Trace, measured: Mapping[str, Any], extra: Sequence[Metric] = ()) -> Iterator[str]:
-    """The lines of the `.sca` of a run; `measured` is its row of `roambus.spark.aggregation.aggregate.metrics_of`.
+    """Return the lines of the `.sca` of a run; `measured` is its row of `metrics_of`.
 
-    `extra` declares what a study measures beside the metrics of every run; what it does not declare has no title.
-
-    A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
+    `extra` declares the metrics of its study. A metric without a value is left out. Raise UserError, OSError.
     """
     yield from run_header(trace)
     sent = {f"{SENT_PREFIX}{kind}": count for kind, count in sorted(measured[SENT].items())}
@@ -149,9 +135,9 @@ _LINEAR = {"x", "y"}
 
 
 def vector_file(trace: Trace) -> Iterator[str]:
-    """The lines of the `.vec` of a run, row by row; raises UserError, OSError.
+    """Return the lines of the `.vec` of a run, row by row; raise UserError, OSError.
 
-    In memory are the notifications published, and to whom each was delivered; nothing else grows with the run.
+    Only notifications and their deliveries stay in memory.
     """
     yield from run_header(trace)
     readers = _Readers(trace)

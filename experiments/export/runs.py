@@ -1,11 +1,7 @@
-"""The runs that are to be exported, and their rows.
+"""The runs to export, and their rows.
 
-An export is of one run or of all runs of a sweep. A trace that is damaged costs its own files and no others: a line
-says so, and the rest is written. A trace can be larger than memory, so its rows come batch by batch, and a format keeps
-no more of them than it needs.
-
-The words of a row that agents write, such as the numbers of a way-point, are the agent's own. One that breaks the rule
-is told as a mistake of that agent, with the row.
+A damaged trace costs its own files and no others. Rows come batch by batch, since a trace can be larger than memory. A
+row whose words break the rule is reported as a mistake of its agent.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The runs to export, below the results folder `results`; `problems` has a line for each damaged trace."""
+    """The runs to export, below the folder `results`; `problems` has a line for each damaged trace."""
 
     results: Path
     traces: list[Trace]
@@ -37,7 +33,7 @@ class Export:
 
 
 def find_runs(path: Path) -> Export:
-    """The run of that folder, or all below a results folder; raises UserError if there is none."""
+    """Return the run of that folder, or all below a results folder; raise UserError without any."""
     one = path / TRACE_FILE
     files = [one] if one.is_file() else find_traces(path)
     if not files:
@@ -56,7 +52,7 @@ def levels(trace: Trace) -> dict[str, str]:
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:
-    """The rows of a trace in their order, or those of some events alone; raises UserError if it cannot be read."""
+    """Return the rows of a trace in order, or those of some events alone; raise UserError if it cannot be read."""
     try:
         for batch in read_batches(trace.file):
             is_wanted = pc.is_in(batch[EVENT], pa.array(events, pa.string()))
@@ -66,7 +62,7 @@ def rows(trace: Trace, *events: str) -> Iterator[Row]:
 
 
 def numbers(trace: Trace, row: Row, count: int) -> list[float]:
-    """The numbers that the detail of a row holds; raises UserError if they are not `count`."""
+    """Return the `count` numbers in the detail of a row; raise UserError otherwise."""
     try:
         found = [float(word) for word in (row[DETAIL] or "").split()]
     except ValueError:

@@ -1,25 +1,9 @@
-"""Packs results as an RO-Crate, from which a stranger makes the same runs again by one command.
+"""Packs results as an RO-Crate, from which others repeat the runs by one command.
 
-Beside the results the zip file holds the code of roambus and of agents that no package brings, the versions of all
-libraries, and a script that installs these and has `roambus verify` make runs again. Results of another version of the
-code are refused, because what is packed would not make them again.
-
-A crate that was unpacked can be a stranger's, so nothing in it is believed: names that lead out of it are refused,
-files are held against their checksums, and its code is run by nobody here.
-
-How a crate is packed, in this order:
-
-1. Each run is asked whether the present code would make it again. One that is older ends the packing before anything is
-   written, with the run's name.
-2. The agents that runs name are looked up. One of a package from an index is named with its version, for pip. The code
-   of all others is packed: a file, a package that was installed from a folder, and the modules that either imports.
-3. Files are added one by one, and their checksums are taken of the bytes that are added. The metadata come last,
-   because they have the checksums of all the others.
-4. The zip file has its name when it is complete.
-
-Libraries are named with their versions, and are not packed. The script installs everything into a hidden folder beside
-the results, so that a second time costs nothing and the stranger's own Python is not touched. It begins with ten runs
-and not with all: that is enough to see whether anything differs, and to make all again may take hours.
+The zip file holds the results, the code of roambus and of agents that no package index has (with the modules that they
+import), the versions of all libraries, and a script that installs these and has `roambus verify` make runs again, ten
+at first. Results that the present code would not repeat are refused. Checksums are taken of the bytes that are added;
+the metadata come last, and the file has its name when it is complete.
 """
 
 from __future__ import annotations
@@ -78,7 +62,7 @@ PYTHONPATH=.reproduce/code:code/modules exec .reproduce/bin/python -m roambus ve
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """What is packed: the results with the folders of their sweeps, and who may be asked whether code has changed."""
+    """The results with the folders of their sweeps, and the agents that may run."""
 
     results: Path
     sweeps: Sequence[Path]
@@ -96,9 +80,9 @@ class Codes:
 
 
 def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
-    """Writes the crate, whole or not at all; returns the number of runs. `advance` follows each run.
+    """Write the crate, whole or not at all; return the number of runs. `advance` follows each run.
 
-    Raises UserError for results without runs, of another version, or whose agents are not trusted; OSError.
+    Raise UserError for results without runs, of another version, or of agents that are not trusted; OSError.
     """
     runs, codes = _runs(packing, advance)
     code = codes.named
@@ -132,7 +116,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
-    """A run, with the files beside its trace as its sources; its log is none, since it came of making the run."""
+    """Return a run with the files beside its trace as its sources, without its log."""
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
@@ -196,7 +180,7 @@ def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PureP
 
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
-    """The files of the results; links and hidden files are left out, and what another crate has left."""
+    """Return the files of the results, without links, hidden files and earlier crates."""
     # Results that were unpacked from a crate can be packed again: what that crate added to them is made again.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):

@@ -1,27 +1,10 @@
 """The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
 
-Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
-A reader of RO-Crates that knows nothing of roambus can so follow a trace back to the ini and the agent that made it.
-Whatever two runs share, such as a value of an axis, is one entity with one id: entities are merged by their ids,
-because JSON-LD takes two descriptions of one id for one thing.
-
-A crate is read by people and by machines that nobody here knows. So only terms of the specification and of schema.org
-are used, and the one that they lack, `sha256`, is taken from the profile for workflow runs. Identifiers are made from
-what they name, and not counted: two crates of the same results then differ in the date alone, and can be compared.
-
-What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
-as people read them. They are found by following requirements from roambus on, and not by listing all that is installed:
-what else lies in an environment had no part in the results, and would have to be installed by whoever repeats them.
-
-The entities of a crate, and what leads from one to another:
-
-- The root is the crate as a whole. It has all files as parts, and mentions each run.
-- A file has its size, its SHA-256 and its format. One that is an agent's code is called by the agent's reference, by
-  which runs name it.
-- A run is a `CreateAction`. Its instruments are roambus and the agent, its objects the files beside the trace and the
-  values of its axes, and its result is the trace. When and on which machine it was made comes from its log.
-- roambus is a `SoftwareApplication` that needs Python and the libraries, each with its version.
-- An agent that a package brings is code that is part of that package.
+The root has all files as parts, and mentions each run. A file has its size, SHA-256 and format. A run is a
+`CreateAction`: instruments are roambus and the agent, objects the files beside the trace and the values of its axes,
+and the result is the trace. roambus is a `SoftwareApplication` that needs Python and the libraries found by following
+its requirements. Only terms of the specification and schema.org are used, with `sha256` from the profile for workflow
+runs. Entities are merged by ids made from their names, so that two crates of the same results differ in the date alone.
 """
 
 from __future__ import annotations
@@ -61,7 +44,7 @@ def requirements() -> dict[str, str]:
 
 
 def requirements_file(others: Mapping[str, str]) -> str:
-    """The same, and the `others`, as a file for pip, with the version of Python in its head."""
+    """Return the libraries as a file for pip, with the version of Python in its head."""
     lines = (f"{name}=={version}\n" for name, version in (requirements() | dict(others)).items())
     return "".join([f"# Python {platform.python_version()}\n", *lines])
 
@@ -90,7 +73,7 @@ _DESCRIPTOR: Entity = {
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What people say of a crate: its title, its authors, and the licence (an address or a name)."""
+    """The title, authors and licence (an address or a name) of a crate."""
 
     title: str
     authors: Sequence[str] = ()
@@ -108,7 +91,7 @@ class PackedFile:
 
 @dataclass(frozen=True, slots=True)
 class PackedRun:
-    """A run of the crate: its place, what it was made from, its trace, and who made it (None if its log is silent)."""
+    """A run of the crate: place, sources, trace, and its machine and time (None if its log is silent)."""
 
     place: str
     agent: str
@@ -126,11 +109,7 @@ class PackedCode:
 
 
 def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
-    """The text of the metadata file.
-
-    Of entities with one id the last one stays, at the place of the first. So a value of an
-    axis is there once, however many runs have it.
-    """
+    """Return the text of the metadata file. Of entities with one id the last one stays, at the place of the first."""
     graph = [
         _DESCRIPTOR,
         _root(about, files, runs),
@@ -148,7 +127,7 @@ def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun
 
 
 def identifier(path: PurePosixPath) -> str:
-    """What metadata call a file: its path as a URI, in which the places of runs stay legible."""
+    """Return a path as a URI in which the places of runs stay legible."""
     return quote(str(path), safe="/=,+")
 
 
@@ -169,7 +148,7 @@ def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) 
 
 
 def _software() -> Iterator[Entity]:
-    """roambus, Python and the libraries, as they are here: runs that other versions made were refused before."""
+    """Return roambus, Python and the libraries as they are here."""
     yield {
         "@id": "#roambus",
         "@type": "SoftwareApplication",
@@ -182,7 +161,7 @@ def _software() -> Iterator[Entity]:
 
 
 def _agent_id(reference: str, code: PackedCode) -> str:
-    """What metadata call an agent: its file in the crate, or a name for what a package brings."""
+    """Return the id of an agent: its file in the crate, or a name for one that a package brings."""
     own = code.files.get(reference)
     return identifier(own) if own else f"#agent-{quote(reference, safe='')}"
 
@@ -200,7 +179,7 @@ def _file(packed: PackedFile, code: PackedCode) -> Entity:
 
 
 def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
-    """A run, after the values of its place: agent, axes and seed are the levels of the folders that it lies in."""
+    """Return a run, after the values of its place: agent, axes and seed."""
     levels = [level.split("=", 1) for level in run.place.split("/")]
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):

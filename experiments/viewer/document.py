@@ -1,14 +1,11 @@
 """The page as one HTML file that needs nothing else, with the films of runs in it.
 
-The file can be opened from a disk, sent to somebody, or served. Nothing that comes from a run can become code in it: a
-film is base64 in a data block, the page writes texts as texts, and the policy of the page lets run only the script
-whose hash it names, and load nothing from anywhere. Only a page that plays a session may ask, and only its own server.
+Nothing that comes from a run can become code: a film is base64 in a data block, the page writes texts as texts, and its
+policy runs only the script whose hash it names and loads nothing from elsewhere. Only a page that plays a session may
+ask, and only its own server.
 
-The script is made of the modules in `page/`, which stay modules there so that an editor and tests can read them. As a
-file of its own a page cannot import any, so they are joined in the order in which they need each other.
-
-What a trace does not hold, such as the fields of messages, is shown if the run's agents may be run once more. They may
-if they are installed, or if the user trusts them; else the page shows what the trace holds, and the user is told why.
+The script is joined from the modules in `page/`, in the order of their imports, so that an editor and tests can read
+them.
 """
 
 from __future__ import annotations
@@ -39,11 +36,10 @@ Say = Callable[[str], None]
 
 
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
-    """The page with these runs side by side; raises RoambusError, OSError.
+    """Return the page with these runs side by side; raise RoambusError, OSError.
 
-    What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
-    again. Both run the run's agent, which is done only if it is installed, or with `trust`. `say` is told what is run,
-    what is left out, and what a trace is that comes without the folder of its run, whose ini would say so.
+    Contents of messages come from the run's record, or with `again` from making the run again; both need its agent,
+    which must be installed or trusted (`trust`). `say` receives a line for what is run or left out.
     """
     return make_document([_film(path, say, again=again, trust=trust) for path in runs])
 
@@ -63,7 +59,7 @@ def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
 
 
 def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
-    """The film with what the agents tell; without, and a line that says why, if they may not be run."""
+    """Return the film with the agents' testimony; without it, and with a line that says why, if they may not run."""
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:
@@ -77,7 +73,7 @@ def write(page: str, export: Path) -> None:
 
 
 def make_document(films: Sequence[Film], *, live: bool = False) -> str:
-    """The page with one film, or several side by side; a `live` page can ask its own server for more."""
+    """Return the page with one film, or several side by side; a `live` page can ask its own server for more."""
     script = "\n".join(['"use strict";', *_modules("main.js").values()])
     style = (_PAGE / "style.css").read_text(encoding="utf-8")
     packed = [b64encode(film.packed()).decode("ascii") for film in films]
@@ -94,7 +90,7 @@ def make_document(films: Sequence[Film], *, live: bool = False) -> str:
 
 @cache
 def _modules(name: str) -> dict[str, str]:
-    """The text of a module of the page after those that it imports, all without their imports and exports."""
+    """Return the text of a module of the page after those that it imports, without imports and exports."""
     text = (_PAGE / name).read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for imported in re.findall(r'from "\./(\w+\.js)"', "".join(_IMPORT.findall(text))):

@@ -1,22 +1,13 @@
 """A film: all that the page shows of a run, as a header of texts and columns of integers.
 
-A run has up to a million rows, and a page has to hold and search them in a browser. So everything is a number:
+A run has up to a million rows, and a browser must hold and search them. So each text stands once in the header, and
+rows have its number (0: none). A time is the ns since the row before; a place is in millimetres. Columns are written
+plane by plane, lowest bytes first, which compresses well. Moves become places; roles, energy and counts of radios stand
+in the header.
 
-- Each row of the trace is a row of the film, but for those of which the page needs something else: moves become places,
-  and roles, energy and counts of radios stand in the header or nowhere.
-- A text stands once in the header, and rows have its number. Where there can be none, 0 stands for none, and numbers
-  begin at 1.
-- A time is a number of nanoseconds, and rows have the time since the row before; a place is in millimetres.
-- A column is written plane by plane, all lowest bytes first. Neighbouring rows differ little, so that planes compress
-  well, and the greatest value says how many planes there are.
-
-What the agents send and know is no part of a trace. It is there if they were run once more (`witness`): then rows of
-sends and receives have a content, and each node has the tables that it listed over time. `page/film.js` reads films.
-
-A film is made in one direction: rows, overlay, places, links, and then what the agents tell. The overlay comes before
-places, because nodes without places are drawn by it; the agents come last, because they can name notifications of which
-no row tells. A trace can be damaged or a stranger's, so whatever would not fit a column is refused before there is one:
-times that go backwards, nodes that the run has not, and places that are no numbers.
+With a testimony (`witness`) sends and receives have a content, and nodes their tables over time. Overlays come before
+places, which they may determine. Times that go back, unknown nodes and places that are no numbers are refused: a trace
+can be damaged. `page/film.js` reads films.
 """
 
 from __future__ import annotations
@@ -74,9 +65,9 @@ _LEVEL = 6
 
 
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
-"""The rows of which the page has what it needs in its header, or as places."""
+"""Rows that the page has in its header, or as places."""
 _MILLIMETRES = 1000
-"""In a metre. Places are drawn some pixels wide, so that nothing finer would be seen."""
+"""In a metre; a place is drawn some pixels wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class Film:
     columns: Mapping[str, Column]
 
     def packed(self) -> bytes:
-        """The film as the page reads it; the header gets `columns`: name, length and bytes of a value of each."""
+        """Return the film as the page reads it; the header gets `columns`: name, length and bytes of a value."""
         planes = {name: _planes(column) for name, column in self.columns.items()}
         layout = [[name, len(column), planes[name].shape[0]] for name, column in self.columns.items()]
         text = json.dumps({**self.header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
@@ -96,7 +87,7 @@ class Film:
 
 
 def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
-    """The film of a run from its trace, or from what `observe` returns; raises UserError for what no run leaves."""
+    """Return the film of a run from its trace, or from `observe`; raise UserError for a damaged trace."""
     names = names or Names()
     scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
@@ -141,10 +132,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
 
 
 def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
-    """How many nodes the page has: those of the scenario, or up to the greatest that the trace names.
-
-    A trace may be damaged or made to harm, and must not have the page make more nodes than a network can have.
-    """
+    """Return the number of nodes: the scenario's, or one above the greatest in the trace, within the limit."""
     if scenario is not None:
         return len(scenario.nodes)
     greatest = pc.max(table[NODE]).as_py()
@@ -154,7 +142,7 @@ def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
 
 
 def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
-    """The roles of each node by the scenario, or else by the trace; empty for one of which nothing is told."""
+    """Return each node's roles by the scenario, or else by the trace."""
     if scenario is not None:
         return [format_roles(node.roles) for node in scenario.nodes]
     rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
@@ -163,7 +151,7 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
 
 
 def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
-    """The columns of places (ns, node, mm, mm); raises UserError for what no field or no run has."""
+    """Return the columns of places (ns, node, mm, mm); raise UserError for impossible ones."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
@@ -175,7 +163,7 @@ def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
 
 
 def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
-    """Adds the text of each content, how many notifications it carries, and which; and the listings."""
+    """Add the text of each content, its notifications, and the listings."""
     texts = [message.describe(names) for message in testimony.contents]
     carried_by = [carried(message) for message in testimony.contents]
     # Messages can carry notifications of which no row of the trace tells.
@@ -202,11 +190,10 @@ class Happenings(NamedTuple):
 
 
 def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None) -> Happenings:
-    """Rows in the order of time; with a testimony `hops` numbers sends and receives. Raises UserError.
+    """Return rows in the order of time; with a testimony `hops` numbers sends and receives. Raise UserError.
 
     The columns: `wait` since the row before (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes),
-    `hops` (one more than there are, 0: null), `content`, and `origin`: how many rows before a receive its send is (0:
-    unknown).
+    `hops` (plus one; 0: null), `content`, and `origin`: how many rows before a receive its send is (0: unknown).
     """
     events, types, notes, details = (_coded(rows[name]) for name in (EVENT, MESSAGE_TYPE, NOTIFICATION_ID, DETAIL))
     names = np.array(["", *events.texts])[events.numbers]
@@ -231,7 +218,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
-    """The texts of a column in the order in which they come first, and each row's number."""
+    """Return the texts of a column in their first order, and each row's number."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
     return Coded(numbers + 1, encoded.dictionary.to_pylist())
@@ -244,7 +231,7 @@ def _numbers(column: pa.ChunkedArray, null: int) -> Column:
 
 
 def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
-    """Nodes counted from 1, and 0 for none or for all: the drop of a broadcast names BROADCAST."""
+    """Number nodes from 1; 0 is none or all."""
     values = _numbers(column, -1)
     values = np.where(values == BROADCAST, -1, values)
     least = pc.min(column).as_py()
@@ -254,7 +241,7 @@ def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
 
 
 def _waits(column: pa.ChunkedArray) -> Column:
-    """The time of each row since the row before (ns), the first since the start; raises UserError for a time back."""
+    """Return the ns from row to row; raise UserError for a time that goes back."""
     seconds: NDArray[np.float64] = column.to_numpy()
     if not (np.isfinite(seconds).all() and (seconds >= 0).all() and (np.diff(seconds) >= 0).all()):
         raise UserError("the trace's rows are not in the order of time; make the run again")
@@ -263,7 +250,7 @@ def _waits(column: pa.ChunkedArray) -> Column:
 
 
 def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> Column:
-    """The number of what each send and receive carries, counted from 1; 0 for other rows."""
+    """Return the number of each row's content from 1; 0 for rows without."""
     which = _numbers(rows[HOPS], 0)
     contents = np.zeros(len(which), np.int64)
     for event, known in ((SEND, testimony.sent), (RECEIVE, testimony.heard)):
@@ -273,7 +260,7 @@ def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> 
 
 
 def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequence[int] | Column) -> Column:
-    """How many rows before each receive its send stands; 0 for other rows, and where no send fits."""
+    """Return how many rows before each receive its send stands; 0 if unknown."""
     is_send = names == SEND
     frame = pd.DataFrame(
         {
@@ -290,10 +277,10 @@ def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequ
 
 
 class Tables(NamedTuple):
-    """`texts` for the header: `listings` are [name, number of its head], heads and rows are lists of texts.
+    """Listings for the header and their columns.
 
-    The columns: of each look time (ns), node and number of a listing; of each listing how many rows it has; and the
-    numbers of the rows, listing after listing.
+    `listings` are [name, number of its head]; heads and rows are lists of texts. The columns: of each look time (ns),
+    node and listing; of each listing its number of rows; and the numbers of the rows.
     """
 
     texts: dict[str, Any]

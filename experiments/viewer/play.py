@@ -1,13 +1,9 @@
 """A session of `roambus play`: actions on the page become commands, and their effects are computed.
 
-The agents are deterministic, and over ideal links a minute of them takes a moment. So there is no running simulation to
-interfere with: a session is a transcript that grows, and its film is that of the whole transcript.
-
-- What was done before is not changed by what is done later.
-- What is done at a time takes the place of what had been done after it, if the user agrees: nobody could say whether
-  those later commands were still meant.
-- A command that the agents cannot carry out changes nothing. Each change can be undone.
-- The session can be saved as a transcript of `tests/scenarios`, which is a test from then on.
+Agents are deterministic, and a minute over ideal links takes a moment. So a session is a transcript that grows, and its
+film is that of the whole transcript. A later command changes nothing earlier. A command at an earlier time replaces the
+later ones if the user agrees. A command that the agents cannot carry out changes nothing. Each change can be undone,
+and the session saved as a transcript.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ LONGEST: SimTime = 24 * 3600 * SECOND
 
 
 class LaterCommandsError(UserError):
-    """What is to be done would take the place of later commands, which nobody has said to drop."""
+    """The new command would replace later ones, and the user has not agreed."""
 
     def __init__(self, commands: list[str]) -> None:
         super().__init__(f"this would replace later commands: {'; '.join(commands)}")
@@ -61,10 +57,9 @@ class Session:
         self._announce = silently  # the same agent runs from now on
 
     def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
-        """Adds a command at a time in s, which takes the place of later ones if `drop` says so.
+        """Add a command at a time in s; it replaces later ones if `drop` says so.
 
-        Raises LaterCommandsError if there are any and it does not, UserError; then nothing has changed, as with
-        AgentError.
+        Raise LaterCommandsError, UserError or AgentError; nothing has changed then.
         """
         if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
             raise UserError(f"{at_s} s is not a time of a session, 0 to {LONGEST // SECOND} s")
@@ -85,10 +80,7 @@ class Session:
         self._commands = changed
 
     def undo(self) -> None:
-        """Takes back what was done last, so that what it took the place of is there again; then the file's commands.
-
-        Raises UserError if nothing is left.
-        """
+        """Take the last change back, then the file's commands. Raise UserError if nothing is left."""
         if not self._commands:
             raise UserError("there is no command to undo")
         before = self._earlier[-1] if self._earlier else self._commands[:-1]
@@ -107,10 +99,7 @@ class Session:
         return commands
 
     def _last(self, commands: list[str]) -> SimTime:
-        """When the last of the commands happens, or of the file's setup.
-
-        Commands can take time themselves, so only a plan of them all tells; the one that is added takes none.
-        """
+        """Return the time of the last command, or of the file's setup; commands can take time themselves."""
         return self._plan([*commands, f"{PROMPT} after 0s wait 1s"]).timeline.now
 
     def _document(self, commands: list[str]) -> Document:
@@ -138,7 +127,7 @@ class Session:
 
 
 def _overridden(head: list[str], overrides: Overrides) -> list[str]:
-    """The head with the requested agent in place of the file's own, and without the parameters of that one."""
+    """Return the head with the requested agent, and without the parameters of the file's own."""
     if not overrides.agent:
         return head
     settings = "".join(f" {name}={value}" for name, value in overrides.parameters.items())
@@ -162,10 +151,9 @@ class Player:
         return make_document([self._session.film], live=True)
 
     def answer(self, question: Any) -> dict[str, Any]:
-        """The film and transcript after {"at": 3.5, "do": "b3 crashes"}, {"undo": true} or {}; or the error.
+        """Return film and transcript after {"at": 3.5, "do": "b3 crashes"}, {"undo": true} or {}; or the error.
 
-        If the command would take the place of later ones, these are the answer, {"later": [...]}, unless the question
-        has "drop": true.
+        A command that would replace later ones is answered by these, {"later": [...]}, unless it has "drop": true.
         """
         with self._lock:
             try:

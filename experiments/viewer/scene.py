@@ -1,15 +1,10 @@
 """What the page draws of a network: places of nodes, links, overlays, and which messages arrived.
 
-Everything comes from the trace and from the scenario, without an agent's code, so that the trace of an agent that is
-not installed can be looked at.
-
-- *Places* are those to which the trace says that nodes move. Without any, the drawing shows who belongs to whom: a
-  given tree stands level by level, an overlay on its circle, and all others on a circle in the order of their numbers.
-- *Links*: no trace says which frames could arrive. Over a radio, and over ideal links that are given by a range, they
-  are drawn by distance; a graph that the scenario gives is drawn as it changes. Ideal links can be partitioned, too.
-- *Overlays*: nodes tell in `overlay` rows whom they know (`OverlayState`).
-  The page draws an edge faintly while only one of its ends knows the other.
-- *Arrivals*: a row of a receive does not say which send it is of, so the last that fits is taken (`match_arrivals`).
+Everything comes from the trace and the scenario, without an agent's code. *Places* are those of the moves; without any,
+a given tree stands level by level, an overlay on its circle, and other nodes on a circle by number. *Links* are drawn
+by distance over a radio, and by the graph where the scenario gives one; no trace says which frames could arrive.
+*Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a receive belongs
+to the last send that fits (`match_arrivals`).
 """
 
 from __future__ import annotations
@@ -46,7 +41,7 @@ _RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
 
 
 class Place(NamedTuple):
-    """From its place before, `node` goes straight to (x, y), metres, where it is at `time_s`."""
+    """A straight way of `node` from its last place to (x, y) in metres, where it is at `time_s`."""
 
     time_s: float
     node: NodeId
@@ -69,9 +64,9 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
-    """Places for nodes that have none: a given tree level by level as it is at the start, all others on a circle.
+    """Return places for nodes that have none: a given tree level by level, all others on a circle.
 
-    If only some are to be on the circle, in this order, the others are on a small one within.
+    If only some belong on the circle, in this order, the others stand on a small one within.
     """
     changes = () if scenario is None else scenario.tree
     parents = {change.node: change.parent for change in changes if change.at == 0 and change.parent is not None}
@@ -84,7 +79,7 @@ def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId]
 
 
 def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """Places from the top on, clockwise; a single node in a small circle is its middle."""
+    """Return places clockwise from the top; a single node in a small circle is its middle."""
     middle = DRAWN_SIDE_M / 2
     around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
     angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
@@ -93,7 +88,7 @@ def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
-    """Places of a tree with its root at the top; all levels are as high, and all leaves as far from each other."""
+    """Return places of a tree with its root at the top, levels and leaves evenly spaced."""
     order = _depth_first(nodes, parents)
     depths: dict[NodeId, int] = {}
     for node in order:
@@ -124,7 +119,7 @@ def _depth_first(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
 class DrawnLinks:
     """How links are drawn: by distance up to `reach_m[node]`, or by the changes of a graph in the order of time.
 
-    Partitions hold for both: `partitions` has the group of each node from a time on.
+    `partitions` has the group of each node from a time on, for both.
     """
 
     kind: Literal["unknown", "distance", "graph"]
@@ -164,11 +159,11 @@ ANYBODY = -1
 
 
 def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
-    """For each row the index of the send that arrived there; -1 for a row that is no receive, or whose send is unknown.
+    """Return for each receive the index of its send; -1 for other rows, and where it is unknown.
 
-    The columns are `is_send`, `is_receive`, `node`, `peer` (ANYBODY for a broadcast) and `content`, which is equal for
-    equal messages; rows are in the order of time. A receive belongs to the last send of that content from that
-    neighbour to this node, or to all: a trace does not tell which copy of a message arrived that was sent again before.
+    The columns are `is_send`, `is_receive`, `node`, `peer` (ANYBODY for a broadcast) and `content`, equal for equal
+    messages, in the order of time. A receive belongs to the last send of that content from that neighbour to this node,
+    or to all.
     """
     rows = rows.assign(row=np.arange(len(rows)))
     sends = rows[rows["is_send"]]
@@ -211,17 +206,17 @@ class EdgeChange(NamedTuple):
 
 
 class DrawnOverlay(NamedTuple):
-    """The changes in the order of time; `circle` has the nodes with a place in the end, in the order of the places."""
+    """The changes in the order of time; `circle` has the nodes with a final place, in order."""
 
     changes: tuple[EdgeChange, ...] = ()
     circle: tuple[NodeId, ...] = ()
 
 
 class OverlayState(NamedTuple):
-    """Neighbours of a node in an overlay whose nodes stand on a circle, as an `overlay` row lists them."""
+    """Neighbours of a node in an overlay on a circle, as an `overlay` row lists them."""
 
     place: str
-    """Bits b1 b2 ..., which stand for the place sum of bi / 2^i on the circle [0, 1); empty if the node has none."""
+    """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty without one."""
     neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
     """The one before it, the one behind it, and the one that closes the circle."""
     shortcuts: tuple[tuple[str, NodeId | None], ...]
@@ -230,7 +225,7 @@ class OverlayState(NamedTuple):
 
     @classmethod
     def read(cls, detail: str) -> OverlayState:
-        """Read "number place before behind across shortcuts topic"; raises ValueError for a detail in other words."""
+        """Read "number place before behind across shortcuts topic"; raise ValueError for another form."""
         number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
         int(number)
         pairs = [] if shortcuts == _NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
@@ -247,10 +242,10 @@ def _other(word: str) -> NodeId | None:
 
 
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """What the overlay rows say; a row in other words, or with a node that is not of the run, says nothing.
+    """Return the overlay of the rows; rows of another form, or with unknown nodes, are left out.
 
-    A node is on a circle in each of its topics: an edge stays as long as it is in one of them, and the node is drawn
-    where it is in the first. A crash takes all that the node knew.
+    An edge stays while it is in one of the node's topics; a node is drawn where it is in the first. A crash removes all
+    that the node knew.
     """
     chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
     known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
@@ -272,7 +267,7 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
 
 
 def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
-    """What an overlay row says; None for one in other words, or with a node that the run has not."""
+    """Return the state of an overlay row; None for another form, or an unknown node."""
     try:
         state = OverlayState.read(detail)
     except ValueError:
@@ -281,7 +276,7 @@ def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
 
 
 def _edges(node: NodeId, states: Iterable[OverlayState]) -> set[Edge]:
-    """The edges from a node to others; that it is its own neighbour says only that there is no other one."""
+    """Return a node's edges to others."""
     ends = [(other, False) for state in states for other in state.neighbours]
     ends += [(other, True) for state in states for _, other in state.shortcuts]
     return {Edge(node, other, is_shortcut) for other, is_shortcut in ends if other is not None and other != node}

@@ -1,17 +1,10 @@
-"""Shows a page to the browsers of this machine, and to nobody else.
+"""Shows a page to the browsers of this machine only.
 
-Other users and other programs of this machine can connect to the port, and a page of somebody else's in the same
-browser can send requests there. The rules:
-
-- There is one page, at a path that holds a token, and no file behind any path. Nothing writes the token but the line
-  that the user reads; so requests are not logged.
-- A request must name this server as its host: a page that resolves its own name to this machine does not. A question
-  (POST) must come from the page itself, by its origin.
-- Every connection is one request, in a thread of its own. Until it has shown the path it is a stranger's.
-  There may be so many strangers at a time, and whoever has been there longest makes room for the next: so nobody who is
-  silent, or sends a byte now and then, keeps others out.
-- A request has to be there within some seconds, an answer that nobody takes is given up, and the number of guests, who
-  know the path, is bounded, too.
+Other users, programs and pages in the same browser can send requests to the port. So there is one page at a path that
+holds a token, no file behind any path, and no log. A request must name this server as its host, and a POST must come
+from the page's origin. Each connection is one request in a thread. Until it has shown the path it is a stranger's;
+strangers are bounded, and the oldest makes room for the next, so that silent ones keep nobody out. Requests and answers
+have time limits, and guests, who know the path, are bounded, too.
 """
 
 from __future__ import annotations
@@ -36,7 +29,7 @@ import click
 from roambus.bridge.errors import UserError
 
 MOST_STRANGERS = 32
-"""Connections that may not yet have shown the path. One more ends the oldest of them."""
+"""Connections that have not shown the path yet; one more ends the oldest."""
 MOST_GUESTS = 32
 """Requests that are answered at a time. A browser opens six connections."""
 REQUEST_S = 10.0
@@ -44,7 +37,7 @@ REQUEST_S = 10.0
 SILENCE_S = 30.0
 """After this time without reading, a client no longer wants its answer."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
-"""Time for which a refused request is still read, or the refusal would be lost with the connection."""
+"""A refused request is still read for so long, or the refusal would be lost with the connection."""
 
 HOST = "127.0.0.1"
 _HEADERS = {
@@ -59,7 +52,7 @@ _HEADERS = {
 
 
 MAX_QUESTION_BYTES = 1 << 16
-"""A question is a few settings; it is read as a whole before it is understood."""
+"""A question is a few settings, read as a whole."""
 _JSON = "application/json"
 _PIECE = 1 << 16
 _LENGTH = re.compile(r"[0-9]{1,10}")
@@ -70,10 +63,7 @@ Answer = Callable[[Any], Any]
 
 @dataclass(slots=True)
 class Doorway:
-    """Who is there: strangers by when they came, and guests, who know the page's address.
-
-    Every connection has a thread, and the server's own ends those that take too long; therefore the lock.
-    """
+    """Strangers by arrival, and guests, who know the page's address; a lock guards both."""
 
     strangers: dict[socket.socket, float] = field(default_factory=dict)
     guests: set[socket.socket] = field(default_factory=set)
@@ -82,7 +72,7 @@ class Doorway:
     lock: Lock = field(default_factory=Lock)
 
     def enter(self, connection: socket.socket) -> None:
-        """One more has come; whoever has been a stranger for longest goes if there are too many."""
+        """Admit a connection; the oldest stranger goes if there are too many."""
         with self.lock:
             now = time.monotonic()
             self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
@@ -128,16 +118,13 @@ def _stop(connection: socket.socket, how: int) -> None:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one page at `url`, which holds a token; there is no other path, and no file behind any.
-
-    With an `answer` the page, and no other, can also ask: by POST, in JSON.
-    """
+    """Serve one page at `url`, which holds a token. With an `answer` the page can also ask: by POST, in JSON."""
 
     daemon_threads = True
     request_queue_size = 64
 
     def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
-        """Takes the port, or a free one for 0. Raises UserError if the port is taken."""
+        """Take the port, or a free one for 0. Raise UserError if the port is taken."""
         self.page = page.encode()
         self.answer = answer
         self.doorway = Doorway()
@@ -185,7 +172,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 def _read_to_the_end(connection: socket.socket) -> None:
-    """Reads what is still sent, within bounds of time and size, so that no sender can hold the thread."""
+    """Read the rest of a request within bounds, so that no sender can hold the thread."""
     give_up, read = time.monotonic() + FAREWELL_S, 0
     while read < FAREWELL_BYTES and (left := give_up - time.monotonic()) > 0:
         connection.settimeout(left)
@@ -195,7 +182,7 @@ def _read_to_the_end(connection: socket.socket) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request. It is refused at the first thing that is wrong with it, before anything is read of its body."""
+    """One request, refused at its first mistake, before its body is read."""
 
     server: PageServer
 
@@ -271,12 +258,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _refuse(name: str) -> Any:
-    """Python's reader takes NaN and Infinity, which are not JSON, and in which comparisons mean nothing."""
+    """Refuse NaN and Infinity, which are not JSON, and which Python's reader takes."""
     raise ValueError(f"{name} is not JSON")
 
 
 def serve(page: str, port: int, say: Callable[[str], None], answer: Answer | None = None) -> None:
-    """Says where the page is, and serves it until Ctrl-C; raises UserError if the port is taken."""
+    """Print the address, and serve until Ctrl-C; raise UserError if the port is taken."""
     with PageServer(page, port, answer) as server:
         say(server.url)
         with suppress(KeyboardInterrupt):

@@ -1,21 +1,10 @@
-"""Recovers what a trace lacks: the run's agents run once more, and their messages and state are kept.
+"""Recovers what a trace lacks, contents of messages and routing tables, by running the agents once more.
 
-A trace says that a message of some type was sent, and not what was in it; nor does it hold routing tables. Agents are
-deterministic, so that they can be asked again.
-
-- A run with a record needs no simulator: the record holds what each agent heard and when (`ReplayBackend`). Without
-  one the whole run is made again, if the user wants it.
-- Either way the trace that comes out must be the run's own, row by row. Else agents or simulator are others by now:
-  what they say would belong to another run, and is not shown.
-- The agents' code is that of whoever made the results. It runs if it is installed, or if the user trusts it.
-- The listings of all nodes are looked at some hundred times in a run, and kept where they differ from the look before.
-
-How it is seen, without an agent or a back-end that knows of it: the agent's class is subclassed, and its `handle` takes
-note of what it is given; the back-end is wrapped, and takes note of what it is handed; and the trace is written at
-level full, with a number in each row of a send or receive, by which the page finds the content. Listings are looked at
-before an event is handled, so that they are how things were after everything earlier.
-
-A run is found by a path: its folder, the only run below a folder, or a trace file that stands alone.
+A record holds what each agent heard and when (`ReplayBackend`); without one the whole run is made again, if the user
+wants that. The new trace must equal the run's, row by row; otherwise agents or simulator have changed, and nothing is
+shown. The agents' code runs if it is installed or trusted. A wrapper notes what each agent hears, a wrapped back-end
+what is sent, and the trace is written at level full with a number in each send and receive. Listings are read before an
+event some hundred times in a run, and kept where they differ.
 """
 
 from __future__ import annotations
@@ -52,7 +41,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import RADIO, RECEIVE, SEND, NodeId, SimTime
 
 QUEUES = "stored"
-"""The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
+"""The listing that is left out: rows of the trace say what is stored, and it would double a film."""
 LOOKS = 700
 """How often in a run the listings of all nodes are looked at."""
 EXAMPLES = 3
@@ -78,7 +67,7 @@ def find_source(path: Path) -> Source:
 
 
 def _find_trace(path: Path) -> Path:
-    """The trace that is meant; raises UserError, which says what to do, if there is none or more than one."""
+    """Return the trace; raise UserError, with the remedy, for none or more than one."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -120,9 +109,9 @@ class Look(NamedTuple):
 
 @dataclass(slots=True)
 class Testimony:
-    """What was seen. `sent` and `heard` have the number of a content for each send and each receive, in their order.
+    """`sent` and `heard` have the number of a content for each send and receive, in order, from 0.
 
-    Contents are numbered from 0; `looks` has only what differs from the look before.
+    `looks` has only differences from the look before.
     """
 
     contents: dict[Message, int] = field(default_factory=dict)
@@ -138,10 +127,10 @@ class Testimony:
 def observe(
     source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
 ) -> tuple[pa.Table, Testimony]:
-    """The rows of the run at level full, and what was seen; `hops` of a send or receive says which one it is.
+    """Return the rows of the run at level full, and the testimony; `hops` of a send or receive numbers it.
 
-    `table` is the run's trace. Raises UserError if the agents no longer do what they did, and UntrustedAgentError if
-    the run's agent is neither installed nor `trusted`, whose code `announce` is told; RoambusError, OSError.
+    `table` is the run's trace. Raise UserError if the agents behave otherwise now, UntrustedAgentError if the agent is
+    neither installed nor `trusted` (`announce` is told its code), RoambusError, OSError.
     """
 
     def load(reference: str, recorded: str | None = None) -> type[Agent]:

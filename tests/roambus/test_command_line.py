@@ -133,6 +133,29 @@ def test_one_run_leaves_its_results_where_it_says(folder: Path, roambus: Roambus
     }
 
 
+BIG = """
+from roambus import BROADCAST, Agent, LongBytes, Message, MessageSet, Started, on
+
+class Big(Message, tag=1):
+    content: LongBytes
+
+class Shouter(Agent):
+    messages = MessageSet([Big])
+
+    @on(Started)
+    def start(self, event, now):
+        self.send(BROADCAST, Big(bytes(3000)))
+"""
+
+
+def test_a_run_whose_messages_are_too_long_warns(folder: Path, roambus: Roambus) -> None:
+    """No frame has room for them, so that nothing is sent."""
+    (folder / "big.py").write_text(BIG)
+    done = roambus("run", "field", "--agent", "big.py", "--set", "nodes=3", "--set", "time_limit=2", "--out", "out")
+    assert done.code == 0
+    assert re.search(r"^note: 3 messages were not sent: (frame|packet) longer than ", done.err, re.M)
+
+
 @pytest.mark.slow
 def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) -> None:
     """For one run and for a sweep; a run over the radio is another one."""

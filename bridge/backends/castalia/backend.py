@@ -5,16 +5,6 @@ each turn costs a round trip; so two things save some of them, which both sides 
 
 - *Batching.* A Step of the wire can cover a window of instants. The host is given a Step for each, and asks again when
   all were handled.
-- *Lookahead.* With a Step the simulator says until when nothing arrives by itself. Until then the host may handle what
-  is due without asking. But every packet that it sends meanwhile can arrive itself, after its time on the air, and be
-  refused if the queue of its node may be full: so each one brings that time nearer.
-
-What a round trip costs is on docs/results/performance.md, "The bridge": 93 us over the local transport, of which the
-host's Python takes half. With AODV both together leave 256 of 1,260 exchanges (`benchmarks.bridge_equality`). Neither
-of the two changes a trace: tests compare whole traces of runs with both, either and none.
-
-An error of the simulator's is told with the run, the time, and the last lines of its log, for whoever reads it has to
-look in the simulator and not here.
 """
 
 from __future__ import annotations

@@ -4,10 +4,6 @@ A simulator on this machine comes by a Unix socket in a folder that only the use
 comes by TCP, which every user of both machines reaches: so a run has CURVE keys of its own, made for it alone, so that
 nobody has to keep any. Both must also say the run's token, because a socket that is left over from another run would
 else speak with the wrong host.
-
-Each run makes the folder and removes it. Names of abstract sockets would need no folder, but every user
-of the machine could connect to them. A name in place of a number is refused for TCP: it could lead to another machine,
-or to an address on which the host does not listen.
 """
 
 from __future__ import annotations

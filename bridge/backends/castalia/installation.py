@@ -3,12 +3,7 @@
 The environment names the folders of OMNeT++ and of Castalia, as these do themselves. The sources of our modules come
 with the package, in its folder `omnet`; make compiles them into one library. Where that folder is the user's own, as in
 a checkout, the library goes to `build` in it. A folder of installed packages is not ours to write to: then it goes to
-the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia. For a library that was
-built with another OMNeT++ than the one that loads it fails in ways that nobody understands, if at all.
-
-The library says in its own bytes with which OMNeT++ it was built, and is read for that before the simulator is started.
-The dynamic linker would find a library of another release, too, and then end with a missing symbol or, worse, not at
-all. A release that nobody has tried is no error: it may well work, and `roambus doctor` says that it was not tried.
+the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia.
 """
 
 from __future__ import annotations

@@ -4,16 +4,6 @@ It keeps the promises of ZeroMQ's connection with one system call for each messa
 networks most of a run's time goes into the exchange itself. Each message follows its length, four bytes with the lowest
 first. Nothing beats below the application: a simulator that ends is noticed at once, one that is frozen at the
 deadline.
-
-The socket lies in a folder that only the user can enter; who lacks the run's token is answered with Reject, and once
-the simulator has said hello, nobody else can connect. Until then many may wait, but not so many that they use up the
-descriptors of the process, and none of them can say more than a Hello.
-
-Each exchange takes 43 us less than over ZeroMQ (docs/results/performance.md, "The bridge"). ZeroMQ stays the default,
-since it works between machines and notices a frozen peer by itself.
-
-Before Hello the listener and all visitors are watched by one selector. After it there is one peer, and `recv` with a
-timeout of the kernel's is all: a selector would double the system calls.
 """
 
 from __future__ import annotations

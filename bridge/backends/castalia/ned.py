@@ -2,19 +2,6 @@
 
 The embedded radio knows some of Castalia's modules, and some values of their keys. A run on Castalia can have all of
 them, so that here nobody lists what there is: the files are read in which Castalia and OMNeT++ look it up, themselves.
-
-1. The network SN is built as OMNeT++ builds it: a submodule has a fixed type, or the type that a parameter names (`MAC:
-   <MACProtocolName> like node.communication.mac.iMac`), and a vector of submodules has as many as a parameter says. So
-   a node with TMAC has the keys of TMAC, and a key of TunableMAC is then an error, though OMNeT++ would pass over it.
-2. A type that `extends` another has its parameters, too, and is `like` what that one is like.
-3. A value must be of the type of its parameter: text in quotes, true or false, a whole number, or a number, with a unit
-   if the file declares one and without if it declares none. OMNeT++ computes expressions; they are left to it.
-4. A parameter without a default must be set.
-
-Gates, connections, properties other than `@unit`, and what a file says about the parameters of a submodule are passed
-over: no file of Castalia's sets a submodule's parameters, and what is left open the ini can set.
-
-The files are read once in the life of a process, and nothing of them is kept.
 """
 
 from __future__ import annotations

@@ -4,18 +4,6 @@ A simulator finds what it needs in the folder `.roambus` beside the run's ini: t
 links to Castalia's modules and ours, and the ways of nodes that move by a file. The ini names that folder (`load-libs`,
 `ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed. The folder is there only while
 the host waits or runs.
-
-A simulator that we start is a child that has a log, ends in time, and leaves nothing behind. One that somebody started,
-in a debugger or on another machine, is not ours to kill.
-
-Host and child take turns: one computes while the other waits. So both are kept on one core of the machine, on which the
-turn passes in a third of the time that it takes to wake another core.
-
-What is in `.roambus` is secret (the token, and with TCP the client's key), so that the session is written by its owner
-alone from the first byte on, and not made private after it was written.
-
-The core is claimed by a lock on a file, so that parallel runs of a sweep take different cores, and a killed run leaves
-nothing claimed.
 """
 
 from __future__ import annotations

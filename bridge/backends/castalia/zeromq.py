@@ -3,21 +3,6 @@
 A simulator that is gone is noticed by the loss of its connection, one that is frozen by ZeroMQ's heartbeats, one that
 is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing; once the
 simulator has said hello, they are not even heard.
-
-libzmq accepts everybody, and has no call that ends the connection of one peer. But its monitor names the file
-descriptor of each connection, and a connection that is shut down by its descriptor ends like any other. So a guard
-shows out whoever is not the run's simulator, and nobody can use anything up:
-
-- Until the simulator has said hello nobody knows which connection is its own. Whoever waits longest is shown out when
-  too many wait, and all are when they fill the memory. A simulator connects and says hello in one go.
-- From then on there is one connection. A thread shows everybody else out as they come, whatever the host is doing.
-
-Over TCP, CURVE lets only the run's own simulator connect, and nobody on the way can read along or change anything.
-libzmq asks about each client that has proved to have the secret of its key, by the protocol ZAP (ZeroMQ's RFC 27).
-
-Two of pyzmq's ways are not taken: `send_multipart` and `recv_multipart` cost more than reading a Step, so frames go one
-by one; and frames that are not copied swallow Ctrl-C now and then, so that they are taken as bytes. Without the guard a
-stranger who connects again and again would use up the descriptors of the process, until none is left for the simulator.
 """
 
 from __future__ import annotations

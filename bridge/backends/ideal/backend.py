@@ -5,15 +5,6 @@ link cannot carry its sender is told (but for broadcasts), and the only randomne
 
 A scenario can take from that, for agents that have to stand it: a link can be slow, lose a share of what it is given
 without a word, or go down one way only.
-
-- A link that goes down loses what is under way on it, both ways, even if it comes up again at once. So do all links
-  of a node that crashes, and all between two groups of a partition; they come up again if the graph still has them.
-- A link to a frozen node stays up. What arrives there waits, in its order, until the node recovers.
-- Order at one instant: changes of the graph, faults, then transmissions and arrivals.
-
-A transcript can work the links by hand: from some time on a frame arrives only when it is told to. So it can have any
-order of arrivals, and not only those that the delays of links give. What a link loses when it breaks, and what its
-sender is told, stays as it is.
 """
 
 from __future__ import annotations

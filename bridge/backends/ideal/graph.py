@@ -2,11 +2,6 @@
 
 Runs and explorations ask the same functions: who gets a frame, and who is told that it was not sent or got lost with
 its link. How long it takes is for the back-end of a run; an exploration tries every order.
-
-Nodes that move are linked while they are in range of each other (the unit disk). The way-points are those of the
-embedded radio for the same seed, so that a protocol can be seen over both with the same movements. But links come and
-go here at the very nanosecond at which the distance crosses the range: between two way-points both nodes go straight
-on, so that is the root of a quadratic equation. The radio's channel looks at its nodes once in an update interval only.
 """
 
 from __future__ import annotations

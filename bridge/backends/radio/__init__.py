@@ -6,5 +6,4 @@
 - `engine`: how the loop is compiled, its queue of events, its random numbers; `kernel`: the loop itself.
 - `mac`: CSMA and the duty cycle; `radio`: the states of the radio, and transmission; `receiver`: reception,
   interference and RSSI; `energy`: what nodes draw, and batteries.
-- `medium`: who hears whom; `channel`: path loss, cells and recorded links.
 """

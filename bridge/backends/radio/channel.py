@@ -5,21 +5,6 @@ log-normal shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 
 1. Places are nodes where all are static, and cells of the field where nodes are mobile. A loss is drawn once for each
    pair of places, and then the difference of its two directions; neither changes with time.
-2. Only pairs within reach are drawn. They come in lexical order, for so they are drawn: first the shadowing of all
-   pairs, row by row, and then all differences. The order is part of what a seed means, and stays as it is.
-3. Only ways on which the strongest transmitter is heard are kept: of a small field in a whole table, in which a way is
-   found fastest, of a large one in compressed rows. So memory grows with the field's area, not with its square.
-4. In a small field all pairs are looked at, in blocks that fit in the processor's cache. In a large one places that are
-   close to each other are taken together, and only the squares of the plane around them are looked at, so that the work
-   grows with the pairs that are found.
-5. Losses that are given (`pathLossMapFile`) take the place of those that were drawn, and no draw depends on them.
-6. A recording takes the place of all that: each loss is such that the recorded strength arrives.
-
-With 10,000 mobile nodes there are 73,000 cells and 230 million pairs within reach, of which the rows keep 56 million
-ways in 670 MiB (docs/results/performance.md, "What explains it"). Drawing the shadowing is what takes the time of the
-set-up then, and cannot be saved: each pair has its draw, as in Castalia.
-
-The reach of three sigmas is Castalia's, too. Just beyond it one pair in 740 would still be heard.
 """
 
 from __future__ import annotations

@@ -6,11 +6,6 @@ docs/reference/radio.md, "Energy", has the powers and the model, which is that o
    about to change its state, and a while after it was last added up (`look`).
 2. A node whose battery is then found empty is dead: its radio hears nothing, its MAC refuses what comes from above and
    forgets what it has. A frame that is on the air leaves whole, where Castalia's never ends.
-3. By default no radio sleeps, and a battery outlasts the run whatever its node does. Then there are no batteries: the
-   energy follows from the time in TX and the number of switches, and the loop has no events for it.
-
-Adding up at each change of state is what Castalia does, too. It costs no event of its own; only a node whose radio
-stays as it is for long has an event for it (`look`), so that it is not found dead too late.
 """
 
 from __future__ import annotations

@@ -5,18 +5,6 @@ docs/reference/radio.md, "Path loss", "Variation in time" and "Measured links", 
 1. A node is in a place: a cell of the field, or a place of its own where all are static. The path loss leads from place
    to place (`channel`). Each place has the list of the nodes in it, so that in a large field a sender looks only at the
    places in its reach, and far nodes cost nothing; in a small one it looks at all nodes, which is faster.
-2. Whom a node reaches is found when it is about to send, and kept as its `links` until some node has moved. It is found
-   before the event that starts the frame, and taken over by that event, for in between room may have to be made.
-3. Links are in the order of receivers, because random numbers are drawn in the order of links: both ways of looking
-   then draw the same.
-4. With Castalia's temporal model each way from place to place deviates from its path loss, and walks from deviation to
-   deviation. The walk is made up for when a frame uses the way, over the time since it was last used, in steps of the
-   model's correlation times. All nodes in one place see the same deviation.
-5. Measured links change when the recording says so, and lose the recorded share of the frames.
-
-Where nodes move, to search again after any move looks wasteful, as most moves change few links. But links that are kept
-up to date would cost something at each move of each node, whether it sends before the next one or not; searching when
-somebody sends takes 28 % of the loop with 10,000 mobile nodes (docs/results/performance.md), and less with fewer.
 """
 
 from __future__ import annotations

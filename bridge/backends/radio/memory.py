@@ -4,13 +4,6 @@
 for some at first, so that memory grows with the nodes in reach and not with the square of all. Before each event the
 loop sees whether everything that the event may add has room; if not it stops, Python doubles the room, and the loop
 goes on with the same event. So the loop itself never allocates, and needs no check where it adds something.
-
-*Ahead.* In a large network a frame reaches a hundred radios whose states lie anywhere in memory. The loop over them
-would wait for each; so it asks the processor for the next ones while it is at work on one. A hint alters no value. In a
-small network everything is in the cache already, and hints cost a tenth of the time (docs/results/performance.md).
-
-Signals of 32 bytes in place of 40 were tried, and huge pages: no difference, and 3 % with 10,000 nodes. Without hints
-the loop is 17 % slower there (docs/results/performance.md, "What was tried, and not kept").
 """
 
 from __future__ import annotations

@@ -6,14 +6,6 @@ docs/reference/radio.md, "The radio", has the model, which is that of Castalia's
    `switch_time`; to go back to the state where it comes from takes no time.
 2. A change can be overtaken by another one while it is under way. Its end, which is in the queue of events already,
    then is not the end that the node waits for, and nothing happens at it.
-3. What the MAC hands over waits in a buffer. A radio in RX goes to TX for it; in TX it sends one frame after the other
-   without a gap, and when the buffer is empty goes to RX, or to where the MAC has sent it meanwhile (`after`).
-4. A frame starts and ends at all its receivers at the same instant, without propagation delay, in the order of their
-   numbers. What they have received comes up to their MACs a little later, in one event for all of them.
-
-Castalia's Radio has a message for each of these steps, and OMNeT++ an event for each message. Here a step that takes no
-time is a call, so that a frame costs five events: it comes down, the MAC's timer runs out, TX is reached, it ends, and
-it comes up.
 """
 
 from __future__ import annotations

@@ -6,29 +6,6 @@ Radio. Powers are in dBm, ratios in dB.
 1. A frame is received if the radio is in RX from its first bit to its last, its power is at least the sensitivity, and
    no bit is wrong: there is no coding. So a signal is RECEIVABLE until it is CORRUPTED by a bit error, or is LOST from
    the start because the radio was elsewhere or the signal too weak; what is lost is interference only.
-2. Conditions are constant between one start or end of a signal and the next. At each of these instants the bit errors
-   of the stretch that ends are drawn, for every receivable signal, before anything is changed.
-3. A signal that starts has as its interference all the power that the radio received until then, noise included, and is
-   added to the interference of each other one. When one ends, the interference of the others is summed afresh: sums by
-   steps cannot be undone by subtraction.
-4. Powers are added as in Castalia, by steps on their difference. The steps make a sum depend on its order: rows of
-   `signals` are kept oldest first and are summed newest first.
-5. A radio remembers its last LEVELS changes of power in a ring, for the RSSI and carrier sense: both are the power
-   averaged over the last 8 symbols, in which each stretch counts with its share, rounded down to sixteenths.
-6. Others, who are no nodes, may send in the same place, one burst after the other. A burst is a signal that is LOST
-   from the start: it disturbs, is sensed as power, and is counted nowhere.
-7. A radio out of RX only notes which signals are there; coming to RX it counts them all as lost.
-
-With measured links a frame is lost without interference as the recording says; only what meets interference has bit
-errors besides.
-
-This is where two frames collide. There is no rule for collisions: `signal_starts` adds the new signal to the
-interference of all that are there (`_disturb_others`), and at the next start or end the bits of each are drawn with the
-worse ratio. So a strong frame survives a weak one, and two of about equal power are both lost.
-
-Most of the compiled loop's time is spent here, since each frame is a signal at every radio in reach. So nothing is
-allocated, a signal below the sensitivity is counted without a branch, and the sum without one signal is not taken
-unless that one can still be received.
 """
 
 from __future__ import annotations

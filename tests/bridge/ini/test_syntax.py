@@ -45,7 +45,7 @@ def test_a_continued_last_line_counts() -> None:
         ("a = 1\nb", "run.ini:2: 'b' is not of the form key = value"),
         ("a =", "run.ini:1: 'a =' is not of the form"),
         ('a = "x', "run.ini:1: a string does not end"),
-        ("include other.ini", "run.ini:1: 'include other.ini' is not of the form"),
+        ("include other.ini", "run.ini:1: include other.ini: a rendered ini is one file"),
         ("a = ${x=1,2}", "run.ini:1: a: iteration variables"),
     ],
 )
@@ -96,3 +96,9 @@ def test_the_index_finds_what_a_linear_search_finds(keys: list[str]) -> None:
     ini = parse_ini("\n".join(f"{key} = {number}" for number, key in enumerate(keys)), FILE)
     linear = next((entry for entry in ini.entries if entry.pattern.matches("SN.a.X")), None)
     assert ini.find("SN.a.X") is linear
+
+
+def test_an_include_is_refused_with_the_remedy() -> None:
+    """Every ini of Castalia's begins with one."""
+    with pytest.raises(UserError, match=r"run.ini:1: include ../Parameters/Castalia.ini: .* remove this line"):
+        parse_ini("include ../Parameters/Castalia.ini\n[General]\nnetwork = SN\n", Path("run.ini"))

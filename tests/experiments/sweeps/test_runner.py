@@ -261,6 +261,6 @@ def test_contacts_on_the_radio_are_refused(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_setting_that_is_its_default_is_used(tmp_path: Path) -> None:
     """However it is written."""
-    fixed: dict[str, float | str] = {"nodes": 3, "payload": "20", "speed": 8.0}
+    fixed: dict[str, float | str] = {"nodes": 3, "payload": 20, "speed": 8}
     sweep = Sweep("mine", find_template("field"), (FLOODING,), fixed=fixed)
     plan_runs(sweep, tmp_path / "out", backend=IdealFactory())

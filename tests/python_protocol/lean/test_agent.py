@@ -131,6 +131,26 @@ def test_many_are_sent_a_flood() -> None:
         assert [one.message for one in published(agent, subscribers) if isinstance(one, Send)] == [Flood(35, 0, NEWS)]
 
 
+@pytest.mark.parametrize(("count", "kind"), [(1, Pub), (3, Flood)])
+def test_the_cheaper_way_is_taken(count: int, kind: type[Message]) -> None:
+    """Three neighbours cost three PUBs and half as much for ACKs, and a broadcast three frames."""
+    agent, subscribers = at_two_hops(PUBLISHER), range(10, 10 + count)
+    for subscriber in subscribers:
+        for now in range(5):
+            hear(agent, Ack(NotificationId(8, now), subscriber), subscriber, now * SECOND // 5)
+    assert [type(one.message) for one in published(agent, subscribers) if isinstance(one, Send)] == [kind]
+
+
+def test_a_forwarder_that_has_used_its_tries_does_not_begin_again() -> None:
+    """Even when the PUB comes from far away once more."""
+    agent = at_two_hops()
+    hear(agent, pub(9), PUBLISHER)
+    fire(agent, ForwardTimer(NEWS.id))
+    for _ in range(2):
+        fire(agent, AnswerTimer(NEWS.id))
+    assert not timers(hear(agent, pub(9), PUBLISHER), ForwardTimer)
+
+
 def test_what_nobody_wants_is_not_sent_unless_somebody_turns_out_to() -> None:
     """A subscription that comes a little late is for what was published before it came."""
     agent = at_two_hops(PUBLISHER)
