@@ -1,8 +1,8 @@
 """A claim is a sentence of a text, one precise reading of it, and quantities that the results test.
 
 A quantity has one value a seed, so that only runs of one seed are compared (paired). A two-sided t-test at 5 %
-compares its mean with a bound. A claim holds if every part is significantly on the claimed side; each part must pass by
-itself, so nothing is corrected. It does not hold if any part is significantly on the other side, with Holm's correction
+compares its mean with a bound. A claim holds if every part is significantly on the claimed side; each must pass by
+itself. It does not hold if any part is significantly on the other side, with Holm's correction
 for the number of parts, because one of many parts looks contrary by chance. Otherwise it is not significant.
 
 A study writes `ClaimTest`s. A function that yields parts tests them, mostly `at_each`: a `Comparison` at every place of
@@ -30,7 +30,7 @@ SIGNIFICANCE = 0.05
 
 
 class Verdict(Enum):
-    """What the numbers say about a claim."""
+    """The verdict on a claim."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -133,7 +133,7 @@ class Claim:
 
 
 Parts = Callable[[Measurements], Iterable[Part]]
-"""What tests a claim; it raises NotMeasuredError if runs are missing."""
+"""The test of a claim; raises NotMeasuredError if runs are missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ class Thing:
     summary: str
     """One sentence."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What is known of it, by a word for each; the values are texts."""
+    """Facts as texts, by a word for each."""
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    """What belongs to it, such as the parameters of an agent, by a heading for each table."""
+    """Tables, such as an agent's parameters, by their headings."""
     example: str = ""
     """A command that uses it."""
 
@@ -112,7 +112,7 @@ def _agent(name: str) -> Thing:
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
         return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
-    told = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
+    oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
     messages = [{"name": _type_of(one), "tag": str(one.tag), "fields": _fields(one)} for one in agent.messages]
@@ -120,7 +120,7 @@ def _agent(name: str) -> Thing:
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
-        {"class": f"{agent.__module__}:{agent.__qualname__}", **told},
+        {"class": f"{agent.__module__}:{agent.__qualname__}", **oracle},
         {"parameters": parameters, "messages": messages},
         f"roambus run field --agent {name}",
     )

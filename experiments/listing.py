@@ -142,4 +142,4 @@ _OWN: Mapping[str, tuple[str, Callable[[Path], dict[str, str]]]] = {
 
 SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
 KINDS = tuple(SINGULAR)
-"""What can be listed, by the word for it."""
+"""The kinds of things that can be listed."""

@@ -157,7 +157,7 @@ def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, .
 
 
 _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}
-"""What the tables of every sweep have; those of a study have at least agent and seed."""
+"""The required columns of a sweep's tables; a study's have at least agent and seed."""
 
 
 def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
@@ -182,7 +182,7 @@ def _are_widths(widths: pd.Series[float]) -> bool:
 
 
 class NotMeasuredError(Exception):
-    """What is missing for a claim."""
+    """A run or value that a claim needs is missing."""
 
 
 def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
@@ -321,5 +321,5 @@ def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
 
 
 def point_table_file(name: str, metrics: Sequence[str]) -> Callable[[Measurements], Mapping[str, str]]:
-    """What writes these tables as a file beside a study's figures."""
+    """A function that writes these tables beside a study's figures."""
     return lambda measured: {name: point_table(measured, metrics)}

@@ -120,7 +120,7 @@ def seeds_needed(first: Sequence[float], width: Width, within: Support = Support
 
 
 class Outcome(Enum):
-    """What a look at the seeds says of a mean and its bound."""
+    """The outcome of a look: a mean against its bound."""
 
     PASSES = "passes"
     FAILS = "fails"
@@ -128,11 +128,11 @@ class Outcome(Enum):
 
 
 EARLY_PART, LAST_PART = 0.1, 0.6
-"""What all looks but the last, and the last, may err of what a test may."""
+"""The shares of a test's error for the early looks together and for the last."""
 
 
 def judged(values: Sequence[float], bound: Bound, error: float, look: int, count: int) -> Outcome:
-    """What one of so many looks says, if the test may err so often. Exactly at the bound either will do."""
+    """The outcome of one of so many looks at this error; exactly at the bound either is right."""
     if len(values) < 2:
         return Outcome.UNDECIDED
     part = EARLY_PART / (count - 1) if look < count - 1 else LAST_PART

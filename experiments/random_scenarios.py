@@ -185,4 +185,4 @@ def areas(groups: str, nodes: int, side: float) -> list[Area]:
 
 
 TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests, areas)
-"""What every template can call."""
+"""The functions of every template."""

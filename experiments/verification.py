@@ -43,38 +43,38 @@ class Verifier:
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
         """A line for each run whose trace comes out otherwise, or cannot be made again; `advance` follows each run."""
-        told: set[str] = set()
+        announced: set[str] = set()
         for trace in traces:
-            if problem := self._tried(trace, told, partial(self._compare, trace)):
+            if problem := self._tried(trace, announced, partial(self._compare, trace)):
                 yield f"{trace.parent}: {problem}"
             advance()
 
-    def other_version(self, trace: Path, told: set[str]) -> str:
-        """A line for a run that the code here would not make again, else empty; `told` are announced agents."""
-        return self._tried(trace, told, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
+    def other_version(self, trace: Path, announced: set[str]) -> str:
+        """A line for a run that the code here would not make again, else empty; `announced` are announced agents."""
+        return self._tried(trace, announced, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
 
-    def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
+    def _tried(self, trace: Path, announced: set[str], find: Callable[[RunPlan, str], str]) -> str:
         try:
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
                 key = read_footer(trace).metadata.get(RUN_KEY, "")
-                return find(self._plan(trace.parent, Path(folder), told), key)
+                return find(self._plan(trace.parent, Path(folder), announced), key)
         except UntrustedAgentError as error:
             return f"{error}: --trust runs it"
         except (RoambusError, OSError) as error:
             return str(error)
 
-    def _plan(self, run: Path, results: Path, told: set[str]) -> RunPlan:
+    def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
         """The run as it was planned, to be made in `results`; raises UserError, OSError."""
         scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
         agent = self.files.get(scenario.agent, scenario.agent)
         load_agent_of_results(agent, trusted=self.trusted)
-        if agent not in told:
+        if agent not in announced:
             self.announce(find_code(agent).announce())
-            told.add(agent)
+            announced.add(agent)
         ini = (run / INI_FILE).read_text(encoding="utf-8")
         files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
         radio_file = run / radio_file_name(ini, run / INI_FILE)

@@ -1,29 +1,12 @@
 """The conductor of a live run: it starts all nodes at one moment, watches them, and collects one trace.
 
-1. Every node is told the run: its files, its agent, the kind of its links. A node that cannot have it says why, and one
-   that does not answer is named. A node whose code differs is refused, for a trace says of what code it is a trace.
-2. Clocks are compared (`connection`), and the start is told to each node as a moment on its own clock. At the end they
-   are compared once more: by what the comparisons differ the clock has drifted. Rows have the times of their own node's
-   clock. So drift is what the times of two nodes can be off by, beside what the first comparison was wrong by.
-3. During the run the conductor asks every node for its state. A process that dies is a crash, and one that comes in its
-   place is a recovery: it is told the run again, and starts with the number of its incarnation, by which its frames are
-   told from those of the process before it. What its agent knew is gone, also what a crash that is simulated leaves in
-   stable storage: the process had no other memory.
-4. The journals are collected, and the rows of all nodes become one trace. The conductor adds what only it knows: where
-   nodes are by their template, when they crashed and recovered, their clocks, and what they counted.
-5. What was published and did not reach a subscriber is counted, node by node. A notification that a killed node held
-   for others may be among it: it was accepted, so somebody has to be told.
+Every node gets the run and refuses it if its code differs. Clocks are compared before the start and after the end; the
+difference is their drift, and rows have the times of their own node's clock. A process that dies is a crash; another
+one in its place is a recovery with a new incarnation, by which its frames differ, and with nothing in stable storage.
+The conductor adds places, crashes, recoveries, clocks and counts to the journals of the nodes.
 
-The trace is that of a run, and nobody who reads it need know that it was live. What only a radio has is not there.
-
-The conductor decides nothing about the agents: nodes get the template's commands from the template itself, at the times
-of their own clocks, and would go on without it for a while. It is asked by nobody. Its one loop looks at all nodes in
-turn, and whatever takes long in it, such as a node that comes back, must not keep it from asking the others for their
-state; `Peers.ask_all` does that meanwhile.
-
-What ends a run before its time is an error of a node, with the exit code that it has in a simulation, or a node that
-cannot be reached when it is needed: at the start, and when its journal is to be collected. In between a node may be
-gone, for that is what crashes are.
+An error of a node ends the run with its exit code in a simulation. So does a node that cannot be reached at the start
+or at the end; in between it counts as crashed until it answers.
 """
 
 from __future__ import annotations

@@ -1,22 +1,12 @@
-"""The connection between a conductor and the nodes of a live run: questions and answers, keys, and clocks.
+"""The connection between a conductor and the nodes of a live run: questions, answers, keys, and clocks.
 
-The conductor asks, and a node answers; it says nothing by itself. So nobody waits for anybody else without an end: a
-conductor that is gone asks no more, which the node notices, and a node that is gone does not answer, which the
-conductor notices. Both ends are ZeroMQ's. A node has a ROUTER, which answers whoever has asked, and a conductor has a
-DEALER for each node, which connects again by itself when a node's process was started again.
+The conductor asks and a node answers, by its ROUTER to the conductor's DEALER. A message is a JSON object with binary
+data behind it; the number of a question comes back in its answer, so that a late answer is not taken for another one.
+CURVE encrypts both ways, and each side proves that it has the secret of its key (ZeroMQ's RFC 26); a node admits one
+key. A connection without answers means other keys, no connection means no node.
 
-A message is a JSON object, followed by binary data: the files of a run, or a piece of a journal. A question has a
-number, which its answer repeats. So an answer that comes too late is not taken for that of another question.
-
-CURVE encrypts both ways, and each side proves that it has the secret of its key (ZeroMQ's RFC 26). A node asks for the
-one key that is welcome, by the protocol ZAP, as the host does that waits for a simulator; whoever has another key gets
-no connection at all, and so no answer. A conductor whose nodes have other keys therefore sees a connection on which
-nothing ever comes, and one whose node is not there sees no connection. That is how it knows what to say.
-
-Clocks are compared by the same questions. A node's monotonic clock counts from a moment that only the node knows. So
-the conductor asks the node for its time several times, and uses the fastest answer: the node read its clock between
-question and answer, so the error of the comparison is at most half of that time (Cristian, "Probabilistic clock
-synchronization", 1989). No clock is set: each node gets the start of a run as a moment on its own clock.
+No clock is set. The conductor asks for a node's time several times and takes the fastest answer, whose error is at most
+half of its round trip (Cristian, "Probabilistic clock synchronization", 1989).
 """
 
 from __future__ import annotations

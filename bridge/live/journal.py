@@ -1,14 +1,8 @@
 """The journal of a live node: the rows of its trace, in a file that outlives the node's process.
 
-A simulator's run has its whole trace in memory until it ends. A live node can be killed at any moment, and what it had
-accepted or delivered until then has happened. So it writes what it did before it tells anybody: rows are in the file
-before the frames leave that were sent at the same instant, as a database writes its log ahead. The system keeps what
-was written also if the process is killed; only a machine that loses power can lose some of it. One write for each
-instant takes some microseconds. To wait until it is on the disk would take milliseconds, in which no timer fires.
-
-Each line is a row, as JSON. A process that is killed while it writes leaves a torn line, which is not a row: no frame
-of it has left. A restarted node goes on in the same file, after an empty line. So a torn line is followed by nothing or
-by an empty line; any other torn line is damage.
+Rows are written before the frames of the same instant leave, as a database writes its log ahead; only a machine that
+loses power can lose some. Each line is a row as JSON. A process that is killed while it writes leaves a torn line,
+which is followed by nothing or by an empty line, where the next process goes on. Any other torn line is damage.
 """
 
 from __future__ import annotations

@@ -1,22 +1,10 @@
 """Live nodes on one machine: their sockets, and the processes that are started for them.
 
-All processes are forked from one that has everything loaded, so that a node starts in hundredths of a second and shares
-most of its memory with the others. That one, the nursery, is forked before the conductor has any connection, for what
-ZeroMQ holds does not survive a fork. It starts a node when it is told to, and tells when one has died: as the parent of
-all nodes it is told so by the system at once, however they die.
-
-- The sockets of all nodes are bound before, on free ports of the loopback address. They stay open as long as the
-  nursery does. So a node that was killed has its old address when it comes back, and nobody else can have taken it.
-  What comes for it meanwhile waits in the socket, and is too old when the node is back.
-- The nursery ends with the command, and ends the nodes. If the command was killed, it only waits: nodes notice that
-  their conductor is gone, and keep their traces.
-- What a terminal sends to all processes, such as Ctrl-C, is for the command alone, which ends the others in good order.
-- Faults of the template are done to the processes: a crash is SIGKILL, and a new process when the node recovers; a
-  freeze is SIGSTOP, and SIGCONT. A process that was stopped finds the world further on than it thought, as a machine
-  does that slept. A node that somebody else kills comes back by itself after a moment.
-
-Command and nursery speak over a pair of sockets, a line for each thing: what to do with which node, and which node has
-died with what status.
+All nodes are forked from a nursery that has everything loaded, and that was forked before the conductor has any
+connection: ZeroMQ does not survive a fork. As their parent the nursery knows at once when a node dies. Sockets are
+bound beforehand on loopback and stay open, so that a node that comes back has its old address. The nursery ends with
+the command, and ends the nodes; if the command was killed, nodes notice that and keep their traces. A crash of the
+template is SIGKILL and a new process, a freeze is SIGSTOP and SIGCONT.
 """
 
 from __future__ import annotations

@@ -7,22 +7,8 @@
     [keys]
     ...
 
-Node i is the i-th address. At its address and port a node hears the conductor by TCP and other nodes by UDP. Addresses
-are written in numbers: a name could mean another machine on each of them.
-
-Whoever has the file can conduct the nodes, and have them run what is installed there. So it is for its owner alone, as
-a private key is, and refused if others can read it. The keys are CURVE's, one pair for all nodes and one for whoever
-conducts them. A node that is given to somebody else needs a file of its own, with all others' in it.
-
-By multicast a frame is sent once and reaches all who have joined the group, over one hop (its time to live is 1). By
-unicast it is sent to each node that is listed. What arrives is the same; multicast takes less time, and a network must
-let it pass. Both sockets of a node have room for a second of the most frames that another one may send.
-
-The port for the conductor and that for frames have the same number, which is no conflict: one is TCP's and the other
-UDP's. A firewall must let both pass. Nodes that share a machine have ports of their own.
-
-Nodes and conductor need no common clock and no common file system. What is needed beside the file is the same version
-of roambus, and of the agent: the user installs both on these machines.
+Node i is the i-th address, where it hears the conductor by TCP and other nodes by UDP. The keys are enough to conduct
+the nodes, so a file that others can read is refused. Multicast reaches the group over one hop (time to live 1).
 """
 
 from __future__ import annotations

@@ -9,27 +9,8 @@
 | forget  | removes the journal                                                       | all but running |
 | end     | leaves the air, and ends the process if it was started for one run        | any             |
 
-- A session is a number that a process draws when it begins. By it the conductor knows a node that was started again.
-- A node has one conductor at a time. Another one is refused until the first is gone: two would each think that the node
-  performs them.
-- A node whose conductor is gone leaves the air, and keeps its trace: the journal, and a Parquet file of its rows, which
-  every program reads that reads traces. It is idle then, or ends if it was started for one run.
-- An agent that draws from a shared generator ends the run, as everywhere (`roambus.bridge.runs.side_effects`).
-- A question is answered in the state that the node is in, and changes it at most by one step. A node that does not
-  know what to do with a question says so, and stays what it was.
-
-A node on the air asks between two events of its agent whether it was asked anything. So an agent that is stuck in one
-event answers nobody, and is taken for dead: which it is, to everybody else. The start itself is not carried out where
-it is asked for, because the conductor waits for the answer; the node goes on the air from the loop in `serve`.
-
-The files of a run are somebody's who has the key of this node. They are written to a private folder, and to no other
-place, and are gone as soon as they are read. The agent is one that is installed here; it does not come from anywhere.
-Conductor and node compare a hash of the code that drives the agent, and of the agent: a run of two versions at once
-would be nobody's.
-
-A process that was started again has nothing but its number and its folder. The conductor tells it the run again. Its
-agent begins with what the template told it until then (`own_part` in `host.event_queue`): its boot, its place in a
-tree, its subscriptions. What it had published is not published again.
+A session is a random number of the process. A node has one conductor at a time. Without one it leaves the air and keeps
+its journal and a Parquet file of it. Questions are answered between two events of the agent.
 """
 
 from __future__ import annotations

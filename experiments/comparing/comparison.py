@@ -40,7 +40,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What became of a metric: the text for the terminal, the files, and the tables of points and of differences."""
+    """The comparison of a metric: text, files, and the tables of points and differences."""
 
     metric: str
     text: str
@@ -74,7 +74,7 @@ def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look
 
 
 def _chosen(measured: Measurements, asked: Asked) -> Measurements:
-    """What is left of the results; raises UserError for a name that they lack, before any file is written."""
+    """Narrow the results; raises UserError for an unknown name, before any file is written."""
     chosen = narrow(measured, asked.agents, asked.where or {})
     for metric in asked.metrics:
         check_metric(chosen, metric)

@@ -97,7 +97,7 @@ _TITLES = {
 }
 """The title of each kind of figure, and those of its axes."""
 MOST_LINES = 12
-"""More lines nobody can tell apart."""
+"""More lines cannot be told apart."""
 
 Place = tuple[tuple[str, str], ...]
 Where = Mapping[str, Sequence[str]]

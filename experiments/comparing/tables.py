@@ -71,7 +71,7 @@ def _sample(measured: Measurements, metric: str, agent: str, place: tuple[str, .
 
 
 def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, object]:
-    """What one test says, of the seeds that both have; `p_holm` comes when all tests of the table are there."""
+    """The columns of one test over common seeds; `p_holm` is filled in for the whole table."""
     part = make_part("", first - second, Side.ABOVE)
     enough = part.seeds >= FEWEST_SEEDS
     return {
@@ -107,7 +107,7 @@ def _ranks(measured: Measurements, axis: str) -> dict[str, int]:
 
 
 def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """What the file holds: the points, then the tests, whose `mean` is that of the difference to the agent `minus`."""
+    """The file's table: the points, then the tests, whose `mean` is the difference to `minus`."""
     renamed = tests.rename(columns={DIFFERENCE: MEAN})
     return pd.concat([table for table in (points, renamed) if len(table)]).reindex(columns=renamed.columns)
 

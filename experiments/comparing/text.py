@@ -71,8 +71,8 @@ def _family(tests: pd.DataFrame) -> Iterator[str]:
     tested = tests[tests[P].notna()]
     pairs = len(tested[[AGENT, MINUS]].drop_duplicates())
     if len(tested) > 1:
-        told = f"{pairs} pairs of agents" if pairs > 1 else "one pair of agents"
-        yield f"p is adjusted by Holm for the {len(tested)} tests of this metric ({told})"
+        tested_pairs = f"{pairs} pairs of agents" if pairs > 1 else "one pair of agents"
+        yield f"p is adjusted by Holm for the {len(tested)} tests of this metric ({tested_pairs})"
 
 
 def _different_shares(measured: Measurements) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Lines have a colour, a marker and a dash, so that no reader depends on colours, and stand apart so that intervals do not
 hide each other. The colour is the agent's in all figures of a folder. Each part of a line has an id in the SVG, by
-which the report hides it. Titles stand in the caption.
+which the report hides it.
 
 Axes hold the ends of all intervals and begin at 0 where lengths are compared; panels side by side share a scale. Rates
 near 0 or 1 get a folded scale, a logit with an offset, and an axis that is not linear says so. Matplotlib uses fixed
@@ -137,7 +137,7 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""What would differ from day to day and from version to version is left out of files."""
+"""Metadata without dates and versions."""
 _DODGE, _SPREAD = 0.07, 0.5
 """How far neighbouring lines, and all lines together, are moved apart, in distances of neighbouring x values: intervals
 must not hide each other, nor lines come near the next value.
@@ -145,7 +145,7 @@ must not hide each other, nor lines come near the next value.
 _SIDE = 0.5
 """How far the axis reaches to both sides of a single x value, so that its lines stand near it."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
-"""What the label of an x value needs at most, and what lies between two, in widths of the axis."""
+"""The largest width of an x label, and the gap between two, in widths of the axis."""
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""

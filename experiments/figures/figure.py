@@ -92,7 +92,7 @@ NAMES = {
     Support.POSITIVE: "t-intervals on the logarithmic scale",
     Support.SHARE: "t-intervals on the logit scale",
 }
-"""What captions call the intervals of a metric."""
+"""The captions' words for the intervals of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Shown(ABC):
-    """What any picture has."""
+    """The parts of every picture."""
 
     name: str
     title: str
@@ -120,11 +120,11 @@ class Shown(ABC):
     @property
     @abstractmethod
     def intervals(self) -> str:
-        """What the error bars are, or that there are none, for titles and captions."""
+        """A description of the error bars for titles and captions."""
 
     @property
     def caption(self) -> str:
-        """What stands beside the figure."""
+        """The caption."""
         return f"{self.title}; {self.intervals}."
 
 
@@ -144,7 +144,7 @@ class Figure(Shown):
 
     @property
     def caption(self) -> str:
-        """What stands beside the figure, with the kind of its intervals if it has any."""
+        """The caption, with the kind of the intervals if any."""
         has_intervals = any(n > 1 for series in self.series for n in series.seeds)
         return f"{self.title}; {self.intervals}{f' ({NAMES[self.within]})' if has_intervals else ''}."
 
@@ -170,7 +170,7 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class DotFigure(Shown):
-    """What a picture of single observations shows; both axes are numbers."""
+    """A picture of single observations; both axes are numbers."""
 
     series: tuple[Dots, ...]
     logarithmic: bool = False
@@ -183,7 +183,7 @@ class DotFigure(Shown):
 
 @dataclass(frozen=True, slots=True)
 class CurveFigure(Shown):
-    """What a picture of curves shows: a distribution, or with `is_time` something over the time of runs."""
+    """A picture of curves: a distribution, or with `is_time` a rate over time."""
 
     series: tuple[Dots, ...]
     seeds: int
@@ -222,7 +222,7 @@ class MapFigure(Shown):
     y_values: tuple[str, ...]
     panels: Mapping[str, Mapping[tuple[str, str], Cell]]
     intervals: str
-    """What words, colours and hatching mean."""
+    """The meaning of words, colours and hatching."""
     series: tuple[Series, ...] = ()
     """There are no lines, so that a page hides none."""
     logarithmic: bool = False

@@ -1,22 +1,11 @@
-"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and how both are synchronised.
+"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, kept in step with the store.
 
-An object store can neither rename nor append: an object is put there whole, or not at all. So runs are made, and
-results are read, in a mirror, which is a folder on this machine. The rules:
+An object is put whole or not at all, so runs are made and read in a local folder. New objects are fetched when a
+command begins; a run is published when it ends, all else when the command ends. A trace is published last, because it
+makes a run complete; of a run that is made again, the old trace is removed first. So the address has only complete runs
+at any moment. A published file has the same size and time on both sides. Names that lead out of the mirror are ignored.
 
-- What is at the address is fetched when a command begins. What is new or changed in the mirror is published as soon as
-  it is whole: a run when it ends, everything else when the command ends.
-- The trace of a run is published last, for it is what makes a run complete; a run that is made again loses its old
-  trace at the address first. So whoever looks at the address at any moment, and after a kill at any moment, finds
-  complete runs alone.
-- A published file has the same size and time on both sides, by which a change is known: to compare contents one would
-  have to fetch them.
-- Nothing at the address is removed but what an earlier attempt at a run has left. Two sweeps at one time may share an
-  address if they make different runs of one description, as the tasks of a job array do.
-- Names at an address are somebody else's: one that would lead out of the mirror, or is hidden, is left alone.
-
-Arrow's file systems are used, which come with it: S3 and whatever speaks it, Google Cloud Storage, Azure and HDFS.
-Credentials are found where the store's own programs look for them, such as in AWS_ACCESS_KEY_ID or ~/.aws; they are
-never a part of an address.
+Arrow's file systems find credentials where the store's own programs do; they are never part of an address.
 """
 
 from __future__ import annotations

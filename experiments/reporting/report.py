@@ -143,7 +143,7 @@ def reproduction(found: StudyResults) -> str:
 
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
-    """Pairs of texts: code, dates and machines, as the logs of the runs tell; none if they tell nothing."""
+    """Code, dates and machines of the runs' logs, as pairs of texts."""
     logs = (log for sweep in found.sweeps if sweep.folder for log in files_of_runs(sweep.folder, LOG_FILE))
     makers = {maker for log in logs if (maker := maker_of(log))}
     if not makers:
@@ -242,7 +242,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What a report says of one sweep; `name` is empty if it is the only one."""
+    """The section of one sweep; `name` is empty for the only one."""
 
     name: str
     facts: list[tuple[str, str]]

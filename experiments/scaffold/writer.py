@@ -50,7 +50,7 @@ class AgentName:
 
     @property
     def message_type(self) -> str:
-        """What traces call its message: "MY-GOSSIP"."""
+        """The message type in traces: "MY-GOSSIP"."""
         return self.name.upper()
 
 

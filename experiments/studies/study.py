@@ -35,18 +35,18 @@ class StudySweep:
     file: str
     """The sweep as `roambus sweep` takes it: its name, or the path of a TOML file."""
     plans: Callable[[Measurements], Iterable[Plan]]
-    """What gives the figures, in the order of the report."""
+    """Plans the figures, in the order of the report."""
     claims: Sequence[ClaimTest] = ()
     extra: Extra = NOTHING
-    """What is measured beside the metrics of every run."""
+    """Metrics and tables beside the metrics of every run."""
     dots: Callable[[Measurements], Iterable[DotPlan]] = lambda _: ()
-    """What gives figures of single observations, from `extra`'s tables."""
+    """Plans figures of single observations from `extra`'s tables."""
     maps: Callable[[Measurements], Iterable[MapFigure]] = lambda _: ()
-    """What gives maps of who is best where; they come before all other figures."""
+    """Makes maps of the best agents; they come first."""
     tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
-    """What gives Markdown files beside the figures, by their names."""
+    """Makes Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
-    """What `reproduce --quick` narrows or replaces, as `sweep --set` does."""
+    """The settings of `reproduce --quick`, as for `sweep --set`."""
     quick_seeds: int | None = None
     alike: Sequence[str] = ()
     """Other sweeps of the same kind: their results have the same figures and claims."""
@@ -64,7 +64,7 @@ class StudySweep:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What `roambus reproduce NAME` runs, and what its report says. Figures of all sweeps have different names."""
+    """The sweeps of `roambus reproduce NAME` and its report. Figures of all sweeps have different names."""
 
     name: str
     source: str
@@ -145,7 +145,7 @@ class SweepResults:
 
 @dataclass(frozen=True, slots=True)
 class StudyResults:
-    """What was measured, in the study's order; `study` is None for the sweep of no study."""
+    """The measurements in the study's order; `study` is None for a sweep of no study."""
 
     study: Study | None
     sweeps: tuple[SweepResults, ...]
@@ -175,7 +175,7 @@ def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
 
 
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
-    """What is measured of a sweep beside the metrics of every run; raises UserError.
+    """The metrics and tables of a sweep beside those of every run; raises UserError.
 
     That of its study, of `measure`, and of the sweep: installed packages, and files that the user's own sweep named.
     """
@@ -190,12 +190,12 @@ def measured_by(folder: Path) -> list[str]:
 
 
 def extra_of(origin: Origin | None) -> Extra:
-    """What is measured of results of that origin beside the metrics of every sweep."""
+    """The metrics and tables of results of that origin beside those of every run."""
     return origin.sweep.extra if origin else NOTHING
 
 
 def read_results(results: Path, own: Study | None = None) -> StudyResults:
-    """What was measured, of every sweep that there is; raises UserError if there are no metrics."""
+    """Read the measurements of every sweep in the folder; raises UserError."""
     origins = {folder: origin_of(folder, own) for folder in sweep_folders(results)}
     found = [
         SweepResults(read_measurements(folder, extra_of(origin)), origin, folder) for folder, origin in origins.items()

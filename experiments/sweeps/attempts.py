@@ -1,7 +1,6 @@
 """One attempt at a run of a sweep, in a private folder.
 
-Several attempts at a run can go on at once: two commands share results, or a cluster repeats a run that it believes
-lost. Any of them can be killed. So none touches another's files:
+Several attempts at a run can go on at once, and any of them can be killed. So none touches another's files:
 
 - A command has a workspace in the results, and each attempt a folder in it, on the same disk. A run that has ended
   moves into place in one step; the first one stays, since all are equal byte for byte.
@@ -156,7 +155,7 @@ def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
 
 
 class _Kept(io.BytesIO):
-    """What was printed; `content` has it once this is closed, whoever closes it: agents can, too."""
+    """Printed text; `content` has it after closing, which an agent can do, too."""
 
     content = b""
 

@@ -1,12 +1,12 @@
 """Makes the runs of a sweep on a Spark cluster: each run is a task.
 
 Executors write to the folder of the results, which every worker needs under the same path. Our package travels as an
-archive with the Spark context, and the user's files in the workspace; installed packages must be installed there, too,
-as the keys of the runs show. A run is made by an attempt, as on one machine, so Spark may repeat a task. Outcomes come
-back by an accumulator, which the driver polls: results of tasks would come at the end of the job only.
+archive with the Spark context, and the user's files in the workspace; installed packages must be there, too. A run is
+made by an attempt, so Spark may repeat a task. Outcomes come back by an accumulator, which the driver polls: results of
+tasks would come at the end of the job only.
 
-An agent's error is an outcome, not a failed task. A task that kills its executor ends Spark's job; that run is
-reported, and another job makes the rest. A machine without the folder, or with other code, ends the sweep.
+An agent's error is an outcome. A task that kills its executor ends Spark's job; another job makes the rest. A machine
+without the folder, or with other code, ends the sweep.
 """
 
 from __future__ import annotations
@@ -163,13 +163,13 @@ class Failure:
 
     @property
     def is_death(self) -> bool:
-        """Whether the task's process died, and not of an error that it could tell."""
+        """Whether the task's process died, and not of an error that it could report."""
         return bool(re.search(r"ExecutorLostFailure|Python worker exited unexpectedly", self.message))
 
 
 @dataclass(slots=True)
 class Job:
-    """Runs tasks; `outcomes` tells what came of them, then `failure` whether Spark gave up before the end."""
+    """Runs tasks; `outcomes` yields their outcomes, then `failure` says whether Spark gave up."""
 
     context: SparkContext
     archive: str
@@ -192,13 +192,13 @@ class Job:
         """Each outcome as it comes, and None whenever there was none for a moment; closed, it cancels the job."""
         thread = InheritableThread(target=self._run, daemon=True)
         thread.start()
-        told = 0
+        seen = 0
         try:
             while True:
                 # It is asked first: what came between the last look and the end of the job is still seen.
                 running = thread.is_alive()
-                new = self._accumulator.value[told:]
-                told += len(new)
+                new = self._accumulator.value[seen:]
+                seen += len(new)
                 yield from new
                 if not running:
                     return
@@ -216,7 +216,7 @@ class Job:
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
             tasks.foreachPartition(shipment.worker(self.archive, Task.__module__, self._accumulator))
-        except Exception as error:  # whatever it was, the thread that started the job has to tell it
+        except Exception as error:  # whatever it was, the thread that started the job has to report it
             self.failure = explain(str(error))
 
 
@@ -242,7 +242,7 @@ def _first_line(text: str) -> str:
 
 
 PATIENCE_S = 20.0
-"""How long nothing may begin before the user is told why that may be."""
+"""How long nothing may begin before the user hears a possible reason."""
 
 NOTHING_BEGINS = (
     "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
@@ -256,7 +256,7 @@ class Cluster:
     """The executors of the Spark master at `url`, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     url: str
-    tell: Callable[[str], None]
+    remark: Callable[[str], None]
     """Shows the user a line while the sweep goes on."""
     at_once: int = field(default=0, init=False)
     """Only the cluster knows."""
@@ -292,11 +292,11 @@ class Cluster:
             yield number, f"it ended its executor at every attempt: {failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
-        """What comes of the job; says once why nothing begins, if nothing does.
+        """Yield the outcomes of the job, and say once why nothing begins or ends.
 
         Raises UserError for an unfit worker.
         """
-        told, start = False, time.monotonic()
+        is_said, start = False, time.monotonic()
         with closing(job.outcomes()) as outcomes:
             for outcome in outcomes:
                 if outcome is not None:
@@ -304,6 +304,6 @@ class Cluster:
                     if unfit is not None:
                         raise UserError(f"worker {unfit}")
                     yield number, error
-                elif not told and time.monotonic() - start > PATIENCE_S:
-                    told = True
-                    self.tell(COMPILING if job.has_begun() else NOTHING_BEGINS)
+                elif not is_said and time.monotonic() - start > PATIENCE_S:
+                    is_said = True
+                    self.remark(COMPILING if job.has_begun() else NOTHING_BEGINS)

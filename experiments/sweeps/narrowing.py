@@ -123,7 +123,7 @@ def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
 
 
 def label_part(key: str, value: str) -> str:
-    """What a parameter that `--agents` sets adds to the agent's label."""
+    """The addition to an agent's label by a parameter of `--agents`."""
     return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
 
 

@@ -4,7 +4,7 @@
   need is loaded before, once a worker.
 - A run whose process is killed is made once more, because the kernel may have killed it for another run's memory. The
   second time it has failed.
-- A worker that ends before it is ready costs its run nothing. Several in a row mean a broken installation.
+- A worker that ends before it is ready costs its run nothing.
 - Workers end with their parent and runs with their worker. Workers ignore Ctrl-C, which a terminal sends to all of
   them: their parent ends them. They are spawned, so that they inherit nothing that is open.
 """
@@ -39,10 +39,10 @@ STILLBORN = 4
 """After this number of workers in a row that end before they can do anything, the command gives up."""
 KILLED = f"its process was killed {ATTEMPTS} times; use fewer --workers if memory ran out"
 STOP_S = 10.0
-"""How long a worker that is told to stop may take to remove what it has begun."""
+"""The time in which a stopped worker removes what it has begun."""
 
 _READY = True
-"""What a worker says first; no run has this answer."""
+"""A worker's first answer, which no run has."""
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -112,7 +112,7 @@ class _Crew:
 
     def dismiss(self) -> None:
         """Ends every worker at once."""
-        # All are told before the first is waited for, so that they end side by side.
+        # All are stopped before the first is waited for, so that they end side by side.
         for worker in self.workers.values():
             worker.process.terminate()
         for worker in self.workers.values():
@@ -192,7 +192,7 @@ def _without_main() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
-    """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
+    """Answer each run with its error, None, or the exception that ends the sweep."""
     parent = multiprocessing.parent_process()
     if parent is not None:  # never: this is no main process
         threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
@@ -204,7 +204,7 @@ def _serve(connection: Connection) -> None:
         for name in own_agents():  # others could do anything to the processes of all runs
             try:
                 load_agent(name)
-            except UserError as error:  # one that is broken is told by its own runs
+            except UserError as error:  # one that is broken is reported by its own runs
                 if isinstance(error.__cause__, MemoryError):
                     raise error.__cause__ from None
         while not termination_noticed():  # a library may have swallowed it

@@ -25,11 +25,11 @@ _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^s
 _EXPONENT = 1.6
 SECONDS_BETWEEN_LINES = 10.0
 _ALWAYS = 3000.0
-"""What a process and a trace of its own take, as long as 170 s of six nodes."""
+"""The fixed work of a process and a trace, as of 170 s of six nodes."""
 
 
 def expected_work(plan: RunPlan) -> float:
-    """The expected work of a run, in a unit of its own; 1 if the ini does not tell."""
+    """The expected work of a run, in a unit of its own; 1 if the ini does not say."""
     nodes, limit = _NODES.search(plan.ini), _LIMIT.search(plan.ini)
     return _ALWAYS + float(nodes[1]) ** _EXPONENT * float(limit[1]) if nodes and limit else 1.0
 
@@ -64,7 +64,7 @@ class Progress:
 
     @contextmanager
     def show(self, total: int, work: Work | None = None) -> Iterator[None]:
-        """Begins to count to `total` runs; `work` tells how long they take beside each other."""
+        """Begins to count to `total` runs; `work` has their relative times."""
         self._total, self._done, self._work = total, 0, work
         self._start = time.monotonic()
         if not self._console.is_terminal:
@@ -84,7 +84,7 @@ class Progress:
             self._is_begun, self._start = True, time.monotonic()
 
     def finished(self, place: Path, error: str | None) -> None:
-        """One more run is done; a failed one is told at once."""
+        """One more run is done; a failed one is shown at once."""
         self.finished_together({place: error})
 
     def finished_together(self, places: Mapping[Path, str | None]) -> None:

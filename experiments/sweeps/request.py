@@ -101,7 +101,7 @@ def command_again(results: Path) -> str:
 
 
 def _source_again(sweep: str, template: str) -> str:
-    """What `sweep` takes for the sweep of this name; runs that were made one by one are of a template alone."""
+    """The argument of `sweep` for this sweep, or the template of single runs."""
     stem = template.removesuffix(TEMPLATE_SUFFIX)
     if (sweep or stem) in {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}:
         return sweep or stem
@@ -183,7 +183,7 @@ def _settings(fixed: Mapping[str, Any]) -> str:
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """What both ask for. The first sweep gives the folder its name and study, and new values come after old ones."""
+    """The union of both requests, under the first one's name and study; new values come last."""
     # Earlier requests stay: their runs are there, and would otherwise count as foreign.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}

@@ -41,11 +41,11 @@ from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
 
 BEGUN = (-1, None)
-"""What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
+"""Yielded by a crew when a run begins; the time left counts from the first."""
 
 
 class Crew(Protocol):
-    """Whoever makes the runs: processes of this machine, or the executors of a cluster."""
+    """Makes runs: processes of this machine, or executors of a cluster."""
 
     @property
     def at_once(self) -> int:

@@ -204,7 +204,7 @@ def narrow(axis: Axis, labels: str, where: str) -> Axis:
 
 
 def choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
-    """What has that name; raises UserError, which begins with `where` and says which names are near."""
+    """The value of that name; raises UserError, which begins with `where`, with near names."""
     if label not in known:
         raise UserError(f"{where}: {unknown('value', label, known)}")
     return known[label]

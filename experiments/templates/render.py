@@ -170,7 +170,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
 
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
-    """What a study's templates can draw beyond that; nothing is imported from a folder of the user's own."""
+    """The functions of studies for templates in this folder; a user's folder is never imported from."""
     modules, place = study_modules(), folder.resolve()
     own = [name for name, file in modules.items() if file.parent.resolve() == place]
     chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))

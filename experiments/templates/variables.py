@@ -35,7 +35,7 @@ _HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
 _BOUNDS = ("at_least", "at_most", "above")
 _OF_ANY = ("default", "optional", "meaning")
 _OF_KEYS, _OF_OTHERS = ("key", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", *_OF_ANY)
-"""What can be said of a variable that passes a key on, and of any other."""
+"""The words of a variable that passes a key on, and of any other."""
 
 
 def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:

@@ -1,18 +1,8 @@
 """Options that several commands share, so that one name means the same everywhere.
 
-The type of an option or an argument says what can stand there: a name or the path of a file, a number of seconds, a
-folder or an address on an object store. By it a shell completes names, for which they are found without importing
-pandas or Spark, for a shell waits for them. `grouped` gives a command several options as one value. `pairs` reads the
-options that can be given several times as NAME=VALUE.
-
-Two rules hold for every option. What is given is looked up late: `Named` takes any text, because the chapter that knows
-the names also knows which are near, and one message for an unknown name is enough. And nothing here is imported before
-it is needed: `roambus list` and a shell that completes a name would wait for it. So bounds and choices that an option
-shows in its help come from modules without libraries, such as the registry of back-ends.
-
-An option is a constant here, and a command decorates itself with it. So a word has one help and one bound in all
-commands that share it, and to see which commands have an option is to look for its constant. Options that are always
-wanted together are a `NamedTuple`, which a command gets as one argument and passes on as one.
+An option is a constant, and a command decorates itself with it. `Named` completes names in a shell and takes any text:
+the module that looks the name up reports an unknown one. `grouped` passes several options on as one value. Nothing slow
+is imported here, because `roambus list` and completion wait for it.
 """
 
 from __future__ import annotations
@@ -276,17 +266,17 @@ SWEEP_BACKEND = click.option(
 DEADLINE = click.option(
     "--deadline",
     type=Seconds(1, 86400),
-    help="The seconds that host and simulator wait for each other; slow agents or a debugger need more.  [default: 30]",
+    help="The seconds that host and simulator wait for each other; give slow agents or a debugger more.  [default: 30]",
 )
 BATCHING = click.option(
     "--batching/--no-batching",
     default=True,
-    help="Whether the simulator reports all events of one instant in one message.",
+    help="Lets the simulator report all events of one instant in one message.",
 )
 LOOKAHEAD = click.option(
     "--lookahead/--no-lookahead",
     default=True,
-    help="Whether the simulator announces until when nothing arrives, so that timers until then need no message.",
+    help="Lets the simulator promise a time before which nothing arrives; earlier timers then need no round trip.",
 )
 TRANSPORT = click.option(
     "--transport",
@@ -301,7 +291,7 @@ RECORD = click.option(
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, and not only some, and checks that no receiver changes it.",
+    help="Compares every message with its bytes, not only a sample, and checks that no receiver changes it.",
 )
 AGENTS = click.option(
     "--agents",

@@ -1,15 +1,8 @@
 """The output of a command: text for people, or with `--json` one JSON document for programs.
 
-`answer` is what the command was asked for, `summary` a sentence about the whole, `remark` what happens on the way, and
-`detail` what only those read who asked for more. `-q` leaves out summaries and remarks, `-v` adds details. What the
-keywords of `answer` and `summary` hold becomes the JSON document, which `command_line` prints when the command ends.
-
-1. What was asked for, and the sentence about the whole, go to stdout; progress, remarks and errors go to stderr. With
-   `-q` a pipe gets the answer alone.
-2. With `--json` stdout has one document and nothing else, also when the command fails: then the error is in it, beside
-   what was found before.
-3. A command tells everything once, and does not ask how it is told. So people and programs get the same.
-4. What is wrong with single runs does not end a command before the others are done. It ends it with exit code 1.
+`answer` prints the result, `summary` a sentence about the whole, `remark` progress, and `detail` more with `-v`; `-q`
+leaves out summaries and remarks. Results go to stdout, everything else to stderr. With `--json` stdout has one
+document, also when the command fails. A problem of single runs ends the command with exit code 1 after the others.
 """
 
 from __future__ import annotations

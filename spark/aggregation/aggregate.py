@@ -89,7 +89,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
 METRIC, MEAN, LOW, HIGH, HALF_WIDTH, N = "metric", "mean", "low", "high", "half_width", "n"
 MEASURED = (MEAN, LOW, HIGH, HALF_WIDTH, N)
-"""What a point has for each metric: the mean, the ends of its 95 % interval and half of their distance, the seeds."""
+"""Columns of a point: mean, ends and half width of its 95 % interval, number of seeds."""
 
 _RESERVED = {METRIC, *MEASURED, *(metric.column for metric in catalogue.METRICS)}
 _AXIS_PREFIX = "axis_"
@@ -175,7 +175,7 @@ Problems = dict[Path, str]
 
 
 class Progress(Protocol):
-    """Whoever is told how far an aggregation is, such as `roambus.experiments.sweeps.progress.Progress`."""
+    """Shows how far an aggregation is, such as `roambus.experiments.sweeps.progress.Progress`."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""
@@ -189,7 +189,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to compute: on which master, what a study adds, whether everything is computed again, and whom to tell."""
+    """How to compute: the master, a study's additions, whether everything is computed again, and the progress."""
 
     master: str
     extra: Extra

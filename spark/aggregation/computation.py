@@ -66,7 +66,7 @@ _ANSWER_SCHEMA = pa.schema(
         *list(METRICS_SCHEMA)[1:],
     ]
 )
-"""What a task answers: the number of the run, and whether a metric failed, or a problem may have passed next time."""
+"""A task's answer: the run's number, a metric's failure, and whether a problem may pass."""
 
 DEADLINE = "ROAMBUS_DEADLINE_S"
 TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
@@ -75,7 +75,7 @@ TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
 That much is some two seconds, a tenth of one, and half a minute.
 """
 WORK_A_RUN = 400_000
-"""What a run takes beside its bytes, in their measure: reading an empty trace takes some ten milliseconds."""
+"""The fixed work of a run in bytes: an empty trace takes some ten milliseconds."""
 
 Row = dict[str, Any]
 Task = list[tuple[int, Path]]
@@ -180,7 +180,7 @@ def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
 
 
 def _by_value(extra: Extra) -> bytes:
-    """What is measured beside the metrics of every run, with the code of those modules that nobody else can import."""
+    """Pickle the extra metrics, with the code of modules that executors cannot import."""
     pickler: Any = cloudpickle  # PySpark does not type its copy
     files = {file for file in project_files(files_of(extra.modules())) if not is_installed(file)}
     own = [

@@ -81,7 +81,7 @@ class Store:
         self._folder, self._definition = folder, definition
 
     def rows_of(self, traces: Sequence[Trace]) -> pa.Table:
-        """What is known of these traces as they are now: one row each of `STORE_SCHEMA`, or none. Raises OSError."""
+        """The stored row of each of these traces, if there is one; raises OSError."""
         # The first row with a stamp is taken: a kill between writing and removing leaves rows twice.
         wanted = {_stamp(trace) for trace in traces}
         table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(_read, self._parts())])

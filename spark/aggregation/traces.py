@@ -37,7 +37,7 @@ MOST_NAMED = 1000
 """The most missing runs that are named one by one."""
 REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
-"""What a formula of a spreadsheet begins with, and what begins like one and is none."""
+"""The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
 

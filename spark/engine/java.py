@@ -5,7 +5,7 @@ itself, but keeps neither its exit status nor its last output. So we start it as
 variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, and end with it.
 
 An archive of classes (class data sharing) halves the next starts: one file of Java's own classes, and on top of it one
-of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried first.
+of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def write_java_home(java: Path, folder: Path) -> Path:
 
 
 CHECK_S = 30.0
-"""Java tells its version within this."""
+"""The longest wait for Java's version."""
 _SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
@@ -194,8 +194,8 @@ class Jvm:
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
-        told = {**settings, "spark.driver.extraJavaOptions": options}
-        words = [word for name, value in told.items() for word in ("--conf", f"{name}={value}")]
+        complete = {**settings, "spark.driver.extraJavaOptions": options}
+        words = [word for name, value in complete.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY
         self._kills_before = memory_kills()
         self._said = None if is_loud else self.folder / "stderr"

@@ -85,7 +85,7 @@ def ship(session: SparkSession, file: Path) -> None:
 
 
 def cores_of(session: SparkSession) -> int:
-    """How many tasks run at once; of a server it is not told, and this machine's number stands for it."""
+    """How many tasks run at once; a server does not say, so this machine's number stands in."""
     return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
 
 

@@ -78,7 +78,7 @@ Outcome = tuple[int, str | None, str | None]
 
 
 class Outcomes(AccumulatorParam[list[Outcome]]):
-    """Collects what tasks tell; Spark counts each task once, however often it was tried."""
+    """Collects the outcomes of tasks; Spark counts each task once, however often it was tried."""
 
     def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
         """The start: there is no outcome yet."""
@@ -91,7 +91,7 @@ class Outcomes(AccumulatorParam[list[Outcome]]):
 
 
 def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
-    """What executors do with their tasks: each is given to the function `make` of the module that `maker` names."""
+    """The executors' work: give each task to `make` of the module `maker`."""
 
     def work(tasks: Iterable[bytes]) -> None:
         module = arrive(archive, maker)
@@ -102,7 +102,7 @@ def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Ca
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What executors do: give the `make` of the module what was sent for each task's number."""
+    """The executors' work: give `make` of the module the data of each task's number."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         module = importlib.import_module(maker) if archive is None else arrive(archive, maker)

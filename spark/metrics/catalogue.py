@@ -36,7 +36,7 @@ class Scale(Enum):
 
 
 class Kind(Enum):
-    """What values a metric has, and which one if there was nothing to measure."""
+    """The values of a metric, and the one for nothing to measure."""
 
     COUNT = "count"
     """A whole number, which is 0 if nothing of the kind happened."""
@@ -59,7 +59,7 @@ class Support(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is measured of a run; called with it, a metric computes its value."""
+    """A measure of a run; called with the run, it computes its value."""
 
     column: str
     """The name in tables, on the command line and in exports."""
@@ -120,7 +120,7 @@ DECLARED = "roambus.metrics"
 
 
 def declarations(metrics: Iterable[Metric]) -> str:
-    """What these metrics are, without how they are computed, as JSON."""
+    """The declarations of these metrics as JSON."""
     named = ("column", "title", "meaning", "unit")
     texts = ({name: getattr(one, name) for name in named} for one in metrics)
     words = ({"scale": one.scale.value, "kind": one.kind.value, "skewed": one.skewed} for one in metrics)
@@ -128,7 +128,7 @@ def declarations(metrics: Iterable[Metric]) -> str:
 
 
 def declared(text: str) -> tuple[Metric, ...]:
-    """What `declarations` has written; raises ValueError, TypeError, KeyError for anything else."""
+    """Read the text of `declarations`; raises ValueError, TypeError, KeyError."""
     found = json.loads(text)
     return tuple(Metric(**{**one, "scale": Scale(one["scale"]), "kind": Kind(one["kind"])}) for one in found)
 

@@ -1,12 +1,11 @@
 """A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
 
 A table is made on first use and kept; each caller gets a copy of its own. Rows are in the order of time, times are in
-seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences: neither
-frames sent then nor notifications published then. Of the parents of that time a node's last counts as its first. Energy
-is that of the whole run, because a run reports it at its end only.
+seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences; a node's
+last parent of that time counts as its first. Energy is that of the whole run.
 
-A trace is read once, batch by batch, with numbers for texts, and 18 bytes kept for each packet. Of other rows those are
-kept that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
+A trace is read once, batch by batch, with numbers for texts and 18 bytes kept a packet. Of other rows those are kept
+that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Run:
         self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
         """The message types that migrations cause, as the agent declares them."""
         self.known: dict[Callable[..., Any], Any] = {}
-        """What functions under `once` found."""
+        """Results of functions under `once`."""
 
     @cached_property
     def _read(self) -> tuple[pa.Table, _Packets]:
@@ -300,7 +299,7 @@ def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Serie
 
 
 def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
-    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
+    """The warm-up in seconds; raises DamagedTraceError."""
     with suppress(ValueError):
         warm_up_s = float(metadata.get(WARM_UP, "0"))
         if 0 <= warm_up_s < math.inf:
@@ -309,7 +308,7 @@ def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
 
 
 def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:
-    """What a frame is on the air; raises DamagedTraceError."""
+    """Header bytes and bit/s of a frame; raises DamagedTraceError."""
     if AIR not in metadata:
         return USUAL_AIR
     with suppress(ValueError):

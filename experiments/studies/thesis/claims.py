@@ -35,7 +35,7 @@ CONFIG, SPEED = "config", "speed"
 THESIS_SPEED, THESIS_CONFIG = "8", "C16"
 """Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
 MFT, AODV = "mft", "aodv"
-"""What the sweep calls the two protocols that it compares."""
+"""The labels of the two protocols."""
 _MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MFT})
 """Which protocol's number is taken from the other's."""
 
