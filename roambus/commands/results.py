@@ -1,6 +1,6 @@
-"""`roambus aggregate` computes the metrics of sweeps, `compare` tests agents by them, and `figures` draws them.
+"""`roambus aggregate` computes sweeps' metrics, `compare` tests agents, and `figures` draws.
 
-`roambus export` writes results for other programs; `crate` packs them for other people, and `verify` checks them.
+`roambus export` writes results for other programs; `crate` packs them, and `verify` checks them.
 """
 
 from __future__ import annotations

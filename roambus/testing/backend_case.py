@@ -1,12 +1,11 @@
-"""The cases of the conformance suite: four nodes in reach of each other, and checks of the interface's promises.
+"""The conformance suite's cases: four nodes in mutual reach, and checks of the interface's promises.
 
-A back-end under test makes a `Backend` of a `Case`. `Conforming` stands between it and whoever calls it, passes
-everything on, and asserts at each call what `roambus.bridge.backend` promises of it: the order of calls, the
-order within a step, that what arrives was sent, to the right nodes, no more often than it was sent, and that the totals
-count just that. So whole runs of agents are tests of a back-end, too (`backend_promises`).
+A back-end under test makes a `Backend` of a `Case`. `Conforming` wraps it, passes everything on, and asserts the
+promises of `roambus.bridge.backend` at each call: call order, order within a step, that arrivals were sent, to the
+right nodes, at most once per transmission, and that totals agree. So whole runs of agents test a back-end, too
+(`backend_promises`).
 
-The nodes stand 5 m to 7.1 m apart on a channel without shadowing: on any radio they hear each other, if nobody
-disturbs. The last one boots late.
+The nodes stand 5 m to 7.1 m apart without shadowing: any radio hears them all if undisturbed. The last boots late.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ TEMPLATE = Path(__file__).with_name("backend_case.ini.j2")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run to be: `folder` holds the rendered ini and its radio parameters file, `messages` are the agents'."""
+    """A run to make: `folder` holds the ini and its radio parameters file, `messages` are the agents'."""
 
     folder: Path
     scenario: Scenario
@@ -66,7 +65,7 @@ def write_case(
 
 
 class Marker(Message, tag=1):
-    """A message that can be told from others, as long as a frame is."""
+    """A distinguishable message as long as a frame."""
 
     number: U16
     rest: bytes = bytes(19)
@@ -90,7 +89,7 @@ Packet = tuple[NodeId, NodeId, Message]
 
 @dataclass(slots=True)
 class Conforming:
-    """Passes everything on to a back-end, and asserts what the interface promises about each call."""
+    """Passes everything on to a back-end, and asserts the interface's promises at each call."""
 
     backend: Backend
     calls: list[str] = field(default_factory=list)
@@ -110,7 +109,7 @@ class Conforming:
         return self._hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Between the others; the first brings no transmissions, none follows the one that gives None."""
+        """Check one step; the first brings no transmissions, none follows a result of None."""
         assert self.calls[0] == "open"
         assert not {"end", "close"} & {*self.calls}
         assert self.calls != ["open"] or not transmissions

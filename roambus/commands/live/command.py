@@ -1,4 +1,4 @@
-"""The commands `roambus live` and `roambus node`: agents on real sockets, on one machine or on many.
+"""The commands `roambus live` and `roambus node`: agents on real sockets, on one or many machines.
 
 Options and results are those of `roambus run`. Live is no back-end of `run`: no simulated clock drives the agents, and
 a run cannot be repeated.
