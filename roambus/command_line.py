@@ -136,7 +136,7 @@ def _print_any_name() -> None:
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    """Ends with the message of the error that is being handled."""
+    """End with the handled error's message."""
     shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
     if told.is_verbose:
         traceback.print_exc()

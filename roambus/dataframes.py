@@ -71,12 +71,12 @@ class Results:
 
     @property
     def agents(self) -> list[str]:
-        """Returns the agents' names, in the sweep's order."""
+        """Return the agents' names, in the sweep's order."""
         return self._measured.agents
 
     @property
     def axes(self) -> dict[str, list[str] | list[float]]:
-        """Returns the values of each axis, in the sweep's order."""
+        """Return each axis' values, in the sweep's order."""
         return {axis: _typed(pd.Series(self._measured.values(axis))).tolist() for axis in self._measured.axes}
 
     @property
@@ -130,7 +130,7 @@ class Results:
 
 
 def _texts(where: Where) -> dict[str, list[str]]:
-    """Returns the values as they stand in the names of folders."""
+    """Return the values as in folder names."""
     return {axis: [plain(value) for value in listed(values)] for axis, values in where.items()}
 
 
@@ -140,7 +140,7 @@ def listed(values: Values) -> list[Scalar]:
 
 
 def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> pd.DataFrame:
-    """Returns the table in the order of the lines along `against`."""
+    """Return the table in the order of lines along `against`."""
     ordered = in_order(table, measured, find_axis(measured, against))
     return _with_numbers(ordered, [axis_column(axis) for axis in measured.axes])
 

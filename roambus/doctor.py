@@ -67,7 +67,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Joins a result with the name of what was looked for."""
+    """A result with its subject."""
 
     what: str
     result: Result
@@ -77,22 +77,22 @@ class Finding:
 
     @property
     def is_ok(self) -> bool:
-        """Says whether nothing need be done."""
+        """Return whether nothing needs doing."""
         return self.result.status is Status.OK
 
 
 def ok(found: str) -> Result:
-    """Says that the thing is there and works."""
+    """Report that the thing is there and works."""
     return Result(Status.OK, found)
 
 
 def missing(found: str, advice: str) -> Result:
-    """Says that the thing is not there."""
+    """Report that the thing is not there."""
     return Result(Status.MISSING, found, advice)
 
 
 def broken(found: str, advice: str) -> Result:
-    """Says that the thing is there and does not work."""
+    """Report that the thing is there and does not work."""
     return Result(Status.BROKEN, found, advice)
 
 
@@ -147,7 +147,7 @@ def check_omnetpp() -> Result:
 
 
 def check_castalia() -> Result:
-    """Looks at its folder, and whether it starts with this OMNeT++."""
+    """Check its folder, and whether it starts with this OMNeT++."""
     if not (root := os.environ.get(CASTALIA_ROOT)):
         advice = f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
         return missing(f"{CASTALIA_ROOT} is not set", advice)
@@ -205,7 +205,7 @@ def check_library() -> Result:
 
 
 def check_ns3() -> Result:
-    """Looks for the headers of the package."""
+    """Check the package's headers."""
     from roambus.bridge.backends.ns3 import find_ns3
 
     try:
@@ -251,7 +251,7 @@ def check_program(name: str, package: str) -> Result:
 
 
 def check_package(name: str, package: str) -> Result:
-    """Looks for a library for C++, as pkg-config knows it."""
+    """Check a C++ library, as pkg-config knows it."""
     if shutil.which("pkg-config") is None:
         return missing("there is no pkg-config", f"{ON_DEBIAN} pkg-config {package}")
     answer = _run(["pkg-config", "--modversion", name])
@@ -261,7 +261,7 @@ def check_package(name: str, package: str) -> Result:
 
 
 def check_protobuf() -> Result:
-    """Looks for the library and its compiler."""
+    """Check the library and its compiler."""
     if shutil.which("protoc") is None:
         return missing("there is no protoc", f"{ON_DEBIAN} protobuf-compiler")
     return check_package("protobuf", "libprotobuf-dev")
@@ -281,7 +281,7 @@ def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> s
 
 
 def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
-    """What a program said last, which is mostly why it ended."""
+    """Return a program's last line, usually the reason it ended."""
     lines = (answer.stderr or answer.stdout).strip().splitlines()
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
@@ -290,7 +290,7 @@ SIMULATORS = (
     Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
     Check("Castalia", check_castalia, "build Castalia again"),
 )
-"""What the modules for Castalia are built against and run on."""
+"""The build and run dependencies of the modules for Castalia."""
 CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
 NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
 NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
@@ -322,11 +322,11 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[Finding]:
-        """Returns all findings, in the order of the table."""
+        """Return all findings in table order."""
         return [*self.python, *self.spark, *self.castalia, *self.ns3, *self.building]
 
     def in_the_way(self, backend: str) -> list[Finding]:
-        """Returns what keeps runs with this back-end from starting."""
+        """Return the obstacles to runs with this back-end."""
         needed = [*self.python, *{"castalia": self.castalia, "ns3": self.ns3}.get(backend, ())]
         return [finding for finding in needed if not finding.is_ok]
 

@@ -133,7 +133,7 @@ def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds:
 
 
 def _words(agent: AnyAgent, out: Path) -> list[str]:
-    """The agent and its parameters, as words."""
+    """Return the agent and its parameters as words."""
     if isinstance(agent, type):
         return [reference_of(agent, out / AGENTS_FOLDER)]
     return agent.split() if isinstance(agent, str) else [os.fspath(agent)]

@@ -48,7 +48,7 @@ SweepMaker = Callable[..., "list[Point]"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option for the folder of the results."""
+    """Add the option for the results' folder."""
     parser.getgroup("roambus").addoption(
         OPTION, metavar="FOLDER", help="Keeps the runs of roambus_point and roambus_sweep there, not in pytest's cache."
     )
@@ -223,7 +223,7 @@ class Point:
         confidence: float,
         about: str = "",
     ) -> Known:
-        """Draws seeds until it is known; raises AssertionError unless it passes."""
+        """Draw seeds until decided; raise AssertionError unless it passes."""
         __tracebackhide__ = True
         if not 0 < confidence < 1:
             raise ValueError(f"confidence: {confidence:g} is not a share between 0 and 1, such as 0.95")

@@ -100,7 +100,7 @@ def section(application: str, comment: str) -> bytes:
 
 
 def interface(name: str, description: str) -> bytes:
-    """The block of the next interface; interfaces are numbered from 0."""
+    """Return the next interface's block; interfaces are numbered from 0."""
     options = [(_NAME, name.encode()), (_DESCRIPTION, description.encode()), (_RESOLUTION, _NANOSECONDS)]
     return _block(_INTERFACE, _INTERFACE_HEAD.pack(LINK_TYPE, 0, 0) + _options(options))
 
@@ -131,7 +131,7 @@ REMEMBERED = 4096
 STRONGEST_DBM = 1000.0
 """No power on either side of zero is further from it."""
 WITHOUT_RADIO = "ideal"
-"""What the ideal back-end calls itself: nothing is measured there."""
+"""The ideal back-end's name: it measures nothing."""
 
 
 class Packet(NamedTuple):
@@ -214,7 +214,7 @@ class _Air:
             yield packet
 
     def arrive(self, arrival: Arrival) -> Iterator[Packet]:
-        """A packet for each receiver that is up."""
+        """Yield a packet for each receiver that is up."""
         self._fail_until(arrival.time)
         for receiver, rssi in zip(arrival.receivers, arrival.rssi_dbm, strict=False):
             self._check(arrival.time, receiver, arrival.sender)

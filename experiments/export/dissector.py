@@ -104,7 +104,7 @@ def _described(shape: Shape) -> dict[str, Any]:
 
 
 def _described_compound(shape: Shape) -> dict[str, Any]:
-    """Shapes that hold others, and those without anything of their own."""
+    """Describe shapes that hold others, and those without content."""
     match shape:
         case Repeated(item, count):
             return {"kind": "repeated", "code": count.code, "item": _described(item)}

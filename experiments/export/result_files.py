@@ -69,7 +69,7 @@ def quoted(text: str) -> str:
 
 
 def node_module(node: int) -> str:
-    """What OMNeT++ calls a node."""
+    """Return OMNeT++'s name for a node."""
     return f"{NETWORK}.node[{node}]"
 
 
@@ -91,12 +91,12 @@ def run_header(trace: Trace) -> Iterator[str]:
 
 
 def run_label(trace: Trace) -> str:
-    """The run's place as one word: what its files are called."""
+    """Return the run's place as one word for file names."""
     return trace.run.replace("/", ",")
 
 
 def attributes(values: Mapping[str, str]) -> Iterator[str]:
-    """Lines that say more of what the line before them declares."""
+    """Return lines that detail the preceding declaration."""
     for name, value in values.items():
         yield f"attr {name if _PLAIN.fullmatch(name) else quoted(name)} {quoted(value)}\n"
 
@@ -178,11 +178,11 @@ class _Readers:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """The kinds of rows that vectors need."""
+        """Return the row kinds that vectors need."""
         return tuple(self._by_event)
 
     def values(self, row: Row) -> Values:
-        """The values that a row adds."""
+        """Return a row's values."""
         return self._by_event[row[EVENT]](row)
 
     def _publish(self, row: Row) -> Values:

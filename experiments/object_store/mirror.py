@@ -65,7 +65,7 @@ class Address:
 
     @property
     def mirror(self) -> Path:
-        """The folder in the user's cache in which the mirror lies."""
+        """The mirror's folder in the user's cache."""
         caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         # Two servers can have buckets of one name, and only the environment says which server it is.
         known = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {self.url}"
@@ -138,7 +138,7 @@ def _whole(address: Address, path: str) -> Iterator[None]:
 
 
 def remove(address: Address, name: PurePosixPath) -> None:
-    """Removes a file; raises StorageError."""
+    """Remove a file; raise StorageError."""
     with _told(address):
         address.files.delete_file(f"{address.path}/{name}")
 
@@ -213,7 +213,7 @@ class Mirror:
             yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
 
     def _is_older(self, stored: Stored) -> bool:
-        """Whether the mirror lacks the file, or has an older one."""
+        """Return whether the mirror lacks the file or has an older one."""
         try:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:

@@ -166,7 +166,7 @@ def _place(file: Path) -> PurePosixPath:
 
 
 def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """The files of the crate, but for its metadata."""
+    """Return the crate's files without its metadata."""
     yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
     yield SCRIPT, _SCRIPT.encode()
     yield REQUIREMENTS, requirements_file(codes.packages).encode()
@@ -192,7 +192,7 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
-    """Adds a file, and returns what the metadata say of it."""
+    """Add a file; return its metadata."""
     # One time for all: equal results make equal archives, but for the date in the metadata.
     info = zipfile.ZipInfo(str(path), SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16

@@ -29,7 +29,7 @@ _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 Say = Callable[[str], None]
-"""Whoever is told a line."""
+"""Receives a line of progress."""
 
 
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
@@ -65,7 +65,7 @@ def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Fi
 
 
 def write(page: str, export: Path) -> None:
-    """Writes the page in one step; raises OSError."""
+    """Write the page in one step; raise OSError."""
     replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
 
 

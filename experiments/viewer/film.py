@@ -285,7 +285,7 @@ class Tables(NamedTuple):
 
 
 def tables_of(looks: Iterable[Look]) -> Tables:
-    """What was seen, in the order of time."""
+    """Return the observed tables in time order."""
     heads: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}
     listings: dict[tuple[str, int, tuple[int, ...]], int] = {}
@@ -313,7 +313,7 @@ def _integers(values: Iterable[int]) -> Column:
 
 
 def _planes(column: Column) -> NDArray[np.uint8]:
-    """The column as planes of bytes, the lowest first."""
+    """Return the column as byte planes, lowest first."""
     greatest = int(column.max(initial=0))
     size = max(1, (greatest.bit_length() + 7) // 8)
     if column.min(initial=0) < 0 or size > MAX_BYTES:

@@ -26,7 +26,7 @@ from roambus.experiments.viewer.witness import Source, observe_over
 from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 60 * SECOND
-"""How much is shown of what follows after the last command."""
+"""The time shown after the last command."""
 LONGEST: SimTime = 24 * 3600 * SECOND
 
 
@@ -42,7 +42,7 @@ class Session:
     """`head` holds the lines before the first command, `commands` those with a prompt."""
 
     def __init__(self, path: Path, overrides: Overrides) -> None:
-        """Reads the file, and forgets its outputs; raises UserError, OSError."""
+        """Read the file without its outputs; raise UserError, OSError."""
         self._path = path
         lines = read_text(path).splitlines()
         first = next((number for number, line in enumerate(lines) if line.startswith(PROMPT)), len(lines))
@@ -52,7 +52,7 @@ class Session:
         """The commands before each thing that was done."""
         self._announce = overrides.announce
         self.film = self._make_film(self._commands)
-        """Everything that happens, and for some time what follows."""
+        """All events, including some time after the last command."""
         self._announce = silently  # the same agent runs from now on
 
     def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
@@ -91,7 +91,7 @@ class Session:
         return follow(self._document(self._commands)) if self._commands else _text(self._head)
 
     def _before(self, at: SimTime) -> list[str]:
-        """The commands until a time."""
+        """Return the commands up to a time."""
         commands = list(self._commands)
         while commands and self._last(commands) > at:
             commands.pop()
@@ -146,7 +146,7 @@ class Player:
         self._lock = Lock()
 
     def page(self) -> str:
-        """The page with the session as it is."""
+        """Return the page with the current session."""
         return make_document([self._session.film], live=True)
 
     def answer(self, question: Any) -> dict[str, Any]:

@@ -92,12 +92,12 @@ class Doorway:
             return True
 
     def has_asked(self, connection: socket.socket) -> None:
-        """The request is there whole."""
+        """Note that the request is complete."""
         with self.lock:
             self.unread.pop(connection, None)
 
     def leave(self, connection: socket.socket) -> None:
-        """The connection has ended."""
+        """Note the connection's end."""
         with self.lock:
             self.strangers.pop(connection, None)
             self.unread.pop(connection, None)
@@ -141,17 +141,17 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The page's address."""
         return f"http://{self.authority}{self.path}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Takes note of the connection, and starts its thread."""
+        """Register the connection and start its thread."""
         request.settimeout(SILENCE_S)
         self.doorway.enter(request)
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Is called about twice a second, and after each connection."""
+        """Run about twice a second, and after each connection."""
         self.doorway.stop_waiting()
 
     def shutdown_request(self, request: Any) -> None:
@@ -187,13 +187,13 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
 
     def do_GET(self) -> None:
-        """The page, for who knows where it is."""
+        """Send the page, if the path is right."""
         if self._is_allowed():
             self.server.doorway.has_asked(self.request)
             self._send(self.server.page, "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
-        """The answer to a question of the page itself."""
+        """Answer the page's own question."""
         if not self._is_allowed():
             return
         said = (self._only("Origin"), self._only("Content-Type"))
@@ -228,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(said, _JSON)
 
     def _is_allowed(self) -> bool:
-        """Whether the request names host and token; refuses it otherwise."""
+        """Return whether the request names host and token; refuse it otherwise."""
         if self._only("Host") != self.server.authority:
             self.send_error(HTTPStatus.FORBIDDEN)
         # It takes as long for any path: otherwise the time would tell how much of a guess is right.
@@ -241,7 +241,7 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _only(self, name: str) -> str:
-        """The header of this name; empty unless there is exactly one."""
+        """Return this header; empty unless there is exactly one."""
         values = self.headers.get_all(name, [])
         return str(values[0]) if len(values) == 1 else ""
 
@@ -254,7 +254,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content[start : start + _PIECE])
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the handler's interface
-        """Says nothing: the token would be in it."""
+        """Log nothing: it would contain the token."""
 
 
 def _refuse(name: str) -> Any:

@@ -84,7 +84,7 @@ def _find_trace(path: Path) -> Path:
 
 
 def _title(trace: Path) -> str:
-    """The run's place in its results: "agent=mft config=C32 seed=0"."""
+    """Return the run's place in its results: "agent=mft config=C32 seed=0"."""
     parts = trace.absolute().parent.parts
     below = parts[len(parts) - parts[::-1].index(TRACES) :] if TRACES in parts else parts[-1:]
     return os.fsencode(" ".join(below)).decode(errors="replace")  # a page is a text, whatever a folder is called
@@ -187,7 +187,7 @@ def _radio(scenario: Scenario) -> Backend:
 
 
 def is_over_radio(table: pa.Table) -> bool:
-    """Whether the run had radios: only radios leave counts."""
+    """Return whether the run had radios: only radios leave counts."""
     return bool(pc.any(pc.equal(table[EVENT], RADIO)).as_py())
 
 
@@ -222,19 +222,19 @@ class _Listening:
         self._testimony = testimony
 
     def open(self) -> Hello:
-        """Opens the back-end, of which nothing is recorded yet."""
+        """Open the back-end, with nothing recorded yet."""
         return self._backend.open()
 
     def fail(self, error: BaseException) -> None:
-        """Tells the back-end of an error."""
+        """Pass an error to the back-end."""
         self._backend.fail(error)
 
     def close(self) -> Totals:
-        """Closes the back-end and returns its totals unchanged."""
+        """Close the back-end and return its totals unchanged."""
         return self._backend.close()
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Numbers what is sent, and lets the back-end go on."""
+        """Number the transmissions, and advance the back-end."""
         self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
         return self._backend.advance(transmissions, wake_up)
 
@@ -251,14 +251,14 @@ class _Watch:
         self._known: dict[tuple[NodeId, str], Listing] = {}
 
     def reach(self, now: SimTime) -> None:
-        """Takes note that everything before `now` has happened."""
+        """Note that everything before `now` has happened."""
         if now >= self._next:
             # Before the event of `now` is handled: this is how things were after everything earlier.
             self.look(now)
             self._next = (now // self._step + 1) * self._step
 
     def look(self, now: SimTime) -> None:
-        """Looks at the listings of all nodes."""
+        """Read all nodes' listings."""
         for node, agent in enumerate(self.agents):
             for name, listing in agent.listings(self._names).items():
                 if name != QUEUES and self._known.get((node, name)) != listing:

@@ -86,7 +86,7 @@ def _argument(context: click.Context) -> str:
 
 
 def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
-    """What gives the names of these kinds, or of all."""
+    """Return a source of these kinds' names, or all."""
 
     def found(_: click.Context) -> Iterator[str]:
         from roambus.experiments.listing import KINDS, names
@@ -146,7 +146,7 @@ class Seconds(click.FloatRange):
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Reads the number; raises click.BadParameter."""
+        """Read the number; raise click.BadParameter."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
             self.fail(f"{value} is not a number of seconds", param, ctx)
@@ -392,5 +392,5 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def values_of(wheres: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The values that `--where` keeps of each axis; raises UserError."""
+    """Return the values that `--where` keeps of each axis; raise UserError."""
     return {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}

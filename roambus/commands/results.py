@@ -204,7 +204,7 @@ def figures(
 
     With --against, --agents or --where, a figure draws what roambus compare tests, under the same name: a metric of one
     sweep against an axis, with a line for each agent, and a panel for each combination of values of the other axes;
-    --where makes them fewer. The kinds delays and deliveries are read from the traces, with a line for each agent and
+    --where keeps some of them. The kinds delays and deliveries are read from the traces, with a line for each agent and
     value of the axes.
 
     \b
@@ -242,7 +242,7 @@ def _comparison(
     wheres: Sequence[str],
     out: Path | None,
 ) -> tuple[Asked, Path]:
-    """What is compared, and where the files go."""
+    """Return the comparison and its output folder."""
     from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked
     from roambus.experiments.comparing.comparison import Asked
 

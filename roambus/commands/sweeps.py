@@ -58,7 +58,7 @@ FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
 
 
 class Choice(NamedTuple):
-    """What of a sweep is run, as options have it."""
+    """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
     agents: str | Sequence[Sequence[str]] | None
@@ -121,7 +121,7 @@ class Wish:
     first: int | None
 
     def precision(self, usual_first: int, most: int) -> Precision:
-        """The bounds on the seeds; raises UserError."""
+        """Return the bounds on the seeds; raise UserError."""
         from roambus.experiments.precision import Precision, read_width
 
         first = self.first or min(usual_first, most)
@@ -130,7 +130,7 @@ class Wish:
         return Precision(read_width(self.width), first, most)
 
     def options(self, first: int) -> str:
-        """How the command line says it."""
+        """Return it as command-line options."""
         metric = f" --metric {self.metric}" if self.metric else ""
         return f"--precision {self.width}{metric} --first-seeds {first}"
 
@@ -210,7 +210,7 @@ def sweep(
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
-    """Writes the script and what the sweep is; returns the file."""
+    """Write the script and the sweep's description; return the file."""
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand

@@ -51,7 +51,7 @@ def write_case(
     time_limit: SimTime = 4 * SECOND,
     processing_delay: SimTime = 0,
 ) -> Case:
-    """Renders the ini of the four nodes into `folder`."""
+    """Render the four nodes' ini into `folder`."""
     values: dict[str, int | float | str | bool] = {
         "agent": agent,
         "agent_parameters": parameters,
@@ -102,7 +102,7 @@ class Conforming:
     _heard: Counter[tuple[NodeId, Packet]] = field(default_factory=Counter)
 
     def open(self) -> Hello:
-        """Opens the back-end; the host calls this first, and once."""
+        """Open the back-end; the host calls this first, and once."""
         assert self.calls == []
         self.calls.append("open")
         self._hello = self.backend.open()
@@ -127,7 +127,7 @@ class Conforming:
         self.backend.fail(error)
 
     def close(self) -> Totals:
-        """Closes the back-end; the host calls this last, and once."""
+        """Close the back-end; the host calls this last, and once."""
         assert "close" not in self.calls
         self.calls.append("close")
         totals = self.backend.close()

@@ -42,14 +42,14 @@ Make = Callable[[], Conforming]
 
 @pytest.fixture
 def make(factory: Factory, tmp_path: Path) -> Make:
-    """A new back-end for the four nodes."""
+    """Return a function for new back-ends of the four nodes."""
     case = write_case(tmp_path, MARKERS, time_limit=LIMIT)
     return lambda: Conforming(factory(case))
 
 
 @pytest.fixture
 def backend(make: Make) -> Iterable[Conforming]:
-    """An opened back-end; it is closed after the test."""
+    """Yield an opened back-end; close it after the test."""
     conforming = make()
     conforming.open()
     yield conforming
@@ -129,7 +129,7 @@ def test_neighbours_without_disturbance_hear_each_other(backend: Conforming, sen
 
 
 def test_a_unicast_message_reaches_its_addressee_only(backend: Conforming) -> None:
-    """Though everybody is in reach."""
+    """All nodes are in reach."""
     heard = drain(backend, [send(0, 1, START, destination=2), send(3, 2, START + SECOND, destination=0)])
     assert [(one.sender, one.receiver, one.message) for _, one in heard] == [(0, 2, Marker(1)), (3, 0, Marker(2))]
 
