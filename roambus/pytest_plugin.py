@@ -7,8 +7,8 @@
 
 A point is a template with its settings, and an agent. Its test makes runs with the seeds 0, 1, 2, ... and looks at 5,
 8, 12, 18, ... seeds until it passes or fails; undecided at the last seed, it fails and says so. At a confidence of 95 %
-at most about 5 of 100 outcomes are wrong, however many looks (`roambus.experiments.precision`). The seeds follow from
-their values alone, so each repetition has the same outcome.
+at most about 5 of 100 outcomes are wrong, however many looks (`roambus.experiments.precision`). The
+number of seeds depends on their values alone, so each repetition has the same outcome.
 
 Runs are kept in pytest's cache by all that they depend on, agent code included. pytest imports this module at every
 start, in any project, so roambus is imported only when a fixture is used.
