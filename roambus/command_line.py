@@ -1,9 +1,8 @@
 """The command line `roambus` lists the commands and turns errors into messages and exit codes.
 
-A command raises `RoambusError` or a subclass for every explainable error; its message is printed without a traceback,
-unless `-v` asks for one. With `--json` stdout has one JSON document, also of an error. The exit codes are 1 for failed
-or omitted runs, 2 for the user's mistake, 3 for the simulator, 4 for an agent, and 130 for Ctrl-C. Any other exception
-is a mistake in roambus and keeps its traceback.
+The message of a `RoambusError` is printed without a traceback, unless `-v` asks for one. With `--json` stdout has one
+JSON document, also of an error. Exit codes: 1 for failed or omitted runs, 2 for the user's mistake, 3 for the
+simulator, 4 for an agent, 130 for Ctrl-C. Any other exception is a mistake in roambus and keeps its traceback.
 """
 
 from __future__ import annotations

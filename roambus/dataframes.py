@@ -1,7 +1,7 @@
 """Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/guide/compare.md).
 
-`results` reads a sweep's folder and returns `Results`. Each table is a new DataFrame with a row for each metric, run,
-point or difference. Agents are compared as `roambus compare` draws and tests them.
+Each table of `Results` is a new DataFrame with a row for each metric, run, point or difference. Agents are compared as
+in `roambus compare`.
 """
 
 from __future__ import annotations

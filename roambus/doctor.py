@@ -1,10 +1,9 @@
 """`roambus doctor` checks this machine and reports which back-ends can run.
 
-Each check examines one thing and returns a `Result`: there, missing (never installed; no fault for most users) or
-broken, with a finding and advice. `look` turns any exception into a result, so the doctor never fails; checks therefore
-import their subjects themselves. A thing is checked even if its prerequisite is missing, so the table shows every
-remaining step. Programs are started, not only found: one built for another OMNeT++ is present and does not start.
-Obstacles of a back-end follow from the findings (`in_the_way`).
+Each check examines one thing and returns a `Result`: there, missing (no fault) or broken, with advice. `look` turns any
+exception into a result, so checks import their subjects themselves. A thing is checked even if its prerequisite is
+missing, so the table shows every remaining step. Programs are started, because one built for another OMNeT++ is present
+but does not start.
 """
 
 from __future__ import annotations

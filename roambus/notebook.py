@@ -1,9 +1,8 @@
 """Makes runs from Python, in notebooks and scripts (docs/guide/compare.md), with `run` and `sweep`.
 
-Both act as the commands of the same names: complete runs are not repeated, runs have processes of their own, and
-results lie in a folder for every command. So executing a cell again costs nothing, and an interrupted one goes on. An
-agent is a name, a file's path, or a class, also one defined in a cell. `settings` are as for --set and --param:
-{"speed": [2, 8]} sets a template variable, {"agent.room": [4, 8]} a parameter of all agents that have it,
+As with the commands, complete runs are not repeated, so executing a cell again costs nothing, and an interrupted one
+goes on. An agent is a name, a file's path, or a class, also one defined in a cell. `settings` are as for --set and
+--param: {"speed": [2, 8]} sets a template variable, {"agent.room": [4, 8]} a parameter of all agents that have it,
 {"Ferry.room": 4} one agent's.
 """
 

@@ -1,9 +1,9 @@
 """Captures: the frames of a run, in a format for Wireshark.
 
 The record holds the bytes of every message, so no agent runs. Each node is an interface: messages to its network stack
-are outbound, at their hand-over time; those from its radio are inbound. The header is an IEEE 802.15.4 data frame's
-with short addresses, nine bytes as the model counts for the MAC; the network's ten have no content and are left out. A
-TAP header has the signal strength. The PAN, a hash of the agent's name, identifies the agent to a dissector.
+are outbound, at their hand-over time; those from its radio are inbound. The header is an IEEE 802.15.4 data frame's,
+nine bytes as the model counts for the MAC; the network's ten have no content and are left out. A TAP header has the
+signal strength. The PAN, a hash of the agent's name, identifies the agent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Writes a Lua dissector for Wireshark from the messages that agents declare.
 
-A field's bytes follow from its type (`messages.octets`). `dissector.lua` reads each kind of shape, and each agent's
-table gives its messages' shapes; it applies to the frames of the agent's own PAN. A filter begins with a message's
-type; a class, then a tag, distinguishes those that share one. Names are untrusted, and Wireshark runs the file: each
-name is a Lua string with every unusual byte as a number.
+A field's bytes follow from its type (`messages.octets`). Each agent's table describes its messages to `dissector.lua`,
+for the frames of its own PAN. A filter begins with a message's type; a class, then a tag, distinguishes those that
+share one. Names are untrusted, and Wireshark runs the file: each name is a Lua string with every unusual byte as a
+number.
 """
 
 from __future__ import annotations

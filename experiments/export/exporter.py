@@ -1,9 +1,8 @@
 """Writes an export: a file for each run and format, and one dissector, whole or not at all.
 
-Functions here yield a file, or a line for a damaged run; they raise only errors that concern all runs. Files are named
-after their runs' places, in one folder a sweep. Content is streamed, since a trace can exceed memory, and a file gets
-its name when finished. Results are untrusted: links below them are not followed, long names are shortened, and an agent
-that is not installed runs only if named. Spark computes the metrics, which are the scalars, of all runs at once.
+Functions here yield a file, or a line for a damaged run; they raise only errors that concern all runs. Content is
+streamed, since a trace can exceed memory. Results are untrusted: links below them are not followed, long names are
+shortened, and an agent that is not installed runs only if named. Spark computes the scalars of all runs at once.
 """
 
 from __future__ import annotations

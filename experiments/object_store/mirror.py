@@ -2,9 +2,8 @@
 
 An object is put whole or not at all, so runs are made and read in a local folder. New objects are fetched when a
 command begins; a run is published when it ends, all else when the command ends. A trace completes a run, so it is
-published last, and a rerun's old trace is removed first: the address never shows incomplete runs. A published file has
-the same size and time on both sides. Names that lead out of the mirror are ignored. Arrow's file systems find
-credentials where the store's own programs do; they are never in an address.
+published last, and a rerun's old trace is removed first. A published file has the same size and time on both sides.
+Names that lead out of the mirror are ignored. Arrow's file systems find credentials; they are never in an address.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Packs results as an RO-Crate, from which others repeat the runs by one command.
 
 The zip file holds the results, the code of roambus and of agents from no package index (with their imports), all
-libraries' versions, and a script that installs these and has `roambus verify` make runs again, ten at first. Results
-that the present code would not repeat are refused. Checksums are of the bytes added; metadata come last, and the file
-gets its name when complete.
+libraries' versions, and a script that installs these and makes runs again by `roambus verify`, ten at first. Results
+that the present code would not repeat are refused. Metadata come last, and the file gets its name when complete.
 """
 
 from __future__ import annotations

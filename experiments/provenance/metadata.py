@@ -1,10 +1,9 @@
 """Writes `ro-crate-metadata.json` by the RO-Crate specification 1.1 (schema.org in JSON-LD).
 
-The root has all files as parts, and mentions each run. A file has its size, SHA-256 and format. A run is a
-`CreateAction`: instruments are roambus and the agent, objects the files beside the trace and the axes' values, the
-result is the trace. roambus is a `SoftwareApplication` that needs Python and its libraries. Only terms of the
-specification and schema.org are used, with `sha256` from the workflow-run profile. Entities are merged by ids made from
-names, so two crates of the same results differ only in the date.
+A run is a `CreateAction`: instruments are roambus (a `SoftwareApplication`) and the agent, objects the files beside the
+trace and the axes' values, the result is the trace. Only terms of the specification and schema.org are used, with
+`sha256` from the workflow-run profile. Entities are merged by ids made from names, so two crates of the same results
+differ only in the date.
 """
 
 from __future__ import annotations

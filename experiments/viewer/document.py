@@ -1,8 +1,8 @@
 """The page as one self-contained HTML file with the films of runs.
 
 Nothing from a run can become code: a film is base64 in a data block, the page writes texts as texts, and its policy
-runs only the script whose hash it names and loads nothing. Only a page that plays a session may send requests, and only
-to its own server. The script is joined from the modules in `page/`, in import order.
+loads nothing and runs only the script with the given hash. Only a page that plays a session may send requests, and only
+to its own server.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 A browser must hold and search up to a million rows. So each text stands once in the header, and rows have its number
 (0: none). A time is the ns since the previous row; a place is in mm. Columns are written plane by plane, lowest bytes
-first, which compresses well. With a testimony (`witness`) sends and receives have a content, and nodes their tables
-over time. Overlays come before places, which they may determine. A trace can be damaged: backward times, unknown nodes
-and invalid places are refused. `page/film.js` reads films.
+first, which compresses well. Overlays come before places, which they may determine. A trace can be damaged: backward
+times, unknown nodes and invalid places are refused. `page/film.js` reads films.
 """
 
 from __future__ import annotations

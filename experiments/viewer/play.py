@@ -1,8 +1,8 @@
 """A session of `roambus play`: actions on the page become commands, and their effects are computed.
 
-Agents are deterministic, and a minute over ideal links takes a moment. So a session is a growing transcript, and its
-film is that of the whole transcript. A command at an earlier time replaces the later ones if the user agrees. A command
-that the agents cannot carry out changes nothing. Each change can be undone, and the session saved as a transcript.
+Agents are deterministic, and a minute over ideal links takes a moment. So a session is a growing transcript, recomputed
+whole. A command at an earlier time replaces the later ones if the user agrees; one that the agents cannot carry out
+changes nothing. Each change can be undone.
 """
 
 from __future__ import annotations

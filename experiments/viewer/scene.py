@@ -1,10 +1,9 @@
-"""The page's picture of a network: places, links, overlays and arrivals.
+"""The page's picture of a network, from trace and scenario alone, without an agent's code.
 
-All of it comes from the trace and the scenario, without an agent's code. *Places* come from moves; without any, a given
-tree stands level by level, an overlay on its circle, and other nodes on a circle by number. *Links* are drawn by
-distance over a radio, or by the scenario's graph; no trace says which frames could arrive. *Overlays* come from
-`overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a receive belongs to the last send that
-fits (`match_arrivals`).
+*Places* come from moves; without any, a given tree stands level by level, an overlay on its circle, and other nodes on
+a circle by number. *Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames
+could arrive. *Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a
+receive belongs to the last send that fits (`match_arrivals`).
 """
 
 from __future__ import annotations

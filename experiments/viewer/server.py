@@ -1,10 +1,9 @@
 """Serves a page to the browsers of this machine only.
 
-Other users, programs and pages can send requests to the port. So there is one page at a path that holds a token, no
-file behind any path, and no log. A request must name this server as its host, and a POST must come from the page's
-origin. Each connection is one request in a thread. Until it shows the path it is a stranger's; strangers are bounded,
-and a new one evicts the oldest, so silent ones block no one. Guests, who know the path, are bounded, too, and requests
-and answers have time limits.
+Other users, programs and pages can send requests to the port. So the one page's path holds a token, there are no files
+and no log, a request must name this server as its host, and a POST must come from the page's origin. A connection, one
+request in a thread, is a stranger's until it shows the path; strangers are bounded, and a new one evicts the oldest, so
+silent ones block no one. Guests, who know the path, are bounded, too, and all have time limits.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 A record holds each agent's inputs and their times (`ReplayBackend`); without one the whole run is made again, if the
 user wants that. The new trace must equal the run's, row by row; otherwise agents or simulator have changed, and nothing
-is shown. The agents' code runs only if installed or trusted. A wrapper notes each agent's inputs, a wrapped back-end
-its transmissions, and the trace is written at level full with a number in each send and receive. Listings are read
-before some hundred events, and kept where they differ.
+is shown. The agents' code runs only if installed or trusted. Listings are read before some hundred events, and kept
+where they differ.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Options that several commands share, so that one name means the same everywhere.
 
-An option is a constant that decorates a command. `Named` completes names in a shell and takes any text: the lookup
-reports an unknown name. `grouped` passes several options as one value. Nothing slow is imported here, because `roambus
-list` and completion wait for it.
+An option is a constant that decorates a command. `Named` completes names but takes any text; the lookup reports an
+unknown name. `grouped` passes several options as one value. Nothing slow is imported: `roambus list` and completion
+would wait.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The output of a command: text for people, or with `--json` one JSON document for programs.
 
 `answer` prints the result, `summary` a sentence about the whole, `remark` progress, and `detail` more with `-v`; `-q`
-leaves out summaries and remarks. Results go to stdout, everything else to stderr. With `--json` stdout has one
-document, even after an error. Problems of single runs end the command with exit code 1 after the others.
+omits summaries and remarks. Results go to stdout, everything else to stderr. Problems of single runs end the command
+with exit code 1 after the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Commands on one run: `roambus run` and `rerun`.
 
-A single run is a sweep of one point, planned, rendered and kept like any other, so runs of one template with other
-values or agents share results.
+A single run is a sweep of one point, so runs of one template with other values or agents share results.
 """
 
 from __future__ import annotations

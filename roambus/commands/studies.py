@@ -1,9 +1,9 @@
 """`roambus reproduce` runs a study from its first run to its report.
 
-It calls the functions of `sweep`, `aggregate` and `figures`, sweep by sweep, then writes the report; an interrupted
-study goes on likewise. One Spark session computes all metrics, because it takes seconds to start. A study can take
-hours, so every sweep's results folder is checked first. Java starts beside the first runs, which need none. Failed runs
-are retried, because a study without them has no claims. Remaining problems of single runs are printed below the report.
+It calls the functions of `sweep`, `aggregate` and `figures`, sweep by sweep, then writes the report. One Spark session
+computes all metrics, because it takes seconds to start. A study can take hours, so every results folder is checked
+first. Java starts beside the first runs. Failed runs are retried, because a study without them has no claims. Remaining
+problems are printed below the report.
 """
 
 from __future__ import annotations

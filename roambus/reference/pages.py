@@ -1,7 +1,7 @@
 """Finds the documentation pages and fills in the code's declarations.
 
-A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown, so no page
-repeats a declaration. A page is known by its file name, whatever its folder.
+A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
+known by its file name, whatever its folder.
 """
 
 from __future__ import annotations

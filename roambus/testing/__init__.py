@@ -1,8 +1,8 @@
 """Tests for third-party agents and back-ends.
 
-An agent's test compares a transcript with the current messages (`transcribe`), as `roambus trace` prints it. The
-fixtures of `roambus.pytest_plugin` test delivery and cost. A back-end's test imports every back-end's promises
-(`backend_promises`) and builds their case. pytest is needed; it explains a failed `assert` of these modules, too.
+An agent's test compares a transcript with the current messages (`transcribe`); the fixtures of `roambus.pytest_plugin`
+test delivery and cost. A back-end's test imports every back-end's promises (`backend_promises`) and builds their case.
+pytest explains a failed `assert` of these modules, too.
 """
 
 import pytest

@@ -1,11 +1,11 @@
 """The conformance suite's cases: four nodes in mutual reach, and checks of the interface's promises.
 
-A back-end under test makes a `Backend` of a `Case`. `Conforming` wraps it, passes everything on, and asserts the
-promises of `roambus.bridge.backend` at each call: call order, order within a step, that arrivals were sent, to the
-right nodes, at most once per transmission, and that totals agree. So whole runs of agents test a back-end, too
-(`backend_promises`).
+`Conforming` wraps the back-end of a `Case` and asserts the promises of `roambus.bridge.backend` at each call: call
+order, order within a step, that arrivals were sent, to the right nodes, at most once per transmission, and that totals
+agree. So whole runs of agents test a back-end, too.
 
-The nodes stand 5 m to 7.1 m apart without shadowing: any radio hears them all if undisturbed. The last boots late.
+The nodes stand 5 m to 7.1 m apart without shadowing: on any radio they hear each other if undisturbed. The last boots
+late.
 """
 
 from __future__ import annotations
