@@ -193,7 +193,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of `_LATER` on first use; Python calls this for every missing name."""
+    """Import a name of `_LATER` on first use."""
     if name in _LATER:
         value = getattr(import_module(_LATER[name]), name)
     elif name == "__version__":

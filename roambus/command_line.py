@@ -42,7 +42,7 @@ LEAST_MEMORY = 300_000 << 10
 
 
 def main() -> None:
-    """Run the command line; a user's mistake or a failed run gets one message and its exit code."""
+    """Run the command line; an explainable error gets one message and its exit code."""
     _print_any_name()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _run(told: Telling) -> int:
-    """Run the command, print its document if any, and return the exit code."""
+    """Run the command, print its document, and return the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
@@ -129,7 +129,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _print_any_name() -> None:
-    """Print file names that are not text as they are, instead of failing."""
+    """Print file names that are not text, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")
 
@@ -151,13 +151,13 @@ _LONGEST_MESSAGE = 4000
 
 
 def _describe(error: OSError) -> str:
-    """Return the system's message, with its file if any; some libraries give text alone."""
+    """Return the system's message, with its file if any."""
     problem = error.strerror or _reason(error)
     return f"{error.filename}: {problem}" if error.filename else problem
 
 
 class Commands(click.Group):
-    """The commands of the core and of installed packages, each imported on use."""
+    """Commands of the core and of installed packages, imported on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's
         """Return the names of all commands."""
@@ -185,7 +185,7 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import a package's command; a broken one is listed and reports its error on use."""
+    """Import a package's command; a broken one reports its error on use."""
     problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()

@@ -33,9 +33,9 @@ Where = Mapping[str, Values]
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
     """Read the runs in a sweep's folder, with all their metrics.
 
-    Spark computes and keeps metrics that no `roambus aggregate` has computed. Damaged runs are left out with a warning;
-    `problems` names them. `study` is the file of your own study, if any. The folder can be an object-store address,
-    such as s3://bucket/thesis. Raise UserError without a readable run, RoambusError if Spark fails.
+    Spark computes missing metrics and keeps them. Damaged runs are left out with a warning; `problems` names them.
+    `study` is the file of your own study. The folder can be an object-store address, such as s3://bucket/thesis. Raise
+    UserError without a readable run, RoambusError if Spark fails.
     """
     loaded = load(_found(folder), load_study(study) if study else None)
     if loaded.problems:
@@ -66,7 +66,7 @@ class Results:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return a line for each run left out because of a damaged trace."""
+        """Return a line for each damaged run."""
         return self._problems
 
     @property

@@ -96,7 +96,7 @@ def broken(found: str, advice: str) -> Result:
 
 
 class Check(NamedTuple):
-    """A check's subject and function, with `repair` as the advice for unexpected errors."""
+    """A check's subject and function; `repair` is the advice for unexpected errors."""
 
     what: str
     check: Callable[[], Result]
@@ -168,7 +168,7 @@ def check_castalia() -> Result:
 def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     """Return how Castalia starts with this OMNeT++, and its release, if need be with its own libraries.
 
-    With another release's libraries it does not start at all. It contains its own folder's path.
+    With another release's libraries it does not start; it contains the path of its own.
     """
     answer = _run([str(program), "-v"])
     # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
@@ -215,7 +215,7 @@ def check_ns3() -> Result:
 
 
 def check_adapter() -> Result:
-    """Check that it is built for the installed ns-3 from our wire.proto and finds ns-3's libraries."""
+    """Check that it is built for this ns-3 from our wire.proto and finds its libraries."""
     from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
 
     program = find_modules().build / PROGRAM

@@ -66,7 +66,7 @@ def roambus_results(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 
 @pytest.fixture
 def roambus_point(roambus_results: Path) -> PointMaker:
-    """Make a point of a template and an agent, with settings such as `settings={"nodes": 8}`."""
+    """Make a point of template, agent and settings, such as `settings={"nodes": 8}`."""
 
     def make(template: str | PathLike[str], agent: AnyAgent, **options: Any) -> Point:
         return Point(os.fspath(template), agent, roambus_results, **options)
@@ -76,7 +76,7 @@ def roambus_point(roambus_results: Path) -> PointMaker:
 
 @pytest.fixture
 def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
-    """Make a point for each agent and combination of settings, each of which can be a list."""
+    """Make a point for each agent and combination of settings, which can be lists."""
 
     def make(
         template: str | PathLike[str], agents: Sequence[AnyAgent], *, settings: Settings | None = None, **options: Any
@@ -210,7 +210,7 @@ class Point:
         )
 
     def _folder(self) -> Path:
-        """Return the folder for a template and its setting names, as a sweep's; all agents share it."""
+        """Return the folder for a template and its setting names; all agents share it."""
         path = str(Path(self.template).absolute()) if Path(self.template).is_file() else self.template
         digest = sha256(f"{path} {sorted(self.settings)} {self.backend} {self.level}".encode()).hexdigest()[:8]
         return self.results / f"{Path(self.template.removesuffix('.ini.j2')).stem}-{digest}"

@@ -34,7 +34,7 @@ CHANNEL = 11
 _DATA_FRAME = 0x8841
 """A data frame: short addresses, one PAN, no security, no acknowledgement request."""
 _MAC = Struct("<HBHHH")
-"""Frame control, sequence number, PAN, destination, source: nine bytes, as in the model's MAC."""
+"""Frame control, sequence number, PAN, destination, source: nine bytes."""
 _TAP = Struct("<BBH")
 _TLV = Struct("<HH")
 _U8, _F32, _ASSIGNMENT = Struct("<Bxxx"), Struct("<f"), Struct("<HBx")
@@ -181,7 +181,7 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
 
 
 class _Air:
-    """Frames handed over for later, and those still able to arrive, in hand-over order."""
+    """Frames handed over for later, and those still able to arrive."""
 
     def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:
         self._nodes = nodes

@@ -101,7 +101,7 @@ def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path 
 def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:
     """Write the files of a format that needs one trace at a time.
 
-    A run can lack the format's input, such as a record, before the first file is begun.
+    A run can lack the format's input, such as a record.
     """
     for trace in traces:
         try:

@@ -184,7 +184,7 @@ class Mirror:
     def publish(self, below: Path | None = None) -> int:
         """Publish new and changed files of the mirror, or of a run's folder; return how many.
 
-        Remove an earlier attempt's remains at the address, such as its failure mark. Raise StorageError, OSError.
+        Remove an earlier attempt's files at the address. Raise StorageError, OSError.
         """
         names = list(self._names(self.folder if below is None else below))
         if below is not None:

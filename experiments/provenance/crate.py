@@ -115,7 +115,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
-    """Return a run with the files beside its trace as sources, without its log."""
+    """Return a run with the files beside its trace as sources, except the log."""
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))

@@ -35,8 +35,8 @@ Say = Callable[[str], None]
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
     """Return the page with these runs side by side; raise RoambusError, OSError.
 
-    Contents of messages come from the run's record, or with `again` from a rerun; both need its agent, installed or
-    trusted (`trust`). `say` receives a line for each run that is rerun or left out.
+    Contents of messages come from the record, or with `again` from a rerun; both need the agent, installed or trusted
+    (`trust`). `say` receives a line for each run rerun or left out.
     """
     return make_document([_film(path, say, again=again, trust=trust) for path in runs])
 
@@ -56,7 +56,7 @@ def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
 
 
 def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
-    """Return the film with the agents' testimony; if they may not run, without it and with a line of reason."""
+    """Return the film with the agents' testimony, or without it and with a line of reason."""
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:

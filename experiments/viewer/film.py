@@ -74,7 +74,7 @@ class Film:
     columns: Mapping[str, Column]
 
     def packed(self) -> bytes:
-        """Return the packed film; the header gets `columns`: name, length and bytes of a value."""
+        """Return the packed film; the header's `columns` has name, length and bytes of a value."""
         planes = {name: _planes(column) for name, column in self.columns.items()}
         layout = [[name, len(column), planes[name].shape[0]] for name, column in self.columns.items()]
         text = json.dumps({**self.header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
@@ -128,7 +128,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
 
 
 def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
-    """Return the scenario's number of nodes, or one above the trace's greatest, within the limit."""
+    """Return the number of nodes, of the scenario or the trace, within the limit."""
     if scenario is not None:
         return len(scenario.nodes)
     greatest = pc.max(table[NODE]).as_py()

@@ -36,7 +36,7 @@ REQUEST_S = 10.0
 SILENCE_S = 30.0
 """A client that reads nothing for this long is dropped."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
-"""Limits for reading a refused request, without which the connection would lose the refusal."""
+"""Limits for reading a refused request, so that the refusal arrives."""
 
 HOST = "127.0.0.1"
 _HEADERS = {

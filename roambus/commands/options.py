@@ -154,7 +154,7 @@ class Seconds(click.FloatRange):
 
 
 class ResultsFolder(click.Path):
-    """A folder, or a store's address: its local folder, published when the command ends."""
+    """A folder, or a store's address, published when the command ends."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the folder as a Path; raises click.BadParameter, UserError, RoambusError."""
@@ -164,7 +164,7 @@ class ResultsFolder(click.Path):
 
 
 STORES = "roambus.stores"
-"""The key of a command's stores, fetched at its beginning and published at its end."""
+"""The key of a command's stores, fetched first and published last."""
 
 
 def _fetched(text: str, context: click.Context) -> Path:

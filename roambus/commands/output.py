@@ -75,7 +75,7 @@ def telling() -> Telling:
 
 
 def answer(text: object = None, /, **fields: Any) -> None:
-    """Print the command's result, also with `-q`; `fields` are the same for programs."""
+    """Print the command's result, also with `-q`; `fields` are for programs."""
     told = telling()
     told.add(fields)
     if text is not None and not told.as_json:
@@ -97,7 +97,7 @@ def print_address(url: str) -> None:
 
 
 def summary(text: str, /, **fields: Any) -> None:
-    """Print a sentence about the whole, omitted with `-q`; `fields` are the same for programs."""
+    """Print a sentence about the whole, omitted with `-q`; `fields` are for programs."""
     told = telling()
     told.add(fields)
     if not (told.as_json or told.is_quiet):

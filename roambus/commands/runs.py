@@ -67,7 +67,7 @@ def announce_compilation(factory: BackendFactory) -> None:
 
 
 def recorder(is_kept: bool) -> Recorder | None:
-    """Return a recorder of a run's frames, or None; without it nothing of records is imported."""
+    """Return a recorder of frames, or None, which imports nothing of records."""
     if not is_kept:
         return None
     from roambus.bridge.record.record_file import recorded
@@ -208,7 +208,7 @@ def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> N
 
 
 def _record_in(path: Path) -> Path:
-    """Return the file, or the only record in or below a folder; a failed run has one, but no trace."""
+    """Return the file, or the only record in or below a folder, even of a failed run."""
     from roambus.bridge.runs.layout import RECORD_FILE
 
     found = sorted(path.rglob(RECORD_FILE)) if path.is_dir() else [path]
@@ -227,7 +227,7 @@ def _time(option: str, text: str | None) -> SimTime | None:
 
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
-    """Return a sweep of one run; set values become axes, and the agent gets a folder-safe name."""
+    """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
     from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.templates.render import find_template

@@ -227,10 +227,7 @@ def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None
 
 
 def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: BackendFactory) -> list[str]:
-    """Make a sweep's runs, showing progress; return a line for each failed run.
-
-    The progress has already reported failures of this call.
-    """
+    """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
@@ -257,7 +254,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """Return a line for each failed run; note those already shown for `report_problems`."""
+    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]

@@ -109,7 +109,7 @@ class Conforming:
         return self._hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Check one step; the first brings no transmissions, none follows a result of None."""
+        """Check one step; none follows a result of None, and the first brings no transmissions."""
         assert self.calls[0] == "open"
         assert not {"end", "close"} & {*self.calls}
         assert self.calls != ["open"] or not transmissions
