@@ -203,7 +203,7 @@ class _Air:
             heapq.heappush(self._handed_over, (send.time, self._counts.total(), packet))
 
     def sent_before(self, time: SimTime | None) -> Iterator[Packet]:
-        """Return frames for an earlier time, or for any; from then on they can arrive."""
+        """Yield frames for an earlier time, or for any; from then on they can arrive."""
         while self._handed_over and (time is None or self._handed_over[0][0] < time):
             packet = heapq.heappop(self._handed_over)[2]
             key = packet.sender, packet.destination, packet.message
