@@ -1,11 +1,9 @@
 """Files: input is read within limits, and results are complete or absent.
 
-Every text that a user gives is read here: all formats take gzip, a byte order mark, any line ends, and comments.
-
-Results go to a hidden file beside the wanted one, which takes its name in one step once all bytes are on the disk. The
-hidden name has the number of its process: the next run removes it unless that process lives, or another machine still
-holds its lock. A results folder can be a stranger's: links under hidden names are never followed, and what is no
-regular file is never replaced.
+Every user text is read here: all formats take gzip, a byte order mark, any line ends, and comments. Results go to a
+hidden file that takes its final name in one step once all bytes are on disk. The hidden name holds the process number:
+the next run removes it unless that process lives, or another machine holds its lock. A results folder can be a
+stranger's: hidden links are never followed, and only regular files are replaced.
 """
 
 from __future__ import annotations
@@ -36,9 +34,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Return the text of a file, plain or gzipped, without a byte order mark and with line feeds alone.
+    """Return a file's text, plain or gzipped, without byte order mark and with line feeds alone.
 
-    Raises UserError if it is not UTF-8 text, or too large; OSError.
+    Raises UserError if it is not UTF-8 or too large; OSError.
     """
     content = read_bytes(path, most)
     try:
@@ -50,9 +48,9 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 
 def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
-    """Yield the number of each line that has more than a comment, from 1 on, and its text without the comment.
+    """Yield the number (from 1) and comment-free text of each line that has one.
 
-    Raises what `read_text` raises.
+    Raises the errors of `read_text`.
     """
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if text := line.partition(comment)[0].strip():
@@ -60,7 +58,7 @@ def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file, plain or gzipped; raises UserError if it is damaged or too large, and OSError."""
+    """Return a file's bytes, plain or gzipped; raise UserError if damaged or too large, OSError."""
     with path.open("rb") as file:
         packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         file.seek(0)
@@ -74,7 +72,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
-    """All of the file, or more than `most` bytes of a longer one; raises OSError."""
+    """Return all of the file, or more than `most` bytes of a longer one; raise OSError."""
     content = bytearray()
     # Piece by piece, for Python makes room for all that it may read.
     while len(content) <= most and (piece := file.read(_PIECE_BYTES)):
@@ -83,9 +81,9 @@ def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
 
 
 def check_writable(text: str) -> None:
-    """Raises ValueError for a text with a lone surrogate, which is half a character: no UTF-8 file can hold it.
+    """Raise ValueError for a lone surrogate, which no UTF-8 file can hold.
 
-    Python makes one of a byte on the command line that is not UTF-8, and of the escape of such a code point in a text.
+    Python makes one of a non-UTF-8 byte on the command line, or of an escape in a text.
     """
     if found := _SURROGATE.search(text):
         raise ValueError(
@@ -94,10 +92,10 @@ def check_writable(text: str) -> None:
 
 
 class UnfinishedFile:
-    """A file under a hidden temporary name until `finish` gives it its own; the end of the block discards it."""
+    """A hidden temporary file until `finish` names it; the block's end discards it."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the hidden file; raises OSError, and UserError if there is something else than a file at `path`."""
+        """Open the hidden file; raise OSError, or UserError if `path` is no file."""
         check_replaceable(path)
         self._path = path
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -107,7 +105,7 @@ class UnfinishedFile:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def finish(self) -> None:
-        """Puts everything on disk, then the file in its place; raises OSError."""
+        """Sync everything to disk, then rename the file into place; raise OSError."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
@@ -127,7 +125,7 @@ class UnfinishedFile:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes the hidden files of processes that were killed while they wrote the file of this name; raises OSError."""
+    """Remove this file's hidden files of killed processes; raise OSError."""
     for hidden in path.parent.glob(f".{glob.escape(path.name)}.*"):
         process = hidden.suffix[1:]
         if process.isdecimal() and not _is_alive(int(process)) and not _is_locked(hidden):
@@ -135,7 +133,7 @@ def remove_unfinished(path: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether there is such a process on this machine, whoever it belongs to."""
+    """Return whether any user's process on this machine has this number."""
     try:
         os.kill(process, 0)
     except (OSError, OverflowError) as error:  # somebody else's process must not be asked
@@ -154,10 +152,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises UserError if something other than a regular file has this name, or is what a link of this name leads to.
-
-    Raises OSError if nobody may look.
-    """
+    """Raise UserError if the name, or its link's target, is not a regular file; OSError if unreadable."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -168,5 +163,5 @@ def check_replaceable(path: Path) -> None:
 
 
 def user_cache() -> Path:
-    """Returns it, whether it is there or not: ~/.cache/roambus, unless XDG_CACHE_HOME names another place."""
+    """Return ~/.cache/roambus or its place in XDG_CACHE_HOME, existing or not."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roambus"

@@ -1,9 +1,8 @@
 """Keys of the ini: their declarations, their kinds of values, and how texts are read.
 
-A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
-which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the
-ini builds the class from these declarations, the compiled radio lays its records out by the same fields, templates that
-pass a key through name it, and the texts of errors and the pages of the docs are made from them.
+A settings class of the scenario is a frozen dataclass whose fields come from `key()`, which declares a `Setting`: the
+key's path is its name, its default a text as in Castalia. The ini reader, the compiled radio's records, templates,
+error texts and the docs all use these declarations.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from roambus.python_protocol.settings import (
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime, format_time, parse_roles, parse_time
 
 EVERY_NODE = "node[*]"
-"""Stands for each node in the path of a key that every node has."""
+"""Stands for each node in the path of a per-node key."""
 
 LONGEST: SimTime = 9 * 10**9 * SECOND
 """OMNeT++ and the compiled radio count nanoseconds in 64 bits."""
@@ -54,7 +53,7 @@ def key(  # noqa: PLR0913, PLR0917  # each is one of the things that a key is de
     within: Range = ANY,
     choices: tuple[Any, ...] = (),
 ) -> Any:
-    """A field of a settings class, with the key that it comes from; without a default the key must be set."""
+    """Return a settings field with its key; without a default the key must be set."""
     declared = Setting(path, kind, default, meaning, unit, within, choices)
     if default is None:
         return setting_field(declared, kw_only=True)
@@ -82,7 +81,7 @@ class Uniform(NamedTuple):
 
 
 def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
-    """The text, taken apart; raises ValueError, which says that it is no `what`, for one of another form."""
+    """Return the text's parts; raise ValueError naming `what` for another form."""
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a {what}")
@@ -119,7 +118,7 @@ def quote(text: str) -> str:
 
 
 def file_beside(text: str) -> str:
-    """Reads "walk.movements" or "ways/walk.movements": the path of a file from the folder of the ini downwards."""
+    """Read a file's path relative to the ini's folder, such as "ways/walk.movements"."""
     name = string(text)
     parts = name.split("/")
     if "\0" in name or not all(parts) or ".." in parts or "." in parts:
@@ -139,7 +138,7 @@ def coordinate(text: str) -> float | Uniform:
 
 
 def check_length(time: SimTime) -> SimTime:
-    """Returns the time, or raises ValueError if it is longer than a simulation can last."""
+    """Return the time; raise ValueError beyond a simulation's longest."""
     if time > LONGEST:
         raise ValueError(f"it is longer than a simulation can last, which is {format_time(LONGEST)}")
     return time
@@ -156,7 +155,7 @@ def duration(text: str) -> SimTime:
 
 
 def power(text: str) -> float | None:
-    """Reads "-5dBm" or "-5"; None for "", which stands for the radio's first level."""
+    """Read "-5dBm" or "-5"; None for "", the radio's first level."""
     content = string(text).strip()
     return read_number(content.removesuffix("dBm").strip()) if content else None
 
@@ -175,7 +174,7 @@ def filters(text: str) -> tuple[Filter, ...]:
 
 
 def attributes(text: str) -> tuple[tuple[str, Value], ...]:
-    """Reads "topic = 'news' and price = 3", and sorts it by name."""
+    """Read "topic = 'news' and price = 3", sorted by name."""
     constraints = parse_filter(string(text)).constraints
     values = {constraint.attribute: constraint.operand for constraint in constraints}
     if len(values) < len(constraints) or any(constraint.operator is not Operator.EQUAL for constraint in constraints):
@@ -186,7 +185,7 @@ def attributes(text: str) -> tuple[tuple[str, Value], ...]:
 
 
 def _check_travels(value: Filter | Notification) -> None:
-    """Raise ValueError for a name or value that no message can carry."""
+    """Raise ValueError for a name or value no message can carry."""
     try:
         bytes_of(value)
     except (struct.error, ArithmeticError):

@@ -1,10 +1,9 @@
 """All limits on input, each with its reason and the way to raise it.
 
-A value beyond a limit is refused before it is used, by a message that states the limit and how to raise it.
-Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
-hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
-and for sweeps that come from somebody else. Sizes of files and messages have their limits where they are
-read; the page of the docs lists them, too.
+A value beyond a limit is refused before use, by a message with the limit and how to raise it. An environment variable
+raises most; some follow from formats that cannot hold more. Limits do not estimate this machine: they catch typing
+mistakes, such as seeds 0..10^9, and sweeps from others. Sizes of files and messages have their limits where they are
+read.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PREFIX = "ROAMBUS_MAX_"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that there may be of something, unless the environment says more, which is at most `ceiling`."""
+    """The most of something, unless the environment sets another value up to `ceiling`."""
 
     name: str
     what: str
@@ -36,7 +35,7 @@ class Limit:
 
     @property
     def most(self) -> float:
-        """The limit as it is in this process; raises UserError if the environment has no number for it."""
+        """Return the limit in this process; raise UserError if the environment's is no number."""
         text = os.environ.get(self.variable)
         if text is None:
             return self.usual
@@ -49,10 +48,7 @@ class Limit:
         return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
-        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all.
-
-        NaN is above every limit: it compares as neither, and nobody can have meant it.
-        """
+        """Raise ValueError, with the limit and how to raise it, for a larger value, or NaN."""
         if not value <= self.most:
             limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
@@ -67,7 +63,7 @@ class Limit:
 
 
 def _number(value: float) -> str:
-    """A number as a person reads it; one that has thousands of digits is not written out."""
+    """Return a readable number; one with thousands of digits is abbreviated."""
     # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"
@@ -125,7 +121,7 @@ TRACE_LISTED = replace(
     unit="nodes and notifications",
     reason="metrics make a row of each, and the same long list takes almost no place in a file",
 )
-"""It goes with the rows, for what a trace lists and what it has as rows are the same in memory."""
+"""Moves with the rows: a trace's lists and its rows cost the same memory."""
 
 LIMITS = (RUNS, NODES, LINKS, IDEAL_LINKS, DURATION, WORKERS, TRACE_ROWS, TRACE_LISTED)
 """All of them, in the order of the docs."""

@@ -29,7 +29,7 @@ from roambus.bridge.files import read_text
 from roambus.python_protocol.vocabulary import SECOND
 
 EVERY_CHANNEL = -1
-"""The channel of a row that is the mean over all channels."""
+"""The channel of a row that averages all channels."""
 
 ROW = np.dtype(
     [
@@ -46,7 +46,7 @@ ROW = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The rows of a file in the order of time, and what its header says; nodes are numbered in the order of ids."""
+    """A file's rows in time order, and its header; nodes are numbered by ascending id."""
 
     name: str
     """The file, for messages."""
@@ -60,7 +60,7 @@ class Recording:
     rows: NDArray[Any]
     """ROW[row]"""
     left_out: tuple[int, ...] = ()
-    """The lines that tell of a node which hears itself, as some public recordings have them; they are no links."""
+    """Lines of nodes that hear themselves, which some public recordings have; no links."""
 
     @property
     def channels(self) -> list[int]:
@@ -76,29 +76,29 @@ class Recording:
 TIME = "datetime"
 NUMBERS = ("src", "dst", "channel", "mean_rssi", "pdr", "tx_count")
 REQUIRED = (TIME, *NUMBERS)
-"""The columns that every file has; what it has besides is not read."""
+"""The columns that every file has; others are not read."""
 
 TIME_FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 MOST_CHANNEL, MOST_ID, MOST_SENT = 255, 2**40, 2**31
 WEAKEST_DBM, STRONGEST_DBM = -200.0, 100.0
 _EARLIEST, _LATEST = 0, 7_258_118_400
-"""Seconds from 1970 to 2200: in between, ns since 1970 have room in 64 bits."""
+"""Seconds from 1970 to 2200, for which ns since 1970 fit into 64 bits."""
 
 MOST_CHARACTERS = 65_536
 """The headers of the public recordings have some 250."""
 MOST_BYTES = 256 * 2**20
-"""An unpacked file may be so large, which are some five million rows; the largest public ones have 17 MB."""
+"""The limit of an unpacked file, some five million rows; the largest public ones have 17 MB."""
 MOST_ROWS = 2_000_000
-"""The largest public recordings have 300,000. Text packs a thousandfold where lines are alike, and a row takes some 400
-bytes while it is read: so rows are counted before they are read."""
+"""Rows are counted first: each takes 400 bytes while read, and similar lines pack a thousandfold. The largest public
+recordings have 300,000."""
 MOST_NODES = 2048
-"""The most nodes, whose table of all pairs takes 32 MiB; the testbeds have some 50."""
+"""At this limit the table of all pairs takes 32 MiB; testbeds have some 50 nodes."""
 ROWS_BEGIN = 3
 """The line of the first row."""
 
 
 def read_k7(path: Path) -> Recording:
-    """What the file says; raises UserError, which names file and line, and OSError."""
+    """Read a file; raise UserError with file and line, and OSError."""
     content = read_text(path, MOST_BYTES).encode()
     if content.count(b"\n") > MOST_ROWS + ROWS_BEGIN:
         raise UserError(f"{path}: it has more than {MOST_ROWS:,} rows: cut it to what is used")
@@ -115,7 +115,7 @@ def read_k7(path: Path) -> Recording:
 
 
 def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) -> Recording:
-    """Leaves out what nodes hear of themselves, and numbers nodes, and times from the first row on."""
+    """Drop nodes hearing themselves; number nodes, and times from the first row."""
     to_itself = np.flatnonzero(rows["source"] == rows["target"])
     left_out = tuple((to_itself + ROWS_BEGIN).tolist())
     rows = np.delete(rows, to_itself)
@@ -133,9 +133,9 @@ def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) 
 
 
 def read_header(line: str) -> tuple[str, float]:
-    """Location and transmit power (dBm), for nothing else of a header has a meaning here.
+    """Return location and transmit power (dBm), the only header fields used.
 
-    Raises ValueError for a line that is no object of JSON, or that has a wrong transmit power.
+    Raises ValueError for no JSON object, or a wrong transmit power.
     """
     if len(line) > MOST_CHARACTERS:
         raise ValueError(f"the header is longer than {MOST_CHARACTERS} characters")
@@ -160,9 +160,9 @@ class RowError(ValueError):
 
 
 def read_rows(content: bytes) -> NDArray[Any]:
-    """ROW[row] of the lines from the names of the columns on, with ids as nodes and ns since 1970 as `at`.
+    """Return ROW[row] from the column names on, with ids as nodes and ns since 1970 as `at`.
 
-    Raises ValueError for wrong names of columns, and RowError for the first row that is wrong.
+    Raises ValueError for wrong column names, RowError for the first wrong row.
     """
     names = content.partition(b"\n")[0].decode(errors="replace").strip().split(",")
     if missing := [name for name in REQUIRED if names.count(name) != 1]:
@@ -189,9 +189,9 @@ def _parse(content: bytes) -> pa.Table:
 
 
 def _check(columns: dict[str, NDArray[np.float64]], times: NDArray[np.float64]) -> None:
-    """Raises RowError for the first row that has a value which makes no sense.
+    """Raise RowError for the first row with a senseless value.
 
-    Whole numbers are bounded so that they are exact, for all columns are read as floating-point numbers.
+    Whole numbers are bounded to stay exact as floats.
     """
     delivery, rssi, channel = columns["pdr"], columns["mean_rssi"], columns["channel"]
     unheard = np.isnan(rssi)
@@ -227,7 +227,7 @@ def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> 
 
 
 def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
-    """The first row that does not have a time and numbers in the right columns; its message is for a person."""
+    """Return the first row without a time and numbers in its columns, with a message."""
     for index, line in enumerate(content.splitlines()[1:]):
         cells = line.decode(errors="replace").split(",")
         problem = f"the line has {len(cells)} columns, and the head has {len(names)}"
@@ -251,10 +251,10 @@ def _unreadable(row: dict[str, str]) -> str:
 
 
 class Choice(NamedTuple):
-    """Rows of a recording, and how the time of a run goes over them."""
+    """Rows of a recording, and how a run's time maps onto them."""
 
     rows: NDArray[Any]
-    """ROW[row] of one channel and the nodes that the run has, in the order of time"""
+    """ROW[row] of one channel and the run's nodes, in time order"""
     nodes: int
     start: int
     """ns into the recording"""
@@ -274,7 +274,7 @@ class Choice(NamedTuple):
 
 
 def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any]:
-    """The rows of a channel (None: the first) between the first `nodes` nodes; raises ValueError if there are none."""
+    """Return a channel's rows (None: the first) between the first `nodes` nodes; raise ValueError if none."""
     channels = recording.channels
     channel = next((one for one in channels if one != EVERY_CHANNEL), channels[0]) if channel is None else channel
     if channel not in channels:
@@ -290,9 +290,9 @@ def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any
 
 
 def at_first(choice: Choice) -> NDArray[np.int64]:
-    """Index[link]: the row that each link begins with, the last one up to the start or else its first.
+    """Return Index[link]: each link's initial row, the last one up to the start or else its first.
 
-    The later of two entries wins: so the first row of each link goes in first, and then all rows up to the start.
+    The later entry wins, so first rows go in before all rows up to the start.
     """
     links = choice.links
     _, first = np.unique(links, return_index=True)
@@ -303,7 +303,7 @@ def at_first(choice: Choice) -> NDArray[np.int64]:
 
 
 def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Index[change] of the rows that come into force during the run, and the ns[change] of the run when they do."""
+    """Return Index[change] of rows that take effect during the run, and ns[change] of their times."""
     at = choice.rows["at"]
     if choice.pace == 0:  # the run stays at its start
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -313,7 +313,7 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONG = 3
-"""A row that holds for longer than this multiple of the recording's usual time is a gap."""
+"""A row that holds longer than this multiple of the usual time is a gap."""
 
 
 def gaps(choice: Choice) -> Iterator[str]:
@@ -335,7 +335,7 @@ def gaps(choice: Choice) -> Iterator[str]:
 
 
 def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
-    """The rows that hold for long while the run plays them. What is usual is the median, which gaps do not move."""
+    """Return rows played for long; the usual time is the median, which gaps do not move."""
     order = np.argsort(links, kind="stable")
     at, same = choice.rows["at"][order], np.diff(links[order]) == 0
     lengths = np.diff(at)[same]
