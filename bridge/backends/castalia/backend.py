@@ -41,10 +41,10 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
-    """Knows the last instant up to which the host has been informed of everything.
+    """Knows the last instant up to which the host has full information.
 
-    docs/reference/bridge.md, "Lookahead", has the rule. `until` only comes nearer between two Steps: each packet that
-    the host sends can arrive after its time on the air at the earliest, and the host must ask again from there on.
+    Rule: docs/reference/bridge.md, "Lookahead". Between two Steps `until` only comes nearer: a sent packet arrives
+    after its time on the air at the earliest, and the host must ask again from then.
     """
 
     def __init__(self, hello: Opening) -> None:
@@ -82,7 +82,7 @@ class Lookahead:
 
 
 class CastaliaBackend:
-    """Lets a simulator at the other end of a connection carry the messages and own the clock."""
+    """Connects to a simulator that carries the messages and owns the clock."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class CastaliaBackend:
         self._connection: Channel | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
-        """The instants of the last wire Step that the host has not got yet."""
+        """Instants of the last wire Step still to be handed to the host."""
         self._now: SimTime = 0
         self._lookahead = Lookahead(Opening())
         self._more = False
@@ -123,7 +123,7 @@ class CastaliaBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs as `Backend.advance` says; a window of several instants is one round trip, and a Step for each."""
+        """Run as in `Backend.advance`; a window of instants costs one round trip."""
         if transmissions:
             for transmission in transmissions:
                 if transmission.at < self._now:
@@ -136,7 +136,7 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
-        """The next Step that the host has not been given; asks the simulator only if none is known."""
+        """Return the next pending Step; ask the simulator if there is none."""
         while self._totals is None:
             # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
             # not know of.
@@ -151,14 +151,14 @@ class CastaliaBackend:
         return None
 
     def fail(self, error: BaseException) -> None:
-        """Tells the simulator, for its own log, why the run ends here."""
+        """Send the simulator, for its log, the reason of the run's end."""
         if self._connection is None or self._steps is None:
             return
         with suppress(BackendError):
             self._connection.send(ToSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
-        """Ends the simulator; raises BackendError if it does not end in order after a whole run."""
+        """End the simulator; raise BackendError for a disorderly end after a whole run."""
         try:
             self._simulator.end(in_order=self._totals is not None)
         except BackendError as error:
@@ -166,7 +166,7 @@ class CastaliaBackend:
         return self._totals or Totals()
 
     def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
-        """A simulator that is refused is told why: its own log is where its user looks first."""
+        """Read Hello; send a refused simulator the reason for its log."""
         try:
             said = wire.parse(frame, "hello").hello
             hello = wire.read_hello(said, self._scenario, connection.token)
@@ -181,7 +181,7 @@ class CastaliaBackend:
         )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
-        """Answers the last Step, or Hello, and takes what the simulator says next."""
+        """Answer the last Step or Hello, and receive the next message."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
@@ -204,19 +204,19 @@ class CastaliaBackend:
                 raise BackendError(f"the simulator gave up: {message.failed.reason}")
 
     def _placed(self, error: BackendError, when: str) -> BackendError:
-        """The error with what a user needs to look for the cause: which run, when, and the simulator's own words."""
+        """Return the error with run, time, and the simulator's own words."""
         return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")
 
 
 def _check_scenario(scenario: Scenario) -> None:
-    """Raises UserError for what Castalia would pass over; whatever else it cannot do it says itself."""
+    """Raise UserError for features that Castalia silently ignores; it reports others itself."""
     if scenario.measured is not None:
         raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
     check_radio_alone(scenario, "Castalia")
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raises UserError for what the embedded radio alone has: wrong readings of strengths, and others' traffic."""
+    """Raise UserError for embedded-radio-only features: wrong strength readings, and others' traffic."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
@@ -229,12 +229,12 @@ def check_radio_alone(scenario: Scenario, simulator: str) -> None:
 
 
 DEADLINE_S = 30.0
-"""How long either side waits for the other by default, in seconds."""
+"""The default wait for the other side, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BridgedFactory:
-    """What the factories of all simulators in another process can be told."""
+    """Options common to factories of simulators in another process."""
 
     # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
@@ -245,7 +245,7 @@ class BridgedFactory:
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
     ) -> CastaliaBackend:
-        """The back-end of one run, which starts the program once it is opened."""
+        """Return a run's back-end, which starts the program on `open`."""
         simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
         return self.over(scenario, agent, simulator)
 
@@ -265,35 +265,35 @@ class CastaliaFactory(BridgedFactory):
         return find_installation().types()
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError if Castalia, or our modules for it, are not there, or if it cannot play the links."""
+        """Raise UserError if Castalia or our modules are missing, or links are unplayable."""
         _check_scenario(scenario)
         find_installation()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
-        """The back-end of one run; nothing is started before it is opened."""
+        """Return a run's back-end; nothing starts before `open`."""
         return self.started(scenario, agent, folder, find_installation().program(), ways_of(scenario))
 
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory(BridgedFactory):
-    """Waits for a simulator that somebody starts; `roambus.bridge.backend` says what a factory does."""
+    """Waits for a simulator that a user starts."""
 
     address: str | None = None
     """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
     wait_s: float = field(kw_only=True)
     announce: Callable[[Path], None] = field(kw_only=True)
-    """This is told the run's folder as soon as the host listens."""
+    """Receives the run's folder once the host listens."""
     name: str = "castalia"
 
     def beyond(self) -> Beyond:
-        """As much as is known here of the Castalia that will come, which may be on another machine."""
+        """Return this machine's knowledge of the coming Castalia, possibly on another machine."""
         try:
             return find_installation().types()
         except UserError:
             return OnlyOurs()
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError for an address that cannot be used, or for links that Castalia cannot play."""
+        """Raise UserError for an unusable address, or links that Castalia cannot play."""
         _check_scenario(scenario)
         if self.address is not None:
             Endpoint.tcp(self.address)

@@ -1,10 +1,8 @@
 """The `ideal` back-end: FIFO links over a graph that can change at given times.
 
-It checks algorithms as the papers state them: nothing is lost on a link that stands, nothing overtakes on it, what a
-link cannot carry its sender is told (but for broadcasts), and the only randomness is the agents' own.
-
-A scenario can take from that, for agents that have to stand it: a link can be slow, lose a share of what it is given
-without a word, or go down one way only.
+It checks algorithms as the papers state them: a standing link loses and reorders nothing, senders learn of
+undeliverable unicast frames, and only agents are random. A scenario can weaken that: a link can be slow, silently lose
+a share, or go down one way only.
 """
 
 from __future__ import annotations
@@ -42,12 +40,12 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
-"""The levels of a strong link, which are the same on all links: distance has no meaning here."""
+"""A strong link's levels, the same on all links at any distance."""
 
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """A frame is under way until it arrives or is `lost`; its `destination` is BROADCAST, or the receiver."""
+    """Under way until it arrives or is `lost`; `destination` is BROADCAST or the receiver."""
 
     delivery: Delivery
     destination: NodeId
@@ -55,7 +53,7 @@ class Frame:
 
 
 class IdealBackend:
-    """A broadcast reaches each neighbour after the delay of its link, a unicast frame the one it is addressed to."""
+    """Delivers broadcasts to each neighbour and unicast frames to theirs, after the link's delay."""
 
     def __init__(  # noqa: PLR0913  # a graph, what happens to it, and times that have nothing to do with each other
         self,
@@ -70,15 +68,15 @@ class IdealBackend:
         moves: Sequence[Move] = (),
         seed: int = 0,
     ) -> None:
-        """`ideal` says how links are, beside the `links` that there are; `moves` are for the trace only.
+        """Set up `links` with properties `ideal`; `moves` are for the trace only.
 
-        What links lose follows from the `seed`.
+        Losses follow from `seed`.
         """
         self._graph = Graph.of(nodes, links)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
-        """Whom a broadcast of each node reaches, as far as that was asked since the graph last changed."""
+        """Each node's broadcast receivers, cached since the last change of the graph."""
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
-        """Changes and faults to come; of one instant the changes come first."""
+        """Changes and faults to come; at one instant changes precede."""
         self._nodes = nodes
         self._time_limit = time_limit
         self._delay = ideal.delay
@@ -91,7 +89,7 @@ class IdealBackend:
         self._order = 0
         self._pending: list[tuple[SimTime, int, Transmission | Frame]] = []
         self._under_way: dict[Link, deque[Frame]] = {}
-        """The frames on each link that has any, in the order in which they were sent."""
+        """Each link's frames in sending order."""
         self._frozen: dict[NodeId, list[Transmission | Frame]] = {}
         """What waits for each frozen node to go on."""
         self._recovered: dict[NodeId, None] = {}
@@ -105,7 +103,7 @@ class IdealBackend:
         return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
+        """Run to the host's next instant of concern, as in `Backend.advance`."""
         for transmission in transmissions:
             if transmission.at < self._now:
                 raise sent_before(transmission, self._now)
@@ -161,7 +159,7 @@ class IdealBackend:
     # Changes
 
     def _change(self, happening: Happening) -> None:
-        """Of a fault the host knows by itself; here it is what the node's links and frames suffer."""
+        """Apply a fault to the node's links and frames; the host handles its own side."""
         self._graph = self._graph.after(happening)
         if isinstance(happening, LinkChange):
             self._reached.pop(happening.a, None)
@@ -178,7 +176,7 @@ class IdealBackend:
                 self._recovered[node] = None
 
     def _forget(self, node: NodeId) -> None:
-        """A crash loses what the node has not sent yet; what is on its links is lost with them."""
+        """Drop a crashed node's unsent frames; those on its links go with them."""
         self._frozen.pop(node, None)
         self._recovered.pop(node, None)
         # What was to leave the node after its processing delay never does.
@@ -196,7 +194,7 @@ class IdealBackend:
     # Frames
 
     def _take(self, item: Transmission | Frame) -> None:
-        """A node sends, or a frame reaches one; a frozen node does neither yet."""
+        """Send or deliver a frame; a frozen node postpones both."""
         node = item.node if isinstance(item, Transmission) else item.delivery.receiver
         if node in self._frozen:
             self._frozen[node].append(item)
@@ -206,7 +204,7 @@ class IdealBackend:
             self._arrive(item)
 
     def _transmit(self, transmission: Transmission) -> None:
-        """A frame for each receiver, because each link has its own delay, and can break by itself."""
+        """Create a frame per receiver: each link has its own delay and breaks alone."""
         node, _, destination, message, _ = transmission
         reached = self._reached.get(node)
         if reached is None:
@@ -221,12 +219,12 @@ class IdealBackend:
                 self._set_out(frame)
 
     def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
-        """Whether the link loses what it is given now, which is only drawn if it can be."""
+        """Return whether the link loses this frame; draw only if it can."""
         share = self._losses.get((sender, receiver), self._loss)
         return share > 0 and self._chance.random() < share
 
     def _set_out(self, frame: Frame) -> None:
-        """Sees to it that the frame, which is under way now, arrives after the delay of its link."""
+        """Schedule the frame's arrival after its link's delay."""
         link = frozenset((frame.delivery.sender, frame.delivery.receiver))
         self._order += 1
         heappush(self._pending, (self._now + self._delays.get(link, self._delay), self._order, frame))
@@ -241,16 +239,13 @@ class IdealBackend:
 
 
 def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:
-    """What a receiver gets of a message: on each ideal link the same levels."""
+    """Return a receiver's view of a message: equal levels on all ideal links."""
     return Delivery(receiver, sender, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """At `at`, the frame `number` of those under way from `sender` to `receiver`, the oldest first, arrives.
-
-    One that is `lost` does not, and nobody is told.
-    """
+    """At `at`, frame `number` (oldest first) from `sender` to `receiver` arrives, or is silently `lost`."""
 
     at: SimTime
     sender: NodeId
@@ -260,7 +255,7 @@ class Arrival:
 
 
 class HandWorkedBackend(IdealBackend):
-    """The `ideal` back-end, whose frames stay under way from `begin` on until one of the `arrivals` is theirs."""
+    """The `ideal` back-end, whose frames from `begin` on wait for one of the `arrivals`."""
 
     begin: SimTime = 0
     arrivals: deque[Arrival]
@@ -285,7 +280,7 @@ class HandWorkedBackend(IdealBackend):
             super()._set_out(frame)
 
     def _let_arrive(self, arrival: Arrival) -> None:
-        """The frames of a link are numbered from the oldest, which arrives first by itself."""
+        """Deliver a frame, numbered from the link's oldest, its natural first."""
         link = arrival.sender, arrival.receiver
         under_way = self._under_way.get(link, deque())
         if len(under_way) < arrival.number:
@@ -304,7 +299,7 @@ Kind = TypeVar("Kind", bound=IdealBackend)
 
 
 class GivenGraph(NamedTuple):
-    """The links at the start, how they change, and for the trace where the nodes are."""
+    """The initial links, their changes, and the nodes' places for the trace."""
 
     links: Sequence[tuple[NodeId, NodeId]]
     changes: Sequence[LinkChange]
@@ -312,19 +307,19 @@ class GivenGraph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The back-end of the scenario's tree, graph or unit disk, with its delays, partitions and faults."""
+    """Return the back-end of the scenario's tree, graph or unit disk, with delays, partitions and faults."""
     return _make(IdealBackend, scenario)
 
 
 def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
-    """The same, but from `begin` on a frame only arrives if one of the `arrivals`, in the order of time, says so."""
+    """Return the same, but from `begin` on only the time-ordered `arrivals` arrive."""
     backend = _make(HandWorkedBackend, scenario)
     backend.begin, backend.arrivals = begin, deque(arrivals)
     return backend
 
 
 def _make(kind: type[Kind], scenario: Scenario) -> Kind:
-    """Either kind of back-end, for both read a scenario in the same way."""
+    """Return either back-end, since both read a scenario alike."""
     ideal, graph = scenario.ideal, graph_of(scenario)
     return kind(
         len(scenario.nodes),
@@ -345,7 +340,7 @@ def graph_of(scenario: Scenario) -> GivenGraph:
 
 
 def given_graph(scenario: Scenario) -> GivenGraph | None:
-    """The scenario's tree or graph; None means that its links follow from where its nodes are."""
+    """Return the scenario's tree or graph; None if links follow from places."""
     ideal = scenario.ideal
     if scenario.tree:
         return GivenGraph((), tree_links(scenario.tree))
