@@ -35,7 +35,7 @@ OWN = {
 
 
 def backend_names() -> tuple[str, ...]:
-    """Return the names of all back-ends, ours first and the default foremost."""
+    """Return the names of all back-ends, ours first, beginning with the default."""
     return (*OWN, *sorted(_brought()))
 
 

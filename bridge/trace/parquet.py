@@ -128,7 +128,7 @@ def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
 
 
 def read_coded(file: Path) -> Iterator[pa.RecordBatch]:
-    """Yield large batches of CODED_SCHEMA, whose texts are numbers decoded per batch."""
+    """Read a trace in large batches of CODED_SCHEMA, which decode their own numbers to texts."""
     return _checked(file, CODED_ROWS)
 
 

@@ -1,10 +1,10 @@
-"""The `castalia` back-end: the host's side of the phases of docs/reference/bridge.md, and the factories that make it.
+"""The `castalia` back-end: the host's side of docs/reference/bridge.md, and its factories.
 
-A simulator at the other end of a connection carries the messages and owns the clock. Host and simulator take turns, and
-each turn costs a round trip; so two things save some of them, which both sides agree on when they say hello.
+A connected simulator carries the messages and owns the clock. Each turn between host and simulator costs a round trip;
+two features, agreed on in the hello messages, save some:
 
-- *Batching.* A Step of the wire can cover a window of instants. The host is given a Step for each, and asks again when
-  all were handled.
+- *Batching.* A Step of the wire covers a window of instants. The host gets a Step for each, and asks again afterwards.
+- *Lookahead.* The simulator promises a time before which nothing arrives; earlier timers need no round trip.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ SHARE = 4
 """Waiting connections may use one in this many file descriptors."""
 
 FLOOD_MIB = 512
-"""Bytes for their incomplete messages, which libzmq keeps in memory."""
+"""MiB of memory for their incomplete messages, which libzmq keeps."""
 
 _EVENTS = zmq.EVENT_LISTENING | zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED
 

@@ -280,7 +280,7 @@ class HandWorkedBackend(IdealBackend):
             super()._set_out(frame)
 
     def _let_arrive(self, arrival: Arrival) -> None:
-        """Deliver a frame, numbered from the link's oldest, its natural first."""
+        """Deliver one of a link's frames, numbered from the oldest."""
         link = arrival.sender, arrival.receiver
         under_way = self._under_way.get(link, deque())
         if len(under_way) < arrival.number:

@@ -115,7 +115,7 @@ Sent = TypeVar("Sent", bound=_Sent)
 def cut_off(
     graph: Graph, under_way: Iterable[tuple[Link, Sequence[Sent]]]
 ) -> Iterator[tuple[Link, Sequence[Sent], list[Sent]]]:
-    """Return dead links, their frames, and those reported to senders.
+    """Yield dead links, their frames, and those reported to senders.
 
     A link layer detects a lost unicast frame by its missing acknowledgement, never a broadcast.
     """
