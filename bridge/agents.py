@@ -1,9 +1,8 @@
 """Finds an agent's class by the name that a user gives, and checks that it can run.
 
-An agent is named by its entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`. An
-installed agent is never searched in the working folder, which may be a stranger's. Every error in the user's code is a
-UserError with its place. `find_code` and `announce_code` identify the code by a hash before any of it runs, so users of
-foreign results see it first (docs: trust).
+The name is an entry point (group `roambus.agents`), `module:Class`, or `path/to/file.py[:Class]`. An installed agent is
+never searched in the working folder, which may be a stranger's. Errors in the user's code become UserErrors with a
+place. `find_code` and `announce_code` show a user the hash of foreign code before any of it runs (docs: trust).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
 Announce = Callable[[str], None]
-"""Is called with the line that names the code about to run."""
+"""Receives the line that names the code about to run."""
 _SHOWN_OF_HASH = 16
 _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
 
@@ -43,7 +42,7 @@ _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @
 
 
 def load_agent(reference: str) -> type[Agent]:
-    """Return the agent's class, fit to run; raise UserError with advice."""
+    """Return the runnable agent class; raise UserError."""
     points = _points(reference)
     if len({point.value for point in points}) > 1:  # one package may well be found twice
         packages = " and ".join(_foreign_packages(points)) or "two packages"
@@ -59,9 +58,9 @@ def load_agent(reference: str) -> type[Agent]:
 
 
 def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
-    """Return the agent class that results name; raise UntrustedAgentError unless installed or `trusted`.
+    """Return the class that results name; raise UntrustedAgentError unless installed or `trusted`.
 
-    Also raises the errors of `load_agent`.
+    Also raises `load_agent`'s errors.
     """
     if not trusted and installed_agent(reference) is None:
         raise UntrustedAgentError(reference)
@@ -69,7 +68,7 @@ def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
 
 
 class UntrustedAgentError(UserError):
-    """Results name an agent that is not installed and that the user has not trusted."""
+    """Results name an agent neither installed nor trusted."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
@@ -86,7 +85,7 @@ def agent_names() -> list[str]:
 
 
 def own_agents() -> list[str]:
-    """The names of the agents that come with roambus."""
+    """Return the names of roambus' agents."""
     return sorted({point.name for point in installed(AGENTS) if is_own(point)})
 
 
@@ -95,12 +94,12 @@ def _points(reference: str) -> list[EntryPoint]:
 
 
 def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
-    """The packages, other than roambus, that bring the entry points."""
+    """Return other packages that bring the entry points."""
     return sorted({str(point.dist.name) for point in points if point.dist is not None} - {DISTRIBUTION})
 
 
 def _find(reference: str, installed: str | None) -> type[Agent]:
-    """Import the module (an `installed` one never from the working folder) and choose its class."""
+    """Import the module (`installed`: not from the working folder) and choose its class."""
     what, target = f"agent {reference!r}", installed or reference
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if installed:
@@ -116,7 +115,7 @@ def _find(reference: str, installed: str | None) -> type[Agent]:
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    """Return the class of that name, or the only agent that the module defines."""
+    """Return the named class, or the module's only own agent."""
     agents = {key: value for key, value in vars(module).items() if _is_agent(value)}
     own = {key: value for key, value in agents.items() if value.__module__ == module.__name__}
     named = getattr(module, name, None) if name else next(iter(own.values()), None)
@@ -134,7 +133,7 @@ def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
 
 
 def _is_agent(value: object) -> TypeGuard[type[Agent]]:
-    """Return whether the class handles something and is not only a base."""
+    """Return whether the class has handlers, unlike a mere base."""
     if not isinstance(value, type) or not issubclass(value, Agent):
         return False
     return bool(value.handlers or value.timer_handlers) or value.handle is not Agent.handle
@@ -168,9 +167,9 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
 
 
 def _refuse_hidden_methods(reference: str, file: Path) -> None:
-    """Raise UserError for two methods of one name, of which Python silently keeps the last.
+    """Raise UserError for two methods of one name: Python silently keeps the last.
 
-    Decorated ones (setters, overloads) belong together, unless decorated by `on` or `on_timer`.
+    Decorated ones (setters, overloads) may repeat, but not those with `on` or `on_timer`.
     """
     for cls in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(cls, ast.ClassDef):
@@ -189,7 +188,7 @@ def _refuse_hidden_methods(reference: str, file: Path) -> None:
 
 
 def _is_mark(decorator: ast.expr) -> bool:
-    """Return whether a decorator is `on` or `on_timer`, under any import name."""
+    """Return whether it is `on` or `on_timer`, under any import name."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(function).rpartition(".")[2] in ("on", "on_timer")
 
@@ -199,7 +198,7 @@ def _is_mark(decorator: ast.expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AgentCode:
-    """An agent's files, its own first, and its installed package or ""."""
+    """An agent's files, its own first, and installed package or ""."""
 
     reference: str
     package: str
@@ -207,14 +206,11 @@ class AgentCode:
 
     @property
     def hash(self) -> str:
-        """Return the code's hash, empty without files; raise OSError."""
+        """Return the hash, empty without files; raise OSError."""
         return code_hash(self.files).hex() if self.files else ""
 
     def announce(self, recorded: str | None = None) -> str:
-        """Return the line that names the code; `recorded` is the hash in a run's record or None.
-
-        Raises OSError.
-        """
+        """Return the line naming the code; `recorded` is a run record's hash. Raise OSError."""
         place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
         since = {
@@ -226,7 +222,7 @@ class AgentCode:
 
 
 def find_code(reference: str) -> AgentCode:
-    """Return an agent's code without running it; no files if there is none."""
+    """Return an agent's code without running it; no files if absent."""
     point = installed_agent(reference)
     target = point.value if point else reference
     module, _, _ = target.rpartition(":") if ":" in target else (target, "", "")
@@ -237,21 +233,21 @@ def find_code(reference: str) -> AgentCode:
 
 
 def _files_of_file(file: Path) -> tuple[Path, ...]:
-    """The file and what it imports of the user's own."""
+    """Return the file and its imports of the user's own."""
     if not file.is_file():
         return ()
     return (file, *sorted(one for one in project_files([file]) if one != file and not is_installed(one)))
 
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
-    """Announce an agent that is not installed, or any with `recorded`; raise OSError."""
+    """Announce an uninstalled agent, or any if `recorded`; raise OSError."""
     code = find_code(reference)
     if code.files and not (code.package and recorded is None):
         announce(code.announce(recorded))
 
 
 def announce_file(what: str, file: Path, announce: Announce) -> None:
-    """Announce a user's file, described by `what`, if present; raise OSError."""
+    """Announce a user's file as `what`, if present; raise OSError."""
     if file.is_file():
         code = AgentCode(what, "", (file.resolve(),))
         announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
@@ -262,12 +258,12 @@ def silently(_: str) -> None:
 
 
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
-    """Return the class's module, or its whole package if that is not roambus."""
+    """Return the class's module, or its whole foreign package."""
     return module_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
 
 
 def class_docstring(target: str) -> str | None:
-    """Return the docstring of a module:Class; None if the source has none."""
+    """Return a module:Class docstring from the source, or None."""
     module, _, name = target.partition(":")
     if (file := find_source(module)) is None:
         return None

@@ -27,7 +27,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Transmission(NamedTuple):
-    """A message of `size` bytes that `node` hands to its MAC at `at`, not before now."""
+    """A message of `size` bytes that `node` gives its MAC at `at`, not before now."""
 
     node: NodeId
     at: SimTime
@@ -52,7 +52,7 @@ class Delivery(NamedTuple):
 
 
 def make_deliveries(rows: Iterable[tuple[NodeId, NodeId, Message, float, float]]) -> list[Delivery]:
-    """Return the rows as Deliveries, three times faster than their constructor: a hot path."""
+    """Return Deliveries, three times faster than by constructor: a hot path."""
     return list(map(tuple.__new__, repeat(Delivery), rows))
 
 
@@ -83,7 +83,7 @@ class NodeInfo:
 
 
 class Own(NamedTuple):
-    """The one node this host drives where each node has its own host, started at `since`."""
+    """The one node of this host, started at `since`, if each node has its own host."""
 
     node: NodeId
     since: SimTime
@@ -97,17 +97,17 @@ class Framing(NamedTuple):
     header_bytes: int
     """Bytes that network, MAC and radio add."""
     queue: int
-    """The capacity of a node's MAC queue in packets; 0 if it has none."""
+    """A node's MAC queue in packets; 0 if none."""
     bits_per_second: int
-    """The rate of the whole frame; 0 means that of the radio parameters file."""
+    """The whole frame's rate; 0: the radio parameters file's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
     """The simulator's facts before the first step; `nodes[i]` is node i.
 
-    `take_note(time, node, text)`, if given, copies agents' notes and deliveries into the simulator's log. Without `own`
-    the host drives all nodes. Without `framing` the ini's embedded radio applies.
+    `take_note(time, node, text)` copies notes and deliveries into the simulator's log. Without `own` the host drives
+    all nodes; without `framing` the ini's embedded radio applies.
     """
 
     simulator: str
@@ -120,10 +120,10 @@ class Hello:
 
 
 class Step(NamedTuple):
-    """Everything that happens at `now`; agents whose timers are due then run after the deliveries.
+    """Everything that happens at `now`; timers due then run after the deliveries.
 
-    With `more`, further Steps of this instant follow, and due timers wait for the last. `deaths` are the nodes whose
-    batteries ran empty since the last Step.
+    With `more`, further Steps of this instant follow, and timers wait for the last. `deaths` are the nodes with
+    batteries newly empty.
     """
 
     now: SimTime
@@ -134,7 +134,7 @@ class Step(NamedTuple):
 
 
 DEATHS = "died_us"
-"""The count with the time when each node's battery ran empty, in us, or 0; present if any did."""
+"""Counts the us at which each node's battery ran empty, or 0; present if any did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +150,13 @@ class Backend(Protocol):
     """Carries messages between nodes and owns the clock."""
 
     def open(self) -> Hello:
-        """Sets the run up; it is called once, before anything else."""
+        """Set the run up; called once, first."""
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Take the host's transmissions (none in the first call) and run to the next instant of concern.
+        """Take the host's transmissions (none at first) and run to the next instant of concern.
 
-        Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the limit).
-        Raises BackendError if the simulator fails, ValueError for a transmission in the past.
+        Returns a Step at the wake-up at the latest; None at the time limit, where nothing happens. Raises BackendError
+        if the simulator fails, ValueError for a past transmission.
         """
 
     def fail(self, error: BaseException) -> None:
@@ -169,22 +169,22 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    One that takes more than the embedded radio also has `beyond()`, which returns a `roambus.bridge.ini.lookup.Beyond`.
+    Optional method `beyond()` returns a `roambus.bridge.ini.lookup.Beyond`: its features beyond the embedded radio.
     """
 
     @property
     def name(self) -> str:
-        """The kind of back-end; runs over different kinds have different keys."""
+        """The kind of back-end, which determines a run's keys."""
 
     def prepare(self, scenario: Scenario) -> None:
-        """Compile or check all prerequisites, once before many runs; raise UserError."""
+        """Compile or check prerequisites once before many runs; raise UserError."""
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:
-        """Return the back-end of a run with its ini and radio file in `folder`; raise UserError."""
+        """Return a back-end for the ini and radio file in `folder`; raise UserError."""
 
 
 def is_foreign(factory: BackendFactory) -> bool:
-    """Return whether another package brings the factory; its back-ends are checked while they run."""
+    """Return whether another package brings the factory; its back-ends need checks."""
     return not type(factory).__module__.startswith("roambus.")
 
 
@@ -194,15 +194,15 @@ UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "ns3": ("SN.ideal.", "SN.links.", "SN.interference."),
     "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name),
 }
-"""By back-end name: prefixes of keys that it ignores and other back-ends need for comparison."""
+"""Prefixes of keys that a back-end ignores, by name; others use them."""
 
 
 def unused_keys(factory: BackendFactory | None) -> tuple[str, ...]:
-    """Beginnings of the keys that the factory's back-ends do not read."""
+    """Return prefixes of keys that the back-ends ignore."""
     return UNUSED_KEYS.get(factory.name, ()) if factory else ()
 
 
 def beyond_of(factory: BackendFactory | None) -> Beyond | None:
-    """What the factory's back-end takes beyond the embedded radio; raises UserError."""
+    """Return the back-end's features beyond the embedded radio; raise UserError."""
     ask = getattr(factory, "beyond", None)
     return ask() if ask else None

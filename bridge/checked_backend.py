@@ -1,8 +1,7 @@
 """Checks a foreign back-end while it runs, so that its mistakes end the run and name it.
 
-The checks are cheap: return types of `open`, times that go back or pass the end, unknown nodes, an early end, a call
-beyond the deadline, and one instant returned over and over. Every exception, SystemExit included, becomes a
-BackendError.
+Checks are cheap: types from `open`, times that go back or pass the end, unknown nodes, an early end, calls beyond the
+deadline, one instant over and over. Every exception, even SystemExit, becomes a BackendError.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MOST_STEPS_AT_ONCE = 100_000
 
 
 class CheckedBackend:
-    """Checks a back-end's answers; raises BackendError, which names it."""
+    """Checks a back-end's answers; a BackendError names it."""
 
     def __init__(self, backend: Backend, name: str, deadline_s: float | None = None) -> None:
         self._backend = backend
@@ -100,7 +99,7 @@ class CheckedBackend:
 
     @contextmanager
     def _calling(self, method: str) -> Iterator[None]:
-        """Convert any exception, and a call beyond the deadline, to a BackendError."""
+        """Convert any exception or overdue call to a BackendError."""
         try:
             with _deadline(self._deadline_s):
                 yield
@@ -117,12 +116,12 @@ class CheckedBackend:
 
 
 class _LateError(BaseException):
-    """A call took too long; no `except Exception` in the back-end catches it."""
+    """A call took too long; the back-end's `except Exception` cannot catch it."""
 
 
 @contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Raise _LateError in the block after a time; only in the main thread, which gets signals."""
+    """Raise _LateError in the block after a time; only the main thread gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -2,9 +2,9 @@
 
 A file has one of two forms:
 
-- The events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, and later `42 CONN 3 7 down`.
-  Further words and message events are ignored.
-- CSV, separated by `,`, `;` or tabs, with the columns `start`, `end`, `a` and `b` in its heading.
+- Events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, later `42 CONN 3 7 down`; the
+  rest is ignored.
+- CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Pair = tuple[NodeId, NodeId]
 
 
 def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
-    """Return a file's link changes in time order; raise UserError with file and line, or OSError."""
+    """Return link changes by time; raise UserError with file and line, or OSError."""
     lines = read_lines(path)
     number, first = next(lines, (0, ""))
     separator = next((one for one in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, one))), None)
@@ -60,7 +60,7 @@ Contact = tuple[Pair, SimTime, SimTime]
 
 
 def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
-    """Return the links going up, and down if before the end of the run."""
+    """Yield links up, and down before the run's end."""
     spans: dict[Pair, list[tuple[SimTime, SimTime]]] = {}
     for pair, start, end in contacts:
         spans.setdefault(pair, []).append((start, end))
@@ -109,7 +109,7 @@ class _Csv:
         self._contacts: list[Contact] = []
 
     def take(self, line: str) -> None:
-        """Raises ValueError for what is no contact."""
+        """Take one line; raise ValueError for no contact."""
         cells = _cells(line, self._separator)
         if len(cells) <= max(self._places):
             raise ValueError(f"{line:.40} has no column for each of {', '.join(_COLUMNS)}")
@@ -128,7 +128,7 @@ class _Csv:
 class _Events:
     """The ONE's events in time order.
 
-    Each of two nodes can record a contact (`2 CONN 9`, `9 CONN 2`): two contacts that overlap.
+    Each node can record a contact (`2 CONN 9`, `9 CONN 2`): two overlapping ones.
     """
 
     def __init__(self, extent: Extent) -> None:
@@ -138,7 +138,7 @@ class _Events:
         self._last: SimTime = 0
 
     def take(self, line: str) -> None:
-        """Take one line; raise ValueError for no event, or one without effect."""
+        """Take one line; raise ValueError for no event or no change."""
         words = line.split()
         if len(words) < 2 or (words[1] != _CONNECTION and words[1] not in _OF_MESSAGES):
             raise ValueError(f"{line:.40} is neither an event of the ONE nor a heading of CSV: {_FORMS}")

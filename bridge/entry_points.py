@@ -1,8 +1,7 @@
 """Entry points: finds agents, back-ends, metrics, commands and studies without importing them.
 
-The groups are `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
-`roambus.stores`. Extensions of roambus register like other packages. Declared entry points of an extension whose folder
-is missing are left out.
+Groups: `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
+`roambus.stores`. Extensions of roambus register like other packages; those without a folder are left out.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stor
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
-    """Return a group's entry points; reread after a change on the search path."""
+    """Return a group's entry points, reread after search path changes."""
     places = (Path(place) for place in sys.path)
     return _read(group, tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
 
 
 def named(group: str) -> dict[str, EntryPoint]:
-    """Return a group's entry points by name; the first on the search path wins."""
+    """Return entry points by name; the search path's first wins."""
     return {point.name: point for point in reversed(installed(group))}
 
 
@@ -47,7 +46,7 @@ def _exists(module: str) -> bool:
 
 
 def find_module(name: str) -> ModuleSpec | None:
-    """Find a module package by package without running any, the working folder last."""
+    """Find a module without running packages, the working folder last."""
     names = name.split(".")
     try:
         spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])

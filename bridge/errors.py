@@ -1,7 +1,7 @@
 """How a command ends: errors with exit codes, exit statuses in words, and memory use.
 
-Each error has one complete message for a person. The command line prints it without a traceback and exits with the code
-of its class, so a script can tell a user's mistake (2) from a failed simulator (3) and a raising agent (4).
+Each error has one complete message, printed without a traceback, and its class's exit code: scripts distinguish a
+user's mistake (2), a failed simulator (3) and a raising agent (4).
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class RoambusError(Exception):
-    """Ends the command with its message and `exit_code`, without a traceback."""
+    """Ends the command with its message and `exit_code`."""
 
     exit_code = 1
 
 
 class UserError(RoambusError):
-    """A user's mistake; the message names the file, line, key or node, and the remedy."""
+    """A user's mistake: names file, line, key or node, and the remedy."""
 
     exit_code = 2
 
 
 class BackendError(RoambusError):
-    """The simulator failed; the message names run, node, simulation time, event and cause if known."""
+    """The simulator failed: names run, node, simulation time, event and cause if known."""
 
     exit_code = 3
 
 
 class ProtocolError(BackendError):
-    """The simulator broke a rule of the bridge's protocol; the message names the rule."""
+    """The simulator broke a rule of the bridge's protocol: names it."""
 
 
 class AgentError(RoambusError):
-    """An agent raised; the message names node, simulation time, event, and the agent's line."""
+    """An agent raised: names node, simulation time, event, and the agent's line."""
 
     exit_code = 4
 
@@ -52,7 +52,7 @@ class AgentError(RoambusError):
 
 
 class SideEffectError(RoambusError):
-    """An agent's side effect makes runs unrepeatable; the message names both."""
+    """A side effect of an agent makes runs unrepeatable: names both."""
 
     exit_code = AgentError.exit_code
 
@@ -61,7 +61,7 @@ class SideEffectError(RoambusError):
 def mistakes_at(place: object) -> Iterator[None]:
     """Convert a ValueError in the block to a UserError prefixed with a place (file, line, agent).
 
-    Readers of single values raise ValueError; only the caller knows where the value stands.
+    Only callers of value readers know the place.
     """
     try:
         yield
@@ -70,13 +70,13 @@ def mistakes_at(place: object) -> Iterator[None]:
 
 
 class InterruptionError(RoambusError):
-    """Somebody pressed Ctrl-C, or told the process to end."""
+    """Ctrl-C, or a termination signal."""
 
     exit_code = 130
 
 
 _SHELL = 128
-"""The offset that a shell or Java adds to the signal number in an exit status."""
+"""A shell's or Java's exit status is this plus the signal number."""
 _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
 _FOR_LACK_OF_MEMORY = (
     ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
@@ -85,7 +85,7 @@ _BY_SOMEBODY = ", and the kernel reports no lack of memory: a person, or a limit
 
 
 def describe_end(status: int, kills_before: int | None = None) -> str:
-    """Return e.g. "was killed by SIGKILL"; `kills_before` are the `memory_kills` at process start."""
+    """Return e.g. "was killed by SIGKILL"; `kills_before`: `memory_kills` at start."""
     if 0 <= status <= _SHELL:
         return f"ended with exit status {status}"
     number = -status if status < 0 else status - _SHELL
@@ -100,9 +100,9 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
 
 
 def memory_kills() -> int:
-    """Return how many processes the kernel has killed for lack of memory, as far as known.
+    """Return the kernel's known kills for lack of memory.
 
-    Sums all readable counters (machine, container, own group); only its growth matters.
+    Sums all readable counters (machine, container, own group); only growth matters.
     """
     files = list(_COUNTERS)
     with suppress(OSError, IndexError):
@@ -117,5 +117,5 @@ def memory_kills() -> int:
 
 
 def peak_memory_mib() -> int:
-    """Return this process's peak memory so far, including earlier runs."""
+    """Return this process's peak memory, earlier runs included."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

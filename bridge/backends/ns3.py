@@ -98,7 +98,7 @@ def build_adapter() -> Path:
 
 
 def check(scenario: Scenario) -> None:
-    """Raises UserError for a key that says what ns-3 has not."""
+    """Raise UserError for a key without an ns-3 counterpart."""
     _check_mac(scenario.mac)
     check_radio_alone(scenario, "ns-3")
     if scenario.measured is not None:
@@ -165,7 +165,7 @@ def ways_of(scenario: Scenario) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Ns3Factory(BridgedFactory):
-    """Starts ns-3 for each run; `roambus.bridge.backend` says what a factory does."""
+    """Starts ns-3 for each run."""
 
     name: str = "ns3"
 

@@ -31,7 +31,7 @@ OWN = {
     "ideal": "roambus.bridge.backends.ideal.backend:IdealFactory",
     "ns3": "roambus.bridge.backends.ns3:Ns3Factory",
 }
-"""What stands behind each name that comes with roambus."""
+"""The factories of roambus' own back-ends by name."""
 
 
 def backend_names() -> tuple[str, ...]:

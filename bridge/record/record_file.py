@@ -108,7 +108,7 @@ class Record:
             raise UserError(f"{self.path}: cut off at byte {offset}: the end of the run is missing")
 
     def damage(self, offset: int) -> str:
-        """Return the place of an invalid entry for messages."""
+        """Return the place of an invalid entry, for messages."""
         return f"{self.path}: damaged at byte {offset}"
 
     def damaged(self, offset: int, what: str) -> UserError:
@@ -193,7 +193,7 @@ class RecordingBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Has the back-end advance, and writes down what both sides say."""
+        """Advance the back-end and record both sides."""
         # The answer goes first: if the back-end fails in this call, the record shows what it failed on.
         self._write(self._host.answer(transmissions, None if self._more else wake_up))
         step = self._backend.advance(transmissions, wake_up)

@@ -91,7 +91,7 @@ def debug(
     """Rerun, with the debugger where an agent raises, or where the differing answer begins.
 
     `stop_at` opens it at that time first. A difference plays the record again: deterministic agents reach the same
-    place, or `roambus vet` finds their mistake.
+    place, otherwise `roambus vet` finds their mistake.
     """
     try:
         return rerun(path, agent, stop=Stop(time=stop_at), announce=announce)
@@ -110,7 +110,7 @@ def debug(
 
 
 def scenario_of(record: Record) -> Scenario:
-    """Yield the recorded ini's scenario, with its files in a temporary folder."""
+    """Return the recorded ini's scenario, read from a temporary folder with its files."""
     header = record.header
     if Path(header.radio_file_name).name != header.radio_file_name:
         raise record.damaged(0, f"{header.radio_file_name!r} is not a name of a radio parameters file")
@@ -190,7 +190,7 @@ class ReplayBackend:
         return None
 
     def fail(self, error: BaseException) -> None:
-        """Sees whether an agent that raises did so in the record."""
+        """Compare an agent's exception with the record."""
         if isinstance(error, AgentError):
             with suppress(UserError):
                 was = self._next().message.failed
@@ -201,7 +201,7 @@ class ReplayBackend:
         return self._totals
 
     def _compare(self, answer: ToSimulator) -> None:
-        """Raises DifferenceError unless the host now says what it said then."""
+        """Raise DifferenceError for an answer other than the recorded one."""
         frame = self._next()
         if isinstance(frame.message, FromSimulator):
             raise self._record.damaged(frame.offset, "an answer of the host is missing")
@@ -299,7 +299,7 @@ class AgentDebugger(pdb.Pdb):
         return self._is_theirs(_file(frame)) and super().stop_here(frame)
 
     def user_call(self, frame: FrameType, argument_list: None) -> None:
-        """Goes on to the first line of what is called."""
+        """Go on to the first line of a call."""
 
 
 def _file(frame: FrameType) -> Path:

@@ -117,12 +117,12 @@ def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> Non
 
 
 def read_trace(file: Path) -> pa.Table:
-    """All rows, without what is written about the run; raises DamagedTraceError."""
+    """Return all rows without metadata; raise DamagedTraceError."""
     return pa.Table.from_batches(list(read_batches(file)), TRACE_SCHEMA)
 
 
 def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
-    """The rows in their order, batch by batch; raises DamagedTraceError."""
+    """Yield the rows in order by batches; raise DamagedTraceError."""
     for batch in _checked(file, BATCH_ROWS):
         yield batch.replace_schema_metadata(None).cast(TRACE_SCHEMA)
 

@@ -93,7 +93,7 @@ class CastaliaBackend:
         batching: bool = True,
         lookahead: bool = True,
     ) -> None:
-        """`messages` are those of the scenario's agent, which decode what arrives."""
+        """`messages` of the scenario's agent decode arrivals."""
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
@@ -112,7 +112,7 @@ class CastaliaBackend:
         """The number of pairs of Step and Reply so far."""
 
     def open(self) -> Hello:
-        """Waits for the simulator's Hello. Raises UserError, BackendError."""
+        """Wait for the simulator's Hello; raise UserError, BackendError."""
         try:
             self._connection = self._simulator.connect()
             frame = self._connection.receive_hello(self._simulator.hello_within_s)
@@ -256,12 +256,12 @@ class BridgedFactory:
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory(BridgedFactory):
-    """Starts Castalia for each run; `roambus.bridge.backend` says what a factory does."""
+    """Starts Castalia for each run."""
 
     name: str = "castalia"
 
     def beyond(self) -> Beyond:
-        """Every key that Castalia's NED files declare; raises UserError."""
+        """Return every key in Castalia's NED files; raise UserError."""
         return find_installation().types()
 
     def prepare(self, scenario: Scenario) -> None:

@@ -60,7 +60,7 @@ class Installation:
         return simulator_in(self.castalia)
 
     def types(self) -> NedTypes:
-        """Returns what Castalia's NED files and ours declare; raises UserError, OSError."""
+        """Return the declarations of Castalia's and our NED files; raise UserError, OSError."""
         return read_types(self.castalia / "src", self.modules.ned)
 
     def program(self) -> Program:
@@ -69,7 +69,7 @@ class Installation:
         return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
-        """Returns what the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        """Return the ini's `load-libs` and `ned-path` targets in `.roambus`."""
         return {"castalia": self.castalia / "src", "omnet": self.modules.ned, LIBRARY: self.modules.library}
 
 
@@ -195,5 +195,5 @@ def major(release: str) -> int:
 
 
 def tried(release: str) -> str:
-    """Whether it was tried, in words."""
+    """Say whether it was tried."""
     return "which was tried" if release in TRIED else f"which was not tried ({' and '.join(TRIED)} were)"

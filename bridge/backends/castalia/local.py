@@ -69,7 +69,7 @@ class LocalConnection:
     """Listens at once, with the methods and promises of `zeromq.Connection`."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
-        """Raises UserError if the address cannot be had."""
+        """Listen; raise UserError if the address is unavailable."""
         self.token = endpoint.token
         self._deadline_s = deadline_s
         self._ended = ended
@@ -142,7 +142,7 @@ class LocalConnection:
                 pass
 
     def close(self) -> None:
-        """Closes the listening socket and all connections, whoever is connected."""
+        """Close the listening socket and all connections."""
         self._selector.close()
         for one in (self._listener, *self._visitors, *([self._peer] if self._peer else [])):
             one.close()

@@ -131,7 +131,7 @@ class StartedSimulator(_SimulatorOfRun):
         self.hello_within_s = START_DEADLINES * deadline_s
 
     def connect(self) -> Channel:
-        """Listens, and starts the simulator; raises UserError, BackendError."""
+        """Listen and start the simulator; raise UserError, BackendError."""
         # The order matters: core, then address, then child, which inherits the core and finds the session written.
         with interrupts_postponed():  # else what was just made might not be known to `end`
             self._resources.enter_context(core_of_our_own())
@@ -189,7 +189,7 @@ class ServedSimulator(_SimulatorOfRun):
         return self._channel
 
     def last_lines(self) -> str:
-        """Nothing, for whoever started the simulator sees its log."""
+        """Return nothing: its user sees the log."""
         return ""
 
     def end(self, *, in_order: bool) -> None:

@@ -55,7 +55,7 @@ MAX_HELLO_BYTES = 4 * 2**20
 
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 REJECTION = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
-"""What whoever lacks the token is answered with."""
+"""The answer to peers without the token."""
 
 MORE = int(zmq.SNDMORE)
 """A plain number and single frames: multipart calls cost more than reading a Step."""
@@ -124,7 +124,7 @@ class Connection:
         return asked
 
     def _take_hello(self) -> tuple[bytes, bytes, int]:
-        """Who has said something, what, and by which connection."""
+        """Return a message with its peer and connection."""
         frames = self._socket.recv_multipart(copy=False)
         try:
             return frames[0].bytes, frames[-1].bytes, int(frames[-1].get(SOURCE_DESCRIPTOR))

@@ -91,7 +91,7 @@ class IdealBackend:
         self._under_way: dict[Link, deque[Frame]] = {}
         """Each link's frames in sending order."""
         self._frozen: dict[NodeId, list[Transmission | Frame]] = {}
-        """What waits for each frozen node to go on."""
+        """Items that wait for each frozen node."""
         self._recovered: dict[NodeId, None] = {}
         """Those of them that recover at this instant, in this order."""
         self._now: SimTime = 0
@@ -124,7 +124,7 @@ class IdealBackend:
         return sum(map(len, self._under_way.values()))
 
     def fail(self, error: BaseException) -> None:
-        """Does nothing, for there is nobody to tell."""
+        """Do nothing: there is no peer."""
 
     def close(self) -> Totals:
         """Frees nothing, for there is nothing to free."""
@@ -335,7 +335,7 @@ def _make(kind: type[Kind], scenario: Scenario) -> Kind:
 
 
 def graph_of(scenario: Scenario) -> GivenGraph:
-    """The links of a scenario, and what becomes of them."""
+    """Return a scenario's links and their changes."""
     return given_graph(scenario) or _disk(scenario)
 
 
@@ -359,12 +359,12 @@ def _disk(scenario: Scenario) -> GivenGraph:
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """Makes ideal back-ends; `roambus.bridge.backend` says what a factory does."""
+    """Makes ideal back-ends."""
 
     name: str = "ideal"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError for measured links, which are none that lose nothing."""
+        """Raise UserError for measured links, which lose frames."""
         if scenario.measured is not None:
             raise UserError("ideal links lose nothing: leave SN.links.file out, or run this on the embedded radio")
 

@@ -35,7 +35,7 @@ class Graph(NamedTuple):
     """
 
     near: tuple[frozenset[NodeId], ...]
-    """To whom a link goes from each node."""
+    """Each node's link targets."""
     down: frozenset[NodeId] = frozenset()
     """The nodes that have crashed, whose links carry nothing."""
     groups: tuple[frozenset[NodeId], ...] = ()
@@ -67,7 +67,7 @@ class Graph(NamedTuple):
         return self
 
     def carries(self, sender: NodeId, receiver: NodeId) -> bool:
-        """Whether frames go from `sender` to `receiver`."""
+        """Return whether frames pass from `sender` to `receiver`."""
         if receiver not in self.near[sender] or sender in self.down or receiver in self.down:
             return False
         return not self.groups or all((sender in group) == (receiver in group) for group in self.groups)

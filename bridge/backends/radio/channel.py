@@ -208,7 +208,7 @@ def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_
 
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:
-    """Return all ways between nodes at the start, their delivery, and both's changes."""
+    """Return all ways between nodes at the start, their delivery, and the changes of both."""
     choice = links.choice(nodes, time_limit)  # each node is a place of its own, so that a way is a recorded link
     loss, delivery = np.full((nodes * nodes), np.inf), np.zeros(nodes * nodes)
     loss.reshape(nodes, nodes)[np.diag_indices(nodes)] = 0.0

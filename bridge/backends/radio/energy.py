@@ -49,7 +49,7 @@ def tx_power_mw(node: int, settings: NodeSettings, radio: RadioSettings) -> floa
 
 
 def switch_power_mw(radio: RadioSettings) -> NDArray[np.float64]:
-    """mW[origin, target]: what the radio draws while it changes its state."""
+    """mW[origin, target] during the radio's changes of state."""
     power = np.full((4, 4), radio.transition_power_mw)
     power[:, SLEEPING] = radio.tx_to_sleep_power_mw
     power[LISTENING, SLEEPING] = radio.rx_to_sleep_power_mw
@@ -129,7 +129,7 @@ def spend(s: State, node: int, now: int) -> None:
 
 @compiled
 def _radio_power(s: State, index: int) -> float:
-    """What the node's radio draws now, in mW."""
+    """Return the radio's present mW."""
     node, run = s.nodes[index], s.run[0]
     if node.radio == LISTENING:
         return float(run.radio.rx_power_mw)
@@ -144,7 +144,7 @@ def _radio_power(s: State, index: int) -> float:
 def look(s: State, node: int, now: int) -> None:
     """Check the node's battery and schedule the next check.
 
-    A meanwhile changed radio state has charged the battery already, which defers the check.
+    A change of the radio's state has charged the battery already and defers the check.
     """
     battery = s.batteries[node]
     if now - battery.since >= battery.interval:

@@ -50,7 +50,7 @@ def lacking(s: State, starts: bool) -> int:
 
 
 def make_room(s: State, what: int) -> State:
-    """The same state with twice the room for what is lacking."""
+    """Return the state with twice the lacking room."""
     if what == SIGNALS:
         return s._replace(signals=_wider(s.signals))
     if what == LINKS:

@@ -114,7 +114,7 @@ def others_begin_or_end(s: State, now: int) -> None:
 
 @compiled
 def _others_begin(s: State, receiver: int, power: float, now: int) -> None:
-    """As `signal_starts`, but of a signal that nobody receives."""
+    """Start an unreceivable signal, as `signal_starts` does."""
     node = s.nodes[receiver]
     if now < node.start:
         return
