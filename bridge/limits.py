@@ -1,9 +1,8 @@
 """All limits on input, each with its reason and the way to raise it.
 
-A value beyond a limit is refused before use, by a message with the limit and how to raise it. An environment variable
-raises most; some follow from formats that cannot hold more. Limits do not estimate this machine: they catch typing
-mistakes, such as seeds 0..10^9, and sweeps from others. Sizes of files and messages have their limits where they are
-read.
+A value beyond a limit is refused before use, with advice. Environment variables raise most limits; some follow from
+formats. They catch typing mistakes, such as seeds 0..10^9, and foreign sweeps; they do not estimate this machine. Sizes
+of files and messages are limited where they are read.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ PREFIX = "ROAMBUS_MAX_"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most of something, unless the environment sets another value up to `ceiling`."""
+    """The most of something; the environment can set another up to `ceiling`."""
 
     name: str
     what: str
@@ -35,7 +34,7 @@ class Limit:
 
     @property
     def most(self) -> float:
-        """Return the limit in this process; raise UserError if the environment's is no number."""
+        """Return this process's limit; raise UserError for no number in the environment."""
         text = os.environ.get(self.variable)
         if text is None:
             return self.usual
@@ -48,7 +47,7 @@ class Limit:
         return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
-        """Raise ValueError, with the limit and how to raise it, for a larger value, or NaN."""
+        """Raise ValueError with advice for a larger value, or NaN."""
         if not value <= self.most:
             limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
@@ -56,14 +55,14 @@ class Limit:
             )
 
     def way_to_raise(self) -> str:
-        """What a user does who wants more."""
+        """Return advice to raise the limit."""
         if self.most >= self.ceiling:
             return "more is not possible"
         return f"to raise it, set the environment variable {self.variable}"
 
 
 def _number(value: float) -> str:
-    """Return a readable number; one with thousands of digits is abbreviated."""
+    """Return a readable number, abbreviated beyond 64 bits."""
     # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"
@@ -121,7 +120,7 @@ TRACE_LISTED = replace(
     unit="nodes and notifications",
     reason="metrics make a row of each, and the same long list takes almost no place in a file",
 )
-"""Moves with the rows: a trace's lists and its rows cost the same memory."""
+"""Follows the row limit: listed nodes and rows cost equal memory."""
 
 LIMITS = (RUNS, NODES, LINKS, IDEAL_LINKS, DURATION, WORKERS, TRACE_ROWS, TRACE_LISTED)
 """All of them, in the order of the docs."""

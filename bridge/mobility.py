@@ -1,9 +1,8 @@
 """Mobility: initial places of nodes, and their way-points for the whole run.
 
-It knows no radio: ideal links and the embedded radio get the same places for the same seed, whatever the agents do.
-Placement and each node's ways use generators of their own, spawned from the run's seed. Random waypoint: Johnson and
-Maltz, 1996; nodes gather in the middle over time, unless a scenario gives first destinations and pauses for a
-steady-state start.
+Ideal links and the embedded radio share it, so a seed gives the same places whatever the agents do. Placement and each
+node's way use own generators, spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in
+the middle over time, unless first destinations and pauses are given for a steady-state start.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoi
 from roambus.python_protocol.vocabulary import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
-"""From time 0 to the end of the run or later, unless the node comes to rest."""
+"""From time 0 to the run's end or later, unless the node comes to rest."""
 
 PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
-"""Numbers of the generators spawned from a run's seed; others use the last one and up."""
+"""Generators spawned from the run's seed, by number; other uses follow the last."""
 
 
 def paths_of(scenario: Scenario) -> list[Path]:
@@ -37,7 +36,7 @@ def paths_of(scenario: Scenario) -> list[Path]:
 
 
 def places_of(scenario: Scenario) -> NDArray[np.float64]:
-    """Return metres[n, 2] at time 0; all are drawn, so a given place moves no other node."""
+    """Return metres[n, 2] at time 0; draws all, so a given place moves no other node."""
     seed = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[PLACEMENT]
     places: NDArray[np.float64] = np.random.default_rng(seed).uniform(0, 1, (len(scenario.nodes), 2))
     places *= scenario.field_m
@@ -70,7 +69,7 @@ def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
-    """Return every way-point up to `end`, and moving nodes' places then, by (time, node)."""
+    """Return way-points up to `end`, and moving nodes' places then, by (time, node)."""
     return sorted(move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
 
 
@@ -88,7 +87,7 @@ def _moves_of(node: int, points: Path, end: SimTime) -> Iterator[Move]:
 def _onward(
     mobility: Mobility, start: WayPoint, field_m: tuple[float, float], seed: np.random.SeedSequence
 ) -> Iterator[WayPoint]:
-    """Yield the later way-points, endless unless the node comes to rest."""
+    """Return later way-points, endless unless the node comes to rest."""
     match mobility:
         case Line(speed_mps=speed) if speed > 0 and (start.x, start.y) != (mobility.x, mobility.y):
             return _to_and_fro(mobility, start)
@@ -100,7 +99,7 @@ def _onward(
 
 
 def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
-    """Multiply a leg's time: summing legs would accumulate rounding errors."""
+    """Yield both ends in turn; multiplied leg times avoid accumulated rounding."""
     leg_s = math.hypot(line.x - start.x, line.y - start.y) / line.speed_mps
     for legs in count(1):
         there = legs % 2 == 1
@@ -110,7 +109,7 @@ def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
 def _wander(
     waypoint: RandomWaypoint, at: WayPoint, field_m: tuple[float, float], random: np.random.Generator
 ) -> Iterator[WayPoint]:
-    """Yield random ways; for steady state only the first destination and pause can be given."""
+    """Yield random way-points; a steady-state start gives the first destination and pause."""
     if waypoint.first_pause:
         at = at._replace(time_s=waypoint.first_pause / SECOND)
         yield at

@@ -1,8 +1,8 @@
 """Files of movement: native traces of BonnMotion, and the files of ns-2's `setdest`.
 
-Both become way-points per node, the first at time 0 and times ascending; a node rests at its last one. Anything not
-understood, or not fitting the scenario's nodes, field and duration, is an error with file and line. Nothing is
-repaired: the run would no longer match the file, and no figure would show it.
+Both become way-points per node from time 0, in ascending times; a node rests at its last. Anything unknown, or outside
+the scenario's nodes, field and duration, is an error with file and line. Nothing is repaired: no figure would show a
+deviation from the file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 SLOWEST_MPS = 1e-6
-"""A slower node moves less than a metre in eleven days: a mistake."""
+"""Slower is a mistake: under a metre in eleven days."""
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""Each node's way-points, the first at time 0, times ascending; it rests at the last."""
+"""Each node's way-points from time 0, times ascending; it rests at the last."""
 
 _NUMBER = re.compile(r"[-+.\d]")
 _START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
@@ -38,7 +38,7 @@ _MOVEMENTS = (".movements.gz", ".movements")
 def read_movement(path: Path, extent: Extent) -> Ways:
     """Return every node's way; raise UserError with file and line, or OSError.
 
-    A BonnMotion trace begins with a number, an ns-2 file with a word.
+    BonnMotion begins with a number, ns-2 with a word.
     """
     reader: BonnMotion | SetDest | None = None
     for position, line in read_lines(path):
@@ -69,7 +69,7 @@ def _check_begin(ways: Ways, limit_s: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The number of nodes, field size (m) and run length (ns)."""
+    """Number of nodes, field size (m), run length (ns)."""
 
     nodes: int
     field_m: tuple[float, float]
@@ -88,7 +88,7 @@ class Extent:
         return self.coordinate("x", x), self.coordinate("y", y)
 
     def coordinate(self, axis: str, text: str) -> float:
-        """Read an x, y or z in metres; raise ValueError outside the flat field."""
+        """Read metres; raise ValueError outside the flat field."""
         value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
         if not 0 <= value <= limit:
             raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
@@ -96,7 +96,7 @@ class Extent:
 
 
 def number(text: str) -> float:
-    """Read a number; raise ValueError, also for nan, inf and 1_000, which float takes."""
+    """Read a number; unlike float raise ValueError for nan, inf and 1_000."""
     try:
         value = float(text)
     except ValueError:
@@ -107,7 +107,7 @@ def number(text: str) -> float:
 
 
 def time_s(text: str) -> float:
-    """Read a time in seconds; raise ValueError if no run has it."""
+    """Read seconds; raise ValueError for no time of a run."""
     value = number(text)
     if not 0 <= value <= LATEST_S:
         raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
@@ -115,14 +115,14 @@ def time_s(text: str) -> float:
 
 
 class BonnMotion:
-    """Takes the lines of a trace; the n-th is node n's."""
+    """Takes a trace's lines; the n-th is node n's."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
         self._ways: list[tuple[WayPoint, ...]] = []
         self._last = 0
         self._is_three_dimensional = True
-        """Whether each line so far could be of three coordinates, too."""
+        """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
         """Takes the line at that position; raises ValueError."""
@@ -143,7 +143,7 @@ class BonnMotion:
             raise ValueError(f"{error}{hint}") from None
 
     def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """Return each node's way; raise ValueError if possibly 3D without a `.params`."""
+        """Return each node's way; raise ValueError if possibly 3D and without `.params`."""
         if self._is_three_dimensional and not has_params:
             raise ValueError(
                 "each line could be t x y z t x y z ..., and movement has two coordinates here: leave z out, "
@@ -152,7 +152,7 @@ class BonnMotion:
         return dict(enumerate(self._ways))
 
     def _could_have_three(self, words: list[str]) -> bool:
-        """Return whether the words fit way-points of three coordinates in the field, times ascending."""
+        """Return whether the words fit 3D way-points in the field, times ascending."""
         if len(words) % 4 or len(words) < 8:
             return False
         try:
@@ -183,7 +183,7 @@ class BonnMotion:
 
 
 def params_file(movement: Path) -> Path | None:
-    """Return the `.params` beside a native BonnMotion trace, if present."""
+    """Return the `.params` beside a BonnMotion trace, or None."""
     for suffix in _MOVEMENTS:
         if movement.name.endswith(suffix):
             file = movement.with_name(f"{movement.name.removesuffix(suffix)}.params")
@@ -192,7 +192,7 @@ def params_file(movement: Path) -> Path | None:
 
 
 def with_params(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Return each movement file by its path from `folder`, followed by its `.params` if present."""
+    """Yield each movement file by its path from `folder`, then its `.params`."""
     for name in names:
         yield name, folder / name
         params = params_file(folder / name)
@@ -201,7 +201,7 @@ def with_params(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]
 
 
 def check_params(path: Path, extent: Extent, lines: int) -> None:
-    """Raise UserError with file and line unless the trace of `lines` nodes is whole and fits."""
+    """Raise UserError with file and line unless the trace of `lines` nodes fits."""
     for position, line in read_lines(path):
         name, equals, value = (part.strip() for part in line.partition("="))
         if equals:
@@ -210,7 +210,7 @@ def check_params(path: Path, extent: Extent, lines: int) -> None:
 
 
 def _check(name: str, value: str, extent: Extent, lines: int) -> None:
-    """Refuse a field larger than the scenario's: nodes could leave the scenario's."""
+    """Refuse a field larger than the scenario's: nodes could leave it."""
     match name:
         case "nn":
             if number(value) != lines:
@@ -237,7 +237,7 @@ class Order(NamedTuple):
 
 
 class SetDest:
-    """Takes the lines of a file in any order; sorts orders by time."""
+    """Takes a file's lines in any order, sorted by time later."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
@@ -257,7 +257,7 @@ class SetDest:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
     def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:  # noqa: ARG002  # BonnMotion's
-        """Return each node's way; raise ValueError for a node without a start."""
+        """Return each node's way; raise ValueError without a start."""
         for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():
                 raise ValueError(f"node {node} has no X_ and Y_ to start at")
@@ -277,7 +277,7 @@ class SetDest:
 
 
 def speed_mps(text: str) -> float:
-    """Read a speed; raise ValueError if negative or implausibly slow."""
+    """Read a speed; raise ValueError if negative or below SLOWEST_MPS."""
     speed = number(text)
     if speed != 0 and speed < SLOWEST_MPS:
         raise ValueError(f"{text[:20]} is not a speed: 0, or from {SLOWEST_MPS:g} m/s up")
@@ -285,9 +285,9 @@ def speed_mps(text: str) -> float:
 
 
 def _follow(way: list[WayPoint], order: Order) -> None:
-    """End the node's current movement at the order's time, and add its arrival.
+    """End the node's movement at the order's time; add its arrival.
 
-    A way that takes no time in a double is dropped: way-points need different times.
+    Drops a way without duration in a double: way-points need distinct times.
     """
     here = _interrupt(way, order.time_s)
     way_m = math.hypot(order.x - here.x, order.y - here.y)
@@ -299,7 +299,7 @@ def _follow(way: list[WayPoint], order: Order) -> None:
 
 
 def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
-    """End the way at the node's place at `time_s`, its last way-point."""
+    """End the way at the node's place at `time_s`."""
     last = way[-1]
     if last.time_s > time_s:
         way.pop()

@@ -1,9 +1,9 @@
 """A process of roambus: the signals that end it, its temporary folders, and its working folder.
 
-SIGTERM and SIGHUP count as Ctrl-C, so the same code cleans up. A block is ended at once (`termination_interrupts`),
-stays whole (`interrupts_postponed`), or ends in good order (`interrupts_noticed`). A process locks its temporary
-folder: a free lock means that its process was killed, and the next command removes the folder. Matplotlib and Numba
-read settings from the working folder, possibly a stranger's, so they are imported from elsewhere.
+SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`), stays whole
+(`interrupts_postponed`), or ends in order (`interrupts_noticed`). A process locks its temporary folder; a free lock
+means that it was killed, and the next command removes the folder. Matplotlib and Numba read settings from the working
+folder, possibly a stranger's, so they are imported from elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
-"""The signals for termination and a lost terminal."""
+"""Signals of termination and a lost terminal."""
 INTERRUPTING = (signal.SIGINT, *_ENDS)
 """All that interrupt: Ctrl-C, too."""
 _noticed: list[int] = []
@@ -41,10 +41,10 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM or SIGHUP in the block, so that nothing is left behind.
+    """Raise KeyboardInterrupt on SIGTERM or SIGHUP in the block, for cleanup.
 
-    If a library swallows it, the end of the block, or of an inner one, raises it again. Ignored signals, as SIGHUP
-    under nohup, stay ignored.
+    If a library swallows it, the end of the block, or of an inner one, raises again. Ignored signals stay ignored, as
+    SIGHUP under nohup.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -61,7 +61,7 @@ def termination_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle these signals this way during the block, then restore them."""
+    """Handle the signals this way during the block."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -71,14 +71,14 @@ def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None]
 
 
 def _not_ignored(numbers: Iterable[int]) -> list[int]:
-    """Return the signals not ignored; none outside the main thread, which gets them."""
+    """Return the signals not ignored; none outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def termination_noticed() -> bool:
-    """Return whether SIGTERM or SIGHUP came during `termination_interrupts`, even if swallowed."""
+    """Return whether SIGTERM or SIGHUP came, even if swallowed by a library."""
     return bool(_noticed)
 
 
@@ -86,7 +86,7 @@ def termination_noticed() -> bool:
 def interrupts_postponed() -> Iterator[None]:
     """Raise KeyboardInterrupt for Ctrl-C only at the block's end.
 
-    C libraries cannot pass the exception on from a callback: they print a traceback and continue.
+    C libraries cannot pass it on from a callback: they print a traceback and continue.
     """
     ours = {signal.default_int_handler, _interrupt_once}
     received: list[int] = []
@@ -99,9 +99,9 @@ def interrupts_postponed() -> Iterator[None]:
 
 @contextmanager
 def interrupts_noticed() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came, which are not raised.
+    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came.
 
-    So a loop can end in good order. Other threads than the main one notice nothing.
+    Nothing is raised, so a loop can end in order. Works in the main thread only.
     """
     received: list[int] = []
     with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
@@ -109,7 +109,7 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
 
 
 def is_raised(error: BaseException) -> bool:
-    """Return whether code, not a signal, raised this KeyboardInterrupt."""
+    """Return whether a `raise`, not a signal, caused the KeyboardInterrupt."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -121,10 +121,10 @@ def is_raised(error: BaseException) -> bool:
 # Temporary folders
 
 BRIDGE, SPARK, SHIPMENT = PURPOSES = ("bridge", "spark", "shipment")
-"""The folders' purposes; no folder with another name is removed."""
+"""The folders' purposes; others are never removed."""
 NEW = "new-"
 BEING_MADE_S = 10.0
-"""A folder that keeps its first name longer than this was left by a killed process."""
+"""A folder with its first name for longer belongs to a killed process."""
 _NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
 _MODE = 0o700
 """The names and the mode that `mkdtemp` gives."""
@@ -132,7 +132,7 @@ _MODE = 0o700
 
 @contextmanager
 def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
-    """Yield a folder PARENT/roambus-PURPOSE-…, by default in the system's temporary one; raise OSError."""
+    """Yield a folder PARENT/roambus-PURPOSE-…, by default a temporary one; raise OSError."""
     parent = parent or Path(tempfile.gettempdir())
     remove_abandoned(parent)
     resources = ExitStack()
@@ -157,12 +157,12 @@ def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def prefix_of(purpose: str) -> str:
-    """What the names of the folders for it begin with."""
+    """Return the prefix of a purpose's folders."""
     return f"roambus-{purpose}-"
 
 
 def remove_abandoned(parent: Path | None = None) -> None:
-    """Remove the folders of killed processes, which nothing else does."""
+    """Remove killed processes' folders."""
     with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
         for entry in entries:
             if _NAMES.fullmatch(entry.name):
@@ -170,7 +170,7 @@ def remove_abandoned(parent: Path | None = None) -> None:
 
 
 def _remove_if_abandoned(folder: str) -> None:
-    """Remove it unless it is foreign, its process lives, or opening or locking fails."""
+    """Remove it unless foreign, in use, or not to be opened or locked."""
     with ExitStack() as stack, suppress(OSError):
         lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
         stack.callback(os.close, lock)
@@ -185,13 +185,13 @@ def _remove_if_abandoned(folder: str) -> None:
 # The working folder
 
 _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
-"""O_PATH, where available, allows returning to an unreadable folder."""
+"""Allows returning to an unreadable folder where O_PATH exists."""
 
 
 def import_elsewhere(name: str) -> ModuleType:
-    """Import a module, if not yet imported, from this file's folder, which holds no settings.
+    """Import a module from this file's folder, which holds no settings, unless imported.
 
-    `contextlib.chdir` returns by name, and fails in a removed or unreadable working folder.
+    `contextlib.chdir` fails to return to a removed or unreadable folder.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -208,5 +208,5 @@ def import_elsewhere(name: str) -> ModuleType:
 
 
 def cores() -> int:
-    """Return the cores usable by this process, or else the machine's."""
+    """Return this process's usable cores, or else the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

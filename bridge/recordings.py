@@ -1,8 +1,7 @@
-"""Connectivity that testbeds have recorded, in the K7 format: who heard whom, how strongly and how reliably, when.
+"""Connectivity recorded by testbeds, in the K7 format: reception strength and reliability over time.
 
-A K7 file has a line of JSON, the names of the columns, and a row for each link and burst: one node has sent, and
-another one has heard, or should have. The format is that of the public "dense connectivity datasets", and is what the
-6TiSCH simulator reads.
+A file has a line of JSON, the column names, and a row per link and burst, received or not. Public "dense connectivity
+datasets" and the 6TiSCH simulator use the format.
 
     {"location": "grenoble", "tx_length": 100, "node_count": 50, "channels": [11, 12], "start_date": "..."}
     datetime,src,dst,channel,mean_rssi,pdr,tx_count
@@ -29,7 +28,7 @@ from roambus.bridge.files import read_text
 from roambus.python_protocol.vocabulary import SECOND
 
 EVERY_CHANNEL = -1
-"""The channel of a row that averages all channels."""
+"""The channel of rows averaged over all channels."""
 
 ROW = np.dtype(
     [
@@ -46,7 +45,7 @@ ROW = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A file's rows in time order, and its header; nodes are numbered by ascending id."""
+    """A file's header, and rows by time; nodes are numbered by id."""
 
     name: str
     """The file, for messages."""
@@ -54,17 +53,17 @@ class Recording:
     power_dbm: float
     """What the nodes sent with."""
     start: str
-    """When the first row was recorded, as the file writes it."""
+    """The first row's time, as in the file."""
     ids: tuple[int, ...]
-    """The ids of the nodes in the file, ascending."""
+    """The file's node ids, ascending."""
     rows: NDArray[Any]
     """ROW[row]"""
     left_out: tuple[int, ...] = ()
-    """Lines of nodes that hear themselves, which some public recordings have; no links."""
+    """Lines of nodes that hear themselves, as in some public recordings."""
 
     @property
     def channels(self) -> list[int]:
-        """The channels that there are rows of, ascending; EVERY_CHANNEL comes first."""
+        """Channels with rows, ascending; EVERY_CHANNEL is first."""
         return list(map(int, np.unique(self.rows["channel"])))
 
     @property
@@ -76,23 +75,23 @@ class Recording:
 TIME = "datetime"
 NUMBERS = ("src", "dst", "channel", "mean_rssi", "pdr", "tx_count")
 REQUIRED = (TIME, *NUMBERS)
-"""The columns that every file has; others are not read."""
+"""Every file's columns; others are ignored."""
 
 TIME_FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 MOST_CHANNEL, MOST_ID, MOST_SENT = 255, 2**40, 2**31
 WEAKEST_DBM, STRONGEST_DBM = -200.0, 100.0
 _EARLIEST, _LATEST = 0, 7_258_118_400
-"""Seconds from 1970 to 2200, for which ns since 1970 fit into 64 bits."""
+"""Seconds from 1970 to 2200: ns fit in 64 bits."""
 
 MOST_CHARACTERS = 65_536
-"""The headers of the public recordings have some 250."""
+"""Public recordings' headers have some 250."""
 MOST_BYTES = 256 * 2**20
-"""The limit of an unpacked file, some five million rows; the largest public ones have 17 MB."""
+"""Some five million rows unpacked; the largest public file has 17 MB."""
 MOST_ROWS = 2_000_000
-"""Rows are counted first: each takes 400 bytes while read, and similar lines pack a thousandfold. The largest public
-recordings have 300,000."""
+"""Counted before reading: text packs a thousandfold, and a row takes 400 bytes. The largest public recordings have
+300,000."""
 MOST_NODES = 2048
-"""At this limit the table of all pairs takes 32 MiB; testbeds have some 50 nodes."""
+"""The table of all pairs takes 32 MiB; testbeds have some 50 nodes."""
 ROWS_BEGIN = 3
 """The line of the first row."""
 
@@ -115,7 +114,7 @@ def read_k7(path: Path) -> Recording:
 
 
 def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) -> Recording:
-    """Drop nodes hearing themselves; number nodes, and times from the first row."""
+    """Drop self-links; number nodes, and times from the first row."""
     to_itself = np.flatnonzero(rows["source"] == rows["target"])
     left_out = tuple((to_itself + ROWS_BEGIN).tolist())
     rows = np.delete(rows, to_itself)
@@ -133,10 +132,7 @@ def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) 
 
 
 def read_header(line: str) -> tuple[str, float]:
-    """Return location and transmit power (dBm), the only header fields used.
-
-    Raises ValueError for no JSON object, or a wrong transmit power.
-    """
+    """Return location and transmit power (dBm), the used fields; raise ValueError."""
     if len(line) > MOST_CHARACTERS:
         raise ValueError(f"the header is longer than {MOST_CHARACTERS} characters")
     try:
@@ -152,7 +148,7 @@ def read_header(line: str) -> tuple[str, float]:
 
 
 class RowError(ValueError):
-    """What is wrong with the row of this index."""
+    """An error in the row of this index."""
 
     def __init__(self, index: int, problem: str) -> None:
         super().__init__(problem)
@@ -160,7 +156,7 @@ class RowError(ValueError):
 
 
 def read_rows(content: bytes) -> NDArray[Any]:
-    """Return ROW[row] from the column names on, with ids as nodes and ns since 1970 as `at`.
+    """Return ROW[row] from the column names on, with node ids and `at` in ns since 1970.
 
     Raises ValueError for wrong column names, RowError for the first wrong row.
     """
@@ -189,10 +185,7 @@ def _parse(content: bytes) -> pa.Table:
 
 
 def _check(columns: dict[str, NDArray[np.float64]], times: NDArray[np.float64]) -> None:
-    """Raise RowError for the first row with a senseless value.
-
-    Whole numbers are bounded to stay exact as floats.
-    """
+    """Raise RowError for the first senseless value; whole numbers must be exact as floats."""
     delivery, rssi, channel = columns["pdr"], columns["mean_rssi"], columns["channel"]
     unheard = np.isnan(rssi)
     _demand((times >= _EARLIEST) & (times <= _LATEST), "datetime is not a time from 1970 to 2200")
@@ -227,7 +220,7 @@ def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> 
 
 
 def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
-    """Return the first row without a time and numbers in its columns, with a message."""
+    """Return the first row that lacks a time or numbers, with a message."""
     for index, line in enumerate(content.splitlines()[1:]):
         cells = line.decode(errors="replace").split(",")
         problem = f"the line has {len(cells)} columns, and the head has {len(names)}"
@@ -237,7 +230,7 @@ def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
 
 
 def _unreadable(row: dict[str, str]) -> str:
-    """What cannot be read of a row; empty if all can."""
+    """Return a row's unreadable part, or ""."""
     try:
         pa.array([row[TIME]]).cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
@@ -251,10 +244,10 @@ def _unreadable(row: dict[str, str]) -> str:
 
 
 class Choice(NamedTuple):
-    """Rows of a recording, and how a run's time maps onto them."""
+    """Rows of a recording, and a run's times in it."""
 
     rows: NDArray[Any]
-    """ROW[row] of one channel and the run's nodes, in time order"""
+    """ROW[row] of one channel and the run's nodes, by time"""
     nodes: int
     start: int
     """ns into the recording"""
@@ -264,17 +257,17 @@ class Choice(NamedTuple):
 
     @property
     def links(self) -> NDArray[np.int64]:
-        """The link of each row: `source * nodes + target`."""
+        """Each row's link: `source * nodes + target`."""
         return np.asarray(self.rows["source"] * self.nodes + self.rows["target"], np.int64)
 
     @property
     def end(self) -> float:
-        """The ns into the recording at which the run ends."""
+        """The run's end as ns into the recording."""
         return float(self.start + self.pace * self.lasting)
 
 
 def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any]:
-    """Return a channel's rows (None: the first) between the first `nodes` nodes; raise ValueError if none."""
+    """Return a channel's rows (None: first) between the first `nodes`; raise ValueError if none."""
     channels = recording.channels
     channel = next((one for one in channels if one != EVERY_CHANNEL), channels[0]) if channel is None else channel
     if channel not in channels:
@@ -290,9 +283,9 @@ def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any
 
 
 def at_first(choice: Choice) -> NDArray[np.int64]:
-    """Return Index[link]: each link's initial row, the last one up to the start or else its first.
+    """Return Index[link]: each link's last row up to the start, or else its first.
 
-    The later entry wins, so first rows go in before all rows up to the start.
+    The later entry wins, so first rows precede all rows up to the start.
     """
     links = choice.links
     _, first = np.unique(links, return_index=True)
@@ -303,7 +296,7 @@ def at_first(choice: Choice) -> NDArray[np.int64]:
 
 
 def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return Index[change] of rows that take effect during the run, and ns[change] of their times."""
+    """Return Index[change] of rows that take effect in the run, and their ns[change]."""
     at = choice.rows["at"]
     if choice.pace == 0:  # the run stays at its start
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -313,11 +306,11 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONG = 3
-"""A row that holds longer than this multiple of the usual time is a gap."""
+"""A row longer than this multiple of the usual time is a gap."""
 
 
 def gaps(choice: Choice) -> Iterator[str]:
-    """A sentence for each kind of gap there is."""
+    """Return a sentence per kind of gap."""
     links = choice.links
     found, first = np.unique(links, return_index=True)
     possible = choice.nodes * (choice.nodes - 1)
@@ -335,7 +328,7 @@ def gaps(choice: Choice) -> Iterator[str]:
 
 
 def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
-    """Return rows played for long; the usual time is the median, which gaps do not move."""
+    """Yield rows played for long; the median, the usual time, ignores gaps."""
     order = np.argsort(links, kind="stable")
     at, same = choice.rows["at"][order], np.diff(links[order]) == 0
     lengths = np.diff(at)[same]

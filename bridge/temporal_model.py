@@ -1,8 +1,8 @@
 """How links vary in time: Castalia's temporal model, read from files or written from measurements.
 
-1. A link deviates from its mean path loss by a walk between levels. After a correlation time the deviation is drawn
-   from the distribution of that time and the previous level; the longest correlation time that has passed comes first.
-2. After the coherence time the link has forgotten its level: one distribution applies.
+1. A link's deviation from its mean path loss walks between levels. After a correlation time, the longest passed first,
+   it is drawn from the distribution of that time and the last level.
+2. After the coherence time the last level is forgotten: one distribution applies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Distribution = tuple[Layer, ...]
 
 @dataclass(frozen=True, slots=True)
 class TemporalModel:
-    """A file's parameters, levels ascending in steps of the resolution."""
+    """A file's parameters; levels ascend in steps of the resolution."""
 
     least_db: float
     resolution_db: float
@@ -71,7 +71,7 @@ def read_temporal_model(path: Path) -> TemporalModel:
 class _Reader:
     """Takes lines one by one and builds the model at the end.
 
-    The three heads precede all distributions, each in any order, since each names its time and level.
+    The three heads precede the distributions, each in any order.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class _Reader:
 def _check_head(name: str, numbers: Sequence[float]) -> None:
     """Raise ValueError for numbers that make no model.
 
-    Correlation times descend: the longest that has passed is used first, in file order.
+    Correlation times descend: the walk uses the longest passed first.
     """
     if name == SIGNAL:
         if len(numbers) != 3 or numbers[1] <= 0 or numbers[0] >= numbers[2]:
@@ -154,7 +154,7 @@ def _check_head(name: str, numbers: Sequence[float]) -> None:
 
 
 def _read_distribution(text: str) -> Distribution:
-    """Read layers between semicolons; drawing begins at the first, others are named."""
+    """Read layers between semicolons; draws begin at the first, others are named."""
     parts = [part for part in text.split(";") if part.strip()]
     named = [_LAYER.fullmatch(part) for part in parts]
     names = {match[1]: place for place, match in enumerate(named) if match}
@@ -180,7 +180,7 @@ def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
 def _ends(layers: Distribution) -> Iterator[bool]:
     """Return whether each layer leads to a value.
 
-    Each round marks layers that lead to a marked one, for as many rounds as the longest way has steps.
+    Rounds, as many as the longest way's steps, mark layers leading to marked ones.
     """
     ending = {place for place, layer in enumerate(layers) if layer.values}
     for _ in layers:
