@@ -35,7 +35,7 @@ EVERY_NODE = "node[*]"
 LONGEST: SimTime = 9 * 10**9 * SECOND
 """OMNeT++ and the compiled radio count ns in 64 bits."""
 MOST_DIGITS = 18
-"""A whole number fits in 64 bits."""
+"""Whole numbers of this length fit in 64 bits."""
 
 _TIME = re.compile(rf"\s*({NUMBER_PATTERN})\s*[a-z]+\s*")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")

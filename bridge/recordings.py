@@ -310,7 +310,7 @@ LONG = 3
 
 
 def gaps(choice: Choice) -> Iterator[str]:
-    """Return a sentence per kind of gap."""
+    """Yield a sentence per kind of gap."""
     links = choice.links
     found, first = np.unique(links, return_index=True)
     possible = choice.nodes * (choice.nodes - 1)

@@ -1,8 +1,8 @@
 """The record of a run, `frames.roambus`: the complete exchange between simulator and host.
 
-The file is the line MAGIC and then entries: a kind byte, the length and the CRC-32 of the rest (both 4 bytes, network
-byte order), a protobuf message. The first is the header (record.proto), then messages of wire.proto in their order. The
-last is Goodbye or Failed, which distinguishes a truncated record from a failed run.
+The file is the line MAGIC and entries: a kind byte, length and CRC-32 of the rest (both 4 bytes, network byte order), a
+protobuf message. After the header (record.proto) come messages of wire.proto in order. The last is Goodbye or Failed;
+without it the record is truncated.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Frame:
 class RecordWriter(UnfinishedFile):
     """Writes a record under a temporary name; all methods raise OSError.
 
-    The checksum covers the kind, too; it detects damage, not forgery.
+    The checksum, with the kind, detects damage, not forgery.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -144,9 +144,9 @@ def open_record(path: Path) -> Iterator[Record]:
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """Return the back-end that also records beside the run's ini in `folder`; raise OSError.
+    """Return the recording back-end, beside the ini in `folder`; raise OSError.
 
-    `agent` is the reference that found the run's agent.
+    `agent` is the reference of the run's agent.
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
     name = radio_file_name(ini, folder / INI_FILE)
@@ -167,10 +167,9 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 
 
 class RecordingBackend:
-    """Forwards and records everything, even if an agent or the simulator ends the run.
+    """Records any back-end's run, even if an agent or the simulator ends it.
 
-    Wraps any back-end and is one. It records as on the wire without batching, a Step per instant, so a record does not
-    depend on the transport.
+    It records a Step per instant, unbatched, so records do not depend on the transport.
     """
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:

@@ -1,8 +1,7 @@
 """Replays a record: agents run on its simulator's messages, without a simulator, also in a debugger.
 
-The back-end compares the host's answers with the recorded ones, frame by frame. The first difference ends the run,
-described in words, because the simulator would have continued otherwise. The same agents answer as recorded on any
-machine; another agent, or changed code, differs at the first message.
+The back-end compares the host's answers with the recorded ones. The first difference ends the run, because the
+simulator would have continued otherwise. The same agents answer as recorded on any machine.
 """
 
 from __future__ import annotations
@@ -63,10 +62,10 @@ def rerun(
     stop: Stop | None = None,
     announce: Announce = silently,
 ) -> Rerun:
-    """Run the record's or another agent on the simulator's messages, after `announce` names its code.
+    """Run the record's or another agent on the record, after `announce` names its code.
 
-    `stop` opens the debugger at the agent's next line. Raises DifferenceError, AgentError when an agent raises,
-    recorded or not, and UserError for no record or a damaged one.
+    `stop` opens the debugger at the agent's next line. Raises DifferenceError, AgentError (recorded or not), and
+    UserError for no record or a damaged one.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
@@ -88,10 +87,10 @@ def rerun(
 def debug(
     path: Path, agent: str | None = None, *, stop_at: SimTime | None = None, announce: Announce = silently
 ) -> Rerun:
-    """Rerun, with the debugger where an agent raises, or where the differing answer begins.
+    """Rerun, with the debugger where an agent raises or its answer begins to differ.
 
-    `stop_at` opens it at that time first. A difference plays the record again: deterministic agents reach the same
-    place, otherwise `roambus vet` finds their mistake.
+    `stop_at` opens it earlier. A difference plays the record again: deterministic agents reach the same place,
+    otherwise `roambus vet` finds their mistake.
     """
     try:
         return rerun(path, agent, stop=Stop(time=stop_at), announce=announce)
@@ -128,7 +127,7 @@ def scenario_of(record: Record) -> Scenario:
 
 
 class ReplayBackend:
-    """Plays a record; raises DifferenceError at the first difference, UserError for damage."""
+    """Plays a record; raises DifferenceError, or UserError for damage."""
 
     def __init__(
         self,
@@ -234,7 +233,7 @@ class ReplayBackend:
 
 
 class DifferenceError(RoambusError):
-    """The host's answer differs; the message shows the first differing frame and both answers."""
+    """The host's answer differs; shows the first such frame and both answers."""
 
     def __init__(self, text: str, frame: int) -> None:
         super().__init__(text)
@@ -275,7 +274,7 @@ def _wake_up(answer: Reply | Welcome) -> str:
 
 
 def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
-    """Open the debugger at the agent's last line in the traceback, or at its end."""
+    """Open the debugger at the agent's last traceback line, or the end."""
     chain = list(traceback.walk_tb(error.__traceback__))
     theirs = [place for place, (frame, _) in enumerate(chain) if is_blamed(agent)(_file(frame))]
     shown: TracebackType | None = None

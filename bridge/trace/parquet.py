@@ -1,7 +1,7 @@
 """The file of a trace: Parquet with the schema's columns, complete or absent, checked when read.
 
-An analysis knows a run only by its trace, which can be damaged or a stranger's. Each page has a checksum, and row
-values are checked too, so damage never passes for data and readers can rely on valid times, nodes and texts.
+A trace can be damaged or a stranger's. Page checksums and checks of row values ensure that damage never passes for
+data, and that readers get valid times, nodes and texts.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CODED_SCHEMA = pa.schema(
 """A trace's columns with texts as numbers: a fraction of the time and memory."""
 
 CHUNK_ROWS = 2048
-"""Rows kept as Python objects before an Arrow batch: few enough for the processor's cache."""
+"""Rows kept as Python objects before an Arrow batch, to fit the processor's cache."""
 
 TEXT_BYTES, SPARE_TEXT_BYTES = 100, 4
-"""Average text bytes per row, and spare bytes per row of the limit. The spare 80 MB serve short traces of large
-networks, whose rows list thousands of subscribers."""
+"""Average text bytes per row, and spare bytes per row of the limit. The spare 80 MB serve short traces with thousands
+of subscribers listed."""
 
 _ORDER = "order"
 
@@ -109,7 +109,7 @@ def _unwritable(rows: Iterable[TraceRow]) -> AgentError:
 
 
 def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a `TRACE_SCHEMA` table atomically, with a checksum per page; raise OSError."""
+    """Write a `TRACE_SCHEMA` table atomically, with page checksums; raise OSError."""
     with UnfinishedFile(path) as unfinished:
         whole = table.replace_schema_metadata(dict(metadata))
         pq.write_table(whole, unfinished.file, compression="zstd", write_page_checksum=True)
@@ -171,7 +171,7 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
 
 
 def _check_footer(file: Path, footer: pq.FileMetaData) -> None:
-    """Refuse too many rows and too much text before unpacking, with the errors of a row."""
+    """Refuse too many rows and too much text before unpacking."""
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     with mistakes_at(file):
         TRACE_ROWS.check(footer.num_rows)
@@ -247,7 +247,7 @@ class DamagedTraceError(UserError):
 
 
 def first_difference(one: Path, other: Path) -> str:
-    """Return the first row that differs between two traces, or ""; raise DamagedTraceError."""
+    """Return two traces' first differing row, or ""; raise DamagedTraceError."""
     first, second = read_trace(one), read_trace(other)
     if first.equals(second):
         return ""

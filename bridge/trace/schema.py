@@ -87,11 +87,11 @@ __all__ = [
 ]  # fmt: skip
 
 LATEST_S = 1e9
-"""The latest time of rows and way-points: up to here times are exact to a microsecond."""
+"""Rows and way-points end here: up to it times are exact to a microsecond."""
 
 
 class TraceRow(NamedTuple):
-    """A row of a trace; columns but the first keep their field's name and type in the file."""
+    """A row of a trace; fields but the first have the file's name and type."""
 
     time: SimTime
     """In ns; the file has seconds."""
@@ -129,7 +129,7 @@ AIR = "roambus.air"
 USUAL_AIR = 25, 250_000
 """The network, MAC and radio headers of roambus' templates, and their radio's rate."""
 MIGRATION_MESSAGES = "roambus.migration_messages"
-"""Names the message types that migrations cause, separated by blanks, if the agent declares any."""
+"""Names the message types caused by migrations, separated by blanks; optional."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"

@@ -1,9 +1,8 @@
 """Converts between `wire.proto` messages and the classes of the back-ends' interface, without sockets.
 
-A simulator in another process can be wrong, of another version, or a stranger. Its messages are checked here, before
-the host sees them, by the rules in the table of docs/reference/bridge.md; a broken rule raises a ProtocolError with the
-rule and the value. A wire Step can cover a window as long as the processing delay; `StepReader` splits it into a Step
-per instant.
+A simulator can be wrong, of another version, or a stranger, so all its messages are checked here by the rules in
+docs/reference/bridge.md; a ProtocolError names the rule and the value. A wire Step can cover a window as long as the
+processing delay; `StepReader` splits it by instants.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest
 TIME_RESOLUTION = -9
 """The exponent of the simulator's time step, which is 10^-9 s."""
 MAX_FRAME_BYTES = 64 * 2**20
-"""The longest message, on the socket or in a record; more is an error or an attack."""
+"""The longest valid message, on the socket or in a record."""
 SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
 REMEMBERED = 1024
-"""Messages remembered by their bytes; more are rarely under way at once."""
+"""Messages remembered by bytes; more are rarely under way."""
 NOTHING_SENT: Mapping[bytes, Message] = MappingProxyType({})
 
 _receiver = itemgetter(0)
@@ -96,7 +95,7 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
 
 
 def _check_peer(message: pb.Hello, token: str) -> None:
-    """Check the version first: another protocol version can change all other meanings."""
+    """Check the version first: it can change all other meanings."""
     if message.protocol_version != PROTOCOL_VERSION:
         raise ProtocolError(
             f"Hello: version {message.protocol_version} of the protocol, this host speaks {PROTOCOL_VERSION}: "
@@ -124,10 +123,7 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 
 
 class StepReader:
-    """Reads the Steps of one run, each checked against the last.
-
-    Of that it keeps the time, `more`, and the earliest time of further events.
-    """
+    """Reads the Steps of one run, each checked against the last."""
 
     def __init__(self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT) -> None:
         """`messages` of the run's agents decode payloads not among those `sent`."""
@@ -142,11 +138,10 @@ class StepReader:
         self._deliveries = 0
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
-        """Return a Step for each eventful instant, in order.
+        """Return a Step for each eventful instant, in order; raise ProtocolError before any.
 
-        `wake_up` is the host's last request, `handled` its last handled instant, which exceeds the last Step's if the
-        simulator promised silence. The caller inserts wake-ups due between or up to `message.now`. Raises ProtocolError
-        before returning any Step.
+        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if the
+        simulator promised silence. The caller inserts wake-ups due up to `message.now`.
         """
         now, more = message.now, message.more
         if now < self._now or (self._more and now > self._now):
@@ -186,7 +181,7 @@ class StepReader:
         ]
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
-        """Return the totals, checked against the Steps read and the host's `sends` before the limit."""
+        """Return the totals, checked against the Steps and the host's `sends` before the limit."""
         if self._more:
             raise ProtocolError(f"Finished, but the Step before announced more of {format_time(self._now)}")
         self._check_totals(message, sends)
@@ -194,7 +189,7 @@ class StepReader:
         return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
 
     def _check_totals(self, message: pb.Finished, sends: int) -> None:
-        """Compare both sides' counts, so that no message is lost unnoticed."""
+        """Compare both sides' counts, to notice lost messages."""
         for what, theirs, ours in (
             ("sends", message.sends, sends),
             ("deliveries", message.deliveries, self._deliveries),
@@ -209,7 +204,7 @@ class StepReader:
                 raise ProtocolError(f"Finished: {name} has {length} values for {self._nodes} nodes")
 
     def _check_window(self, now: SimTime, more: bool, steps: Sequence[Step], wake_up: SimTime | None) -> None:
-        """Raise ProtocolError if the Step leaves the window opened by its first event or the wake-up."""
+        """Raise ProtocolError if the Step leaves the window of its first event or wake-up."""
         opened = now if wake_up is None else min(now, wake_up)
         if steps and steps[0].now < opened:
             opened = steps[0].now
@@ -336,9 +331,9 @@ def write_reply(
     notes: Iterable[pb.Note] = (),
     sent: MutableMapping[bytes, Message] | None = None,
 ) -> pb.ToSimulator:
-    """Fill in the host's answer to a Step; add its messages to `sent`.
+    """Fill in the host's answer to a Step in place; add its messages to `sent`.
 
-    In place: protobuf copies a nested message by serializing it.
+    protobuf copies a nested message by serializing it.
     """
     answer = pb.ToSimulator()
     reply = answer.reply
@@ -355,7 +350,7 @@ def write_reply(
 
 
 def write_failed(error: BaseException) -> pb.Failed:
-    """Return the message of this side's failure, with node, time and event if an agent raised."""
+    """Return this side's failure, with node, time and event if an agent raised."""
     failed = pb.Failed(reason=str(error) or type(error).__name__, traceback="".join(format_exception(error)))
     if isinstance(error, AgentError):
         failed.node, failed.time, failed.event = error.node, error.time, error.event

@@ -1,9 +1,9 @@
 """The `castalia` back-end: the host's side of docs/reference/bridge.md, and its factories.
 
-A connected simulator carries the messages and owns the clock. Each turn between host and simulator costs a round trip;
-two features, agreed on in the hello messages, save some:
+A connected simulator carries the messages and owns the clock. Each turn costs a round trip; two features, agreed on in
+the hello messages, save some:
 
-- *Batching.* A Step of the wire covers a window of instants. The host gets a Step for each, and asks again afterwards.
+- *Batching.* A Step of the wire covers a window of instants, split into one Step each for the host.
 - *Lookahead.* The simulator promises a time before which nothing arrives; earlier timers need no round trip.
 """
 
@@ -41,10 +41,9 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
-    """Knows the last instant up to which the host has full information.
+    """Knows the last instant of full information (docs/reference/bridge.md, "Lookahead").
 
-    Rule: docs/reference/bridge.md, "Lookahead". Between two Steps `until` only comes nearer: a sent packet arrives
-    after its time on the air at the earliest, and the host must ask again from then.
+    Between two Steps `until` only comes nearer: a sent packet arrives after its time on the air at the earliest.
     """
 
     def __init__(self, hello: Opening) -> None:
@@ -54,11 +53,11 @@ class Lookahead:
         self._delay_per_byte = hello.delay_per_byte
         self._most_bytes = hello.most_bytes
         self._refused_first = hello.processing_delay > 0
-        """Whether a refusal comes before the timers of its instant."""
+        """Whether a refusal precedes its instant's timers."""
         self._now: SimTime = -1
         self._room = 0
         self._packets: Counter[NodeId] = Counter()
-        """How many packets each node has sent since the Step."""
+        """Packets that each node has sent since the Step."""
 
     def start(self, step: Instant) -> None:
         """Takes what a Step says."""
@@ -101,7 +100,7 @@ class CastaliaBackend:
         self._connection: Channel | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
-        """Instants of the last wire Step still to be handed to the host."""
+        """Pending instants of the last wire Step."""
         self._now: SimTime = 0
         self._lookahead = Lookahead(Opening())
         self._more = False
@@ -123,7 +122,7 @@ class CastaliaBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Run as in `Backend.advance`; a window of instants costs one round trip."""
+        """Run as in `Backend.advance`, with one round trip per window."""
         if transmissions:
             for transmission in transmissions:
                 if transmission.at < self._now:
@@ -136,7 +135,7 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
-        """Return the next pending Step; ask the simulator if there is none."""
+        """Return a pending Step, or ask the simulator."""
         while self._totals is None:
             # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
             # not know of.
@@ -151,14 +150,14 @@ class CastaliaBackend:
         return None
 
     def fail(self, error: BaseException) -> None:
-        """Send the simulator, for its log, the reason of the run's end."""
+        """Send the reason of the run's end to the simulator's log."""
         if self._connection is None or self._steps is None:
             return
         with suppress(BackendError):
             self._connection.send(ToSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
-        """End the simulator; raise BackendError for a disorderly end after a whole run."""
+        """End the simulator; raise BackendError if disorderly after a whole run."""
         try:
             self._simulator.end(in_order=self._totals is not None)
         except BackendError as error:
@@ -166,7 +165,7 @@ class CastaliaBackend:
         return self._totals or Totals()
 
     def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
-        """Read Hello; send a refused simulator the reason for its log."""
+        """Read Hello; a refused simulator logs the reason."""
         try:
             said = wire.parse(frame, "hello").hello
             hello = wire.read_hello(said, self._scenario, connection.token)
@@ -181,7 +180,7 @@ class CastaliaBackend:
         )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
-        """Answer the last Step or Hello, and receive the next message."""
+        """Answer the last message, and receive the next."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
@@ -209,14 +208,14 @@ class CastaliaBackend:
 
 
 def _check_scenario(scenario: Scenario) -> None:
-    """Raise UserError for features that Castalia silently ignores; it reports others itself."""
+    """Raise UserError for features that Castalia silently ignores."""
     if scenario.measured is not None:
         raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
     check_radio_alone(scenario, "Castalia")
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raise UserError for embedded-radio-only features: wrong strength readings, and others' traffic."""
+    """Raise UserError for wrong strength readings and others' traffic, the embedded radio's only."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
@@ -234,7 +233,7 @@ DEADLINE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class BridgedFactory:
-    """Options common to factories of simulators in another process."""
+    """Options of simulators in another process."""
 
     # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
@@ -245,7 +244,7 @@ class BridgedFactory:
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
     ) -> CastaliaBackend:
-        """Return a run's back-end, which starts the program on `open`."""
+        """Return a back-end that starts the program on `open`."""
         simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
         return self.over(scenario, agent, simulator)
 
@@ -286,7 +285,7 @@ class ServeFactory(BridgedFactory):
     name: str = "castalia"
 
     def beyond(self) -> Beyond:
-        """Return this machine's knowledge of the coming Castalia, possibly on another machine."""
+        """Return the known keys of a Castalia possibly on another machine."""
         try:
             return find_installation().types()
         except UserError:

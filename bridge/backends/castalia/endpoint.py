@@ -1,8 +1,8 @@
 """The host's address for a simulator, and its access control.
 
-A simulator on this machine uses a Unix socket in a folder that only the user can enter. One on another machine uses
-TCP, open to every user of both machines, so each run has its own CURVE keys, which need no safekeeping. Both must also
-send the run's token, because a socket left over from another run would speak with the wrong host.
+A simulator on this machine uses a Unix socket in a private folder. One on another machine uses TCP, open to all users,
+with CURVE keys made for the run. Both must send the run's token, so that a leftover socket of another run does not
+reach the wrong host.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class CurveKeys:
 
 @dataclass(slots=True)
 class Endpoint:
-    """An address with its access; as a context manager it cleans up."""
+    """An address with access; the context manager cleans up."""
 
     address: str
     keys: CurveKeys | None = None

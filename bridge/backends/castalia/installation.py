@@ -1,8 +1,8 @@
 """Finds OMNeT++, Castalia and our modules for it, builds these, and starts Castalia with them.
 
-The environment names the folders of OMNeT++ and Castalia. The package brings our modules' sources in `omnet`; make
-compiles them into one library. In the user's own folder, as a checkout, the library goes to `build`; for installed
-packages it goes to the user's cache, with a folder per version of roambus, OMNeT++ and Castalia.
+The environment names the folders of OMNeT++ and Castalia. Make compiles our modules' sources, the package's `omnet`,
+into one library: in a checkout into `build`, otherwise into the user's cache, per version of roambus, OMNeT++ and
+Castalia.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
 """These variables name the folders of OMNeT++ and of Castalia."""
 
 OMNET_ROOT = "ROAMBUS_OMNET"
-"""Names a folder with our modules' sources in place of the package's."""
+"""Names other sources of our modules than the package's."""
 
 LIBRARY = "libroambus.so"
 
@@ -33,7 +33,7 @@ PACKAGED = Path(__file__).parents[3] / "omnet"
 """This package brings these sources."""
 
 INSTALLED = {"site-packages", "dist-packages"}
-"""Folders of these names belong to pip or the system's package manager."""
+"""Folders of pip or the system's package manager."""
 
 TRIED = ("5.7.1", "6.1")
 """Releases against which our modules were built and run."""
@@ -64,7 +64,7 @@ class Installation:
         return read_types(self.castalia / "src", self.modules.ned)
 
     def program(self) -> Program:
-        """Return the command that starts Castalia in a run's folder, without a window."""
+        """Return the command for Castalia in a run's folder, without a window."""
         command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
         return Program(command, environment_with(self.omnetpp), self.links())
 
@@ -86,7 +86,7 @@ class Program:
 
 
 def find_installation() -> Installation:
-    """Return the environment's installation; raise UserError with the missing part and advice."""
+    """Return the environment's installation; raise UserError with advice."""
     omnetpp = _root(OMNETPP_ROOT, f"OMNeT++ {' or '.join(TRIED)}")
     if not (release := release_in(omnetpp)):
         raise UserError(f"{OMNETPP_ROOT}: {omnetpp} is not OMNeT++")
@@ -117,7 +117,7 @@ def simulator_in(castalia: Path) -> Path:
 
 
 def environment_with(omnetpp: Path) -> dict[str, str]:
-    """Return our environment, extended by that OMNeT++'s libraries."""
+    """Return our environment with that OMNeT++'s libraries."""
     libraries = [str(omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
 
@@ -154,9 +154,9 @@ def find_modules() -> Modules:
 
 
 def build_modules(modules: Modules, target: str = "castalia", **variables: Path) -> None:
-    """Compile changes of a Makefile target; some variables name folders.
+    """Compile a Makefile target, with folders as variables; make writes to standard error.
 
-    Make writes to standard error. Raises UserError, or RoambusError if make fails.
+    Raises UserError, or RoambusError if make fails.
     """
     if not (modules.sources / "Makefile").is_file():
         raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
@@ -178,7 +178,7 @@ def release_in(omnetpp: Path) -> str:
 
 
 def other_release(file: Path, simulator: str, root: str, there: str) -> str:
-    """Return the simulator release of our file's build if it is not the present one, else "".
+    """Return the simulator release of our file's build if not the present one, else "".
 
     Our file contains the simulator's name, release and a comma; `root` is its folder's variable.
     """

@@ -1,8 +1,8 @@
 """The host's end of a plain Unix socket, for a simulator on the same machine.
 
 It keeps the promises of ZeroMQ's connection with one system call per message and no threads: in small networks the
-exchange takes most of a run. Four bytes, lowest first, give each message's length. Without heartbeats, a frozen
-simulator is noticed at the deadline, an ended one at once.
+exchange dominates a run. A message follows its length, four bytes, lowest first. Without heartbeats, only the deadline
+reveals a frozen simulator.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ def framed(message: bytes) -> bytes:
 
 
 class FrameReader:
-    """Splits incoming bytes into whole messages.
-
-    The limit (`most_bytes`) is lower until the simulator has said hello.
-    """
+    """Splits bytes into messages; `most_bytes` is lower before the hello."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -60,9 +57,9 @@ class FrameReader:
 
 
 CHUNK_BYTES = 2**18
-"""Exceeds a Unix socket's default buffer, so one call reads nearly every message."""
+"""Exceeds a Unix socket's default buffer: mostly one call per message."""
 MOST_VISITORS = 64
-"""Connections that may wait before the simulator's hello; the oldest makes room."""
+"""Waiting connections before the hello; the oldest makes room."""
 
 
 class LocalConnection:
@@ -87,7 +84,7 @@ class LocalConnection:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def receive_hello(self, within_s: float) -> bytes:
-        """Return the first message with the run's token, ignoring strangers; raise BackendError."""
+        """Return the first message with the run's token; raise BackendError."""
         give_up = time.monotonic() + within_s
         while time.monotonic() <= give_up:
             happened = [key.fileobj for key, _ in self._selector.select(TICK_MS / 1000)]
@@ -101,7 +98,7 @@ class LocalConnection:
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def receive(self) -> bytes:
-        """Return the peer's next message; raise BackendError if gone or beyond the deadline."""
+        """Return the next message; raise BackendError if gone or overdue."""
         peer, frames = self._present(), self._frames
         give_up = time.monotonic() + self._deadline_s
         while (frame := frames.take()) is None:
@@ -133,7 +130,7 @@ class LocalConnection:
             raise
 
     def wait_until_left(self, within_s: float) -> None:
-        """Wait, within a limit, until the peer has read everything and closed."""
+        """Wait, within a limit, until the peer has closed."""
         if self._peer is None:
             return
         self._peer.settimeout(within_s)
@@ -203,7 +200,7 @@ class LocalConnection:
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """Return the disconnection's error; an ending simulator closes a moment earlier."""
+        """Return the disconnection's error, after the simulator has ended."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it has closed its socket"
 

@@ -1,7 +1,6 @@
 """Parameters that Castalia's NED files declare: types, units and defaults.
 
-A run on Castalia can use all its modules, of which the embedded radio knows a few. So the parameters are read from the
-files that Castalia and OMNeT++ use.
+A run on Castalia can use all modules, so the parameters come from the files that Castalia and OMNeT++ use.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class Parameter(NamedTuple):
 
 
 class Submodule(NamedTuple):
-    """A part of a module, of `type` or of the like type named by parameter `chosen`."""
+    """A part of a module, of `type` or as parameter `chosen` names."""
 
     name: str
     type: str
@@ -149,13 +148,13 @@ def _default(value: str | None) -> str | None:
 
 
 class NedTypes:
-    """All types of some folders, with unique names, and their parameters in a network."""
+    """Uniquely named types of some folders, and a network's parameters."""
 
     def __init__(self, modules: Mapping[str, Module]) -> None:
         self._modules = modules
 
     def declared(self, chosen: Callable[[str], str | None]) -> dict[str, Parameter]:
-        """Return the network's parameters by full path; `chosen` is the ini's text at a path.
+        """Return the network's parameters by full path; `chosen` returns the ini's text at a path.
 
         Raises WrongKeyError for an unknown type.
         """

@@ -1,8 +1,8 @@
 """How a simulator connects to the host, which starts it or waits for one; and how it ends.
 
-The folder `.roambus` beside the run's ini holds the address with token and keys, links to Castalia's modules and ours,
-and ways from movement files. The ini names that folder (`load-libs`, `ned-path`), so plain `CastaliaBin -f run.ini`
-works with any installation. The folder exists only while the host waits or runs.
+While the host waits or runs, `.roambus` beside the run's ini holds the address with token and keys, links to Castalia's
+modules and ours, and ways from movement files. The ini names it (`load-libs`, `ned-path`), so plain `CastaliaBin -f
+run.ini` works with any installation.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.python_protocol.vocabulary import NodeId
 
 LAST_LINES = 5
-"""Log lines in an error; OMNeT++'s last ones give the reason of its end."""
+"""Log lines in an error: OMNeT++'s reason."""
 
 LAST_BYTES = 4096
 
 GRACE_S = 0.5
-"""Seconds for a simulator to end after a failed run before SIGKILL."""
+"""Seconds to end after a failed run before SIGKILL."""
 
 _LINKER_STATUS = 127
 """The dynamic linker's exit status for a mismatched library."""
@@ -43,7 +43,7 @@ _LINKER_STATUS = 127
 _NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor shows"
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
-"""Files that OMNeT++ and Castalia create in the run's folder, empty by default."""
+"""Files, by default empty, of OMNeT++ and Castalia in the run's folder."""
 
 SESSION, WAYS = "session", "ways"
 
@@ -53,10 +53,10 @@ Ways = Mapping[NodeId, tuple[WayPoint, ...]]
 NO_WAYS: Ways = MappingProxyType({})
 
 FAREWELL_S = 1.0
-"""Seconds for an externally started simulator to read the failure's reason."""
+"""Seconds for a served simulator to read the failure's reason."""
 
 START_DEADLINES = 3
-"""Deadlines before hello: a simulator first reads files and builds its network."""
+"""Deadlines before hello, while a simulator builds its network."""
 
 
 class Simulator(Protocol):
@@ -71,7 +71,7 @@ class Simulator(Protocol):
         """The time to wait for its Hello, in seconds."""
 
     def connect(self) -> Channel:
-        """Listen and get a simulator; called once, first. Raise UserError, BackendError."""
+        """Get a simulator; called once, first. Raise UserError, BackendError."""
 
     def last_lines(self) -> str:
         """Return the log's end for an error, or ""."""
@@ -79,23 +79,23 @@ class Simulator(Protocol):
     def end(self, *, in_order: bool) -> None:
         """Free everything, by SIGKILL if necessary; called once, last.
 
-        Raises BackendError for a disorderly end.
+        Raises BackendError if disorderly.
         """
 
 
 Channel = Connection | LocalConnection
-"""Bound at once; from Hello on connected to the peer with the run's token."""
+"""Bound at once; from Hello on for the peer with the run's token."""
 
 
 def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
-    """Listen at the endpoint; `ended` describes the simulator's end. Raise UserError if unavailable."""
+    """Listen; `ended` describes the simulator's end. Raise UserError if unavailable."""
     return (LocalConnection if endpoint.address.startswith(SCHEMES["local"]) else Connection)(
         endpoint, deadline_s, ended
     )
 
 
 class _SimulatorOfRun:
-    """The common part: a run's folder, and a channel until `resources` are freed."""
+    """A run's folder, and a channel until `resources` are freed."""
 
     def __init__(self, folder: Path, deadline_s: float, ways: Ways, transport: Transport) -> None:
         self._folder = folder
@@ -169,7 +169,7 @@ class ServedSimulator(_SimulatorOfRun):
         ways: Ways = NO_WAYS,
         transport: Transport = "zeromq",
     ) -> None:
-        """`address` is tcp://ADDRESS:PORT or None; `announce` gets the run's folder once the host listens."""
+        """`address` is tcp://ADDRESS:PORT or None; `announce` gets the folder once listening."""
         super().__init__(folder, deadline_s, ways, transport)
         self._address = address
         self._announce = announce
@@ -193,7 +193,7 @@ class ServedSimulator(_SimulatorOfRun):
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """Free everything, without killing; the simulator should read its last message."""
+        """Free everything without killing, once the last message is read."""
         with self._resources:
             if self._channel is not None:
                 self._channel.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
@@ -203,7 +203,7 @@ class Child:
     """Castalia in the run's folder; it prints to `simulator.log` there."""
 
     def __init__(self, program: Program, folder: Path, deadline_s: float) -> None:
-        """Start it, with `deadline_s` to end after a whole run; raise BackendError."""
+        """Start it, with `deadline_s` for an orderly end; raise BackendError."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
         self._kills_before = memory_kills()
@@ -229,8 +229,8 @@ class Child:
     def end(self, *, in_order: bool) -> None:
         """Wait a moment for its end, then send SIGKILL.
 
-        Raises BackendError if an orderly end was due and failed. A frozen simulator ignores SIGTERM too; the record and
-        the trace are the host's.
+        Raises BackendError if an orderly end failed. A frozen simulator ignores SIGTERM; record and trace are the
+        host's.
         """
         within_s = self._deadline_s if in_order else GRACE_S
         try:
@@ -286,9 +286,9 @@ def write_ways(directory: Path, ways: Ways) -> None:
 
 @contextmanager
 def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
-    """Make `.roambus` with these links in a run's folder; remove it at the end.
+    """Make `.roambus` with links in a run's folder; remove it at the end.
 
-    A killed run's leftover is removed first: it would lead a simulator to a dead host.
+    A killed run's leftover would lead a simulator to a dead host, and is removed first.
     """
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
@@ -313,7 +313,7 @@ def session_text(endpoint: Endpoint, deadline_s: float) -> str:
 
 @contextmanager
 def core_of_our_own() -> Iterator[None]:
-    """Pin this process and new children to an unclaimed core, if there is one."""
+    """Pin this process and new children to an unclaimed core, if any."""
     if not hasattr(os, "sched_getaffinity"):  # as on macOS
         yield
         return
@@ -329,7 +329,7 @@ def core_of_our_own() -> Iterator[None]:
 
 
 def _claim(cores: set[int]) -> int | None:
-    """Lock a core and return the file descriptor; the lock ends with the process."""
+    """Lock a core, as long as the process lives; return the file descriptor."""
     folder = Path(tempfile.gettempdir(), f".roambus-cores-{os.getuid()}")
     with suppress(OSError):  # somebody else's folder, a full disk: then without
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,7 +1,7 @@
 """The host's ZeroMQ end: a ROUTER for one simulator, with bounded waits, safe from strangers.
 
-A lost connection reveals a simulator that is gone, heartbeats a frozen one, the deadline a stuck one. Strangers lack
-the run's token, get Reject and change nothing; after the simulator's hello their connections are closed.
+Connection loss reveals an ended simulator, heartbeats a frozen one, the deadline a stuck one. Peers without the run's
+token get Reject; after the simulator's hello they are closed.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ ZAP = "inproc://zeromq.zap.01"
 WELCOME, REFUSED = (b"200", b"the run's simulator"), (b"400", b"another's key")
 
 BEATS, MISSED = 8, 6
-"""Heartbeats per deadline; as many unanswered end the connection, since some may be late."""
+"""Heartbeats per deadline; as many missed end the connection, since some may be late."""
 
 SOURCE_DESCRIPTOR = 2
 """The option ZMQ_SRCFD: a message's connection, as in the monitor's events."""
 
 MAX_HELLO_BYTES = 4 * 2**20
-"""A Hello with a node per address; parsed, it can take 40 times the memory."""
+"""A Hello with a node per address; parsing takes 40 times the memory."""
 
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 REJECTION = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
 """The answer to peers without the token."""
 
 MORE = int(zmq.SNDMORE)
-"""A plain number and single frames: multipart calls cost more than reading a Step."""
+"""A plain number with single frames: multipart calls cost more than reading a Step."""
 
 
 class Connection:
-    """Is bound at once; serves the one peer with the run's token in its Hello."""
+    """Bound at once; serves the one peer with the run's token."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
-        """Bind the socket; `ended` describes the simulator's end. Raise UserError if unavailable."""
+        """Bind; `ended` describes the simulator's end. Raise UserError if unavailable."""
         self.token = endpoint.token
         self._deadline_s = deadline_s
         self._ended = ended
@@ -94,7 +94,7 @@ class Connection:
             raise UserError(f"{endpoint.address}: cannot listen there: {error}") from None
 
     def receive_hello(self, within_s: float) -> bytes:
-        """Return the first message with the run's token, ignoring strangers; raise BackendError."""
+        """Return the first message with the run's token; raise BackendError."""
         give_up = time.monotonic() + within_s
         while time.monotonic() <= give_up:
             happened = self._await_anybody()
@@ -113,7 +113,7 @@ class Connection:
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def _await_anybody(self) -> dict[Any, int]:
-        """Return the active sockets after a moment at most; handle keys and strangers."""
+        """Return active sockets after a moment; handle keys and strangers."""
         poller = zmq.Poller()
         for heard in (self._socket, self._guard.monitor, *([self._admission.questions] if self._admission else [])):
             poller.register(heard, zmq.POLLIN)
@@ -132,7 +132,7 @@ class Connection:
             frames.clear()
 
     def receive(self) -> bytes:
-        """Return the peer's next message; raise BackendError if gone, frozen, or beyond the deadline."""
+        """Return the next message; raise BackendError if gone, frozen, or overdue."""
         give_up = time.monotonic() + self._deadline_s
         while time.monotonic() <= give_up:
             try:
@@ -158,12 +158,12 @@ class Connection:
             raise
 
     def wait_until_left(self, within_s: float) -> None:
-        """Wait, within a limit, until the peer has read everything and closed."""
+        """Wait, within a limit, until the peer has closed."""
         if self._peer is not None:
             self._guard.left.wait(within_s)
 
     def close(self) -> None:
-        """Close; the last message still leaves if the peer takes it at once."""
+        """Close; the last message still leaves if taken at once."""
         self._resources.close()
 
     def _receive_parts(self) -> list[bytes]:
@@ -174,14 +174,14 @@ class Connection:
         return parts
 
     def _check_alive(self) -> None:
-        """Raise if the process is gone; its connection and earlier messages can outlast it."""
+        """Raise BackendError if the peer is gone and its messages are read."""
         if self._guard.left.is_set():
             raise BackendError(self._lost())
         if (end := self._ended()) is not None and not self._socket.poll(0):
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """Return the disconnection's error; an ending simulator closes a moment earlier."""
+        """Return the disconnection's error, after the simulator has ended."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
@@ -189,14 +189,13 @@ class Connection:
 def make_identities_unpredictable() -> None:
     """Randomize the start of libzmq's peer numbers.
 
-    libzmq takes it from C's unseeded `rand`, and aborts when the next number is an identity that a peer claims: a
-    stranger could end the run.
+    libzmq draws it from C's unseeded `rand`, and aborts when a peer has claimed the next: a stranger could end the run.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
-    """Set heartbeats to find a frozen peer within a deadline, and MANDATORY to fail lost sends."""
+    """Set heartbeats, within a deadline, and MANDATORY, which makes lost sends fail."""
     beat = max(1, round(deadline_s * 1000 / BEATS))
     socket.setsockopt(zmq.LINGER, TICK_MS)
     socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
@@ -209,7 +208,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
 
 
 def token_in(frame: bytes) -> bytes:
-    """Return a Hello's token; none from another frame or beyond a stranger's limit."""
+    """Return a Hello's token; none from other or oversized frames."""
     if len(frame) > MAX_HELLO_BYTES:
         return b""
     try:
@@ -221,11 +220,11 @@ def token_in(frame: bytes) -> bytes:
 class Guard:
     """Tracks a socket's connections by its monitor; made before binding.
 
-    libzmq limits a socket's backlog, but neither its connections nor the memory of unfinished messages.
+    libzmq limits the backlog, but neither connections nor their memory.
     """
 
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
-        """Let `most` connections wait, by default their share of file descriptors."""
+        """Let `most` connections wait, by default their share."""
         self.left = Event()
         """It is set as soon as the simulator's connection has ended."""
         self._guarded = guarded
@@ -250,7 +249,7 @@ class Guard:
             self._show_out_all()
 
     def keep_only(self, descriptor: int) -> None:
-        """Close all connections but the simulator's, now and from now on."""
+        """Close all connections but the simulator's, from now on."""
         self.look()
         self._simulator = descriptor
         self._here.pop(descriptor, None)
@@ -302,9 +301,9 @@ class Guard:
 
 
 class Admission:
-    """Answers libzmq's questions: only the simulator's key is admitted.
+    """Admits only the simulator's key, made for the run.
 
-    The run's own key proves identity; addresses and names are ignored.
+    Addresses and names are ignored.
     """
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:

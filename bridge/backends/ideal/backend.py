@@ -1,8 +1,7 @@
 """The `ideal` back-end: FIFO links over a graph that can change at given times.
 
-It checks algorithms as the papers state them: a standing link loses and reorders nothing, senders learn of
-undeliverable unicast frames, and only agents are random. A scenario can weaken that: a link can be slow, silently lose
-a share, or go down one way only.
+Algorithms run as in their papers: a standing link loses and reorders nothing, senders learn of undeliverable unicast
+frames, and only agents are random. Optionally a link is slow, silently lossy, or down one way.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ PERFECT_LQI_DB = 50.0
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """Under way until it arrives or is `lost`; `destination` is BROADCAST or the receiver."""
+    """Under way until it arrives or is `lost`; `destination` may be BROADCAST."""
 
     delivery: Delivery
     destination: NodeId
@@ -53,7 +52,7 @@ class Frame:
 
 
 class IdealBackend:
-    """Delivers broadcasts to each neighbour and unicast frames to theirs, after the link's delay."""
+    """Delivers frames to all neighbours or their receiver, after the link's delay."""
 
     def __init__(  # noqa: PLR0913  # a graph, what happens to it, and times that have nothing to do with each other
         self,
@@ -68,13 +67,10 @@ class IdealBackend:
         moves: Sequence[Move] = (),
         seed: int = 0,
     ) -> None:
-        """Set up `links` with properties `ideal`; `moves` are for the trace only.
-
-        Losses follow from `seed`.
-        """
+        """Set up `links` as `ideal` says; losses follow from `seed`, `moves` are for the trace."""
         self._graph = Graph.of(nodes, links)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
-        """Each node's broadcast receivers, cached since the last change of the graph."""
+        """Cached broadcast receivers; cleared with each change of the graph."""
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """Changes and faults to come; at one instant changes precede."""
         self._nodes = nodes
@@ -99,11 +95,11 @@ class IdealBackend:
         self._failures: list[Failure] = []
 
     def open(self) -> Hello:
-        """Every node boots at 0, with a perfect clock."""
+        """Boot every node at 0, with a perfect clock."""
         return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Run to the host's next instant of concern, as in `Backend.advance`."""
+        """Run to the host's next instant, as in `Backend.advance`."""
         for transmission in transmissions:
             if transmission.at < self._now:
                 raise sent_before(transmission, self._now)
@@ -127,7 +123,7 @@ class IdealBackend:
         """Do nothing: there is no peer."""
 
     def close(self) -> Totals:
-        """Frees nothing, for there is nothing to free."""
+        """Do nothing: nothing is to be freed."""
         return Totals(moves=self._moves)
 
     def _next(self) -> SimTime | None:
@@ -159,7 +155,7 @@ class IdealBackend:
     # Changes
 
     def _change(self, happening: Happening) -> None:
-        """Apply a fault to the node's links and frames; the host handles its own side."""
+        """Apply a fault to links and frames; the host does the rest."""
         self._graph = self._graph.after(happening)
         if isinstance(happening, LinkChange):
             self._reached.pop(happening.a, None)
@@ -204,7 +200,7 @@ class IdealBackend:
             self._arrive(item)
 
     def _transmit(self, transmission: Transmission) -> None:
-        """Create a frame per receiver: each link has its own delay and breaks alone."""
+        """Create a frame per receiver: links have their own delays and faults."""
         node, _, destination, message, _ = transmission
         reached = self._reached.get(node)
         if reached is None:
@@ -245,7 +241,7 @@ def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """At `at`, frame `number` (oldest first) from `sender` to `receiver` arrives, or is silently `lost`."""
+    """At `at`, frame `number` (oldest first) from `sender` arrives at `receiver`, or is silently `lost`."""
 
     at: SimTime
     sender: NodeId
@@ -255,7 +251,7 @@ class Arrival:
 
 
 class HandWorkedBackend(IdealBackend):
-    """The `ideal` back-end, whose frames from `begin` on wait for one of the `arrivals`."""
+    """An `ideal` back-end; from `begin` on frames wait for `arrivals`."""
 
     begin: SimTime = 0
     arrivals: deque[Arrival]
@@ -299,7 +295,7 @@ Kind = TypeVar("Kind", bound=IdealBackend)
 
 
 class GivenGraph(NamedTuple):
-    """The initial links, their changes, and the nodes' places for the trace."""
+    """Initial links, their changes, and nodes' places for the trace."""
 
     links: Sequence[tuple[NodeId, NodeId]]
     changes: Sequence[LinkChange]
@@ -307,12 +303,12 @@ class GivenGraph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """Return the back-end of the scenario's tree, graph or unit disk, with delays, partitions and faults."""
+    """Return the scenario's back-end, with its graph, delays, partitions and faults."""
     return _make(IdealBackend, scenario)
 
 
 def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
-    """Return the same, but from `begin` on only the time-ordered `arrivals` arrive."""
+    """Return the same; from `begin` on only the time-ordered `arrivals` arrive."""
     backend = _make(HandWorkedBackend, scenario)
     backend.begin, backend.arrivals = begin, deque(arrivals)
     return backend

@@ -1,7 +1,6 @@
 """The graph of ideal links: existing links, links that carry frames, and the fate of frames.
 
-Runs and explorations share these functions for receivers and for failures reported to senders. Durations belong to a
-run's back-end; an exploration tries every order.
+Runs and explorations share it. Durations belong to a run's back-end; an exploration tries every order.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ Happening = LinkChange | Partition | Fault
 
 
 class Graph(NamedTuple):
-    """A link carries while it and both ends are up, within one partition.
-
-    A graph is an immutable value: an exploration has many at once.
-    """
+    """A link carries while it and both ends are up, within one partition; immutable."""
 
     near: tuple[frozenset[NodeId], ...]
     """Each node's link targets."""
@@ -96,7 +92,7 @@ def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
 
 
 def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:
-    """Return a frame's receivers; None if the only one has no link, reported to the sender."""
+    """Return a frame's receivers; None if the only one has no link."""
     if destination == BROADCAST:
         return reached
     return (destination,) if destination in reached else None
@@ -129,7 +125,7 @@ Span = tuple[SimTime, SimTime]
 
 
 def reach_m(scenario: Scenario, node: NodeSettings) -> float:
-    """Return the given range, or where the mean path loss meets the radio's sensitivity."""
+    """Return the given range, or where mean path loss meets the sensitivity."""
     if scenario.ideal.range_m > 0:
         return scenario.ideal.range_m
     channel = scenario.channel
@@ -138,7 +134,7 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
 
 
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:
-    """Return link changes until `time_limit`, pair by pair; both nodes must reach each other."""
+    """Return link changes until `time_limit`, pair by pair; needs mutual reach."""
     changes = []
     for a, b in combinations(range(len(paths)), 2):
         for up, down in contacts(paths[a], paths[b], min(reaches_m[a], reaches_m[b]), time_limit):

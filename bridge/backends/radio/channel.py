@@ -1,9 +1,8 @@
 """The channel: path loss between places, the cells of a field, and recorded losses.
 
 Model: docs/reference/radio.md, "Path loss" and "Measured links", as in Castalia's WirelessChannel: log-normal shadowing
-around a power law (Zuniga and Krishnamachari, SECON 2004). Places are nodes where all are static, and cells of the
-field where nodes are mobile. A loss is drawn once per pair of places, then the difference of its directions; neither
-changes with time.
+around a power law (Zuniga and Krishnamachari, SECON 2004). Places are static nodes, or cells of the field if nodes are
+mobile. Each pair's loss is drawn once, then the difference of its directions; neither changes with time.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ PAIRS_AT_ONCE = 2**16
 CLOSE_AT_ONCE = 32
 """The most close places handled at once."""
 CLOSE = 0.25
-"""A square's side, and the spread of places handled at once, as shares of the reach."""
+"""Square side, and spread of places handled at once, as shares of the reach."""
 MOST_SQUARES_ACROSS = 1024
 
 MOST_IN_A_TABLE = 2048
-"""Up to this many places every pair has an entry (32 MiB), the fastest lookup."""
+"""Up to this, a table of all pairs (32 MiB) is fastest."""
 MOST_PLACES, MOST_WAYS = 2**17, 2**26
 """Limits of places (a minute's search) and of paths between them (768 MiB)."""
 DRAWS_AT_ONCE = 2**16
@@ -51,9 +50,9 @@ NO_LIMIT_DBM = -300.0
 
 
 class PathLoss(NamedTuple):
-    """The ways from each of n places within the strongest transmitter's reach, in compressed rows.
+    """Ways from n places within the strongest transmitter's reach, in compressed rows.
 
-    Up to MOST_IN_A_TABLE places, a whole table with infinite losses: way `starts[p] + q` leads from p to q.
+    Up to MOST_IN_A_TABLE places a whole table, partly infinite: way `starts[p] + q` leads from p to q.
     """
 
     starts: Indices
@@ -75,10 +74,10 @@ def path_loss(
     random: np.random.Generator,
     given: GivenLosses | None = None,
 ) -> PathLoss:
-    """Draw log-normal shadowing per pair; raise UserError for too many ways for memory.
+    """Draw log-normal shadowing per pair; raise UserError for too many ways.
 
-    All pairs' shadowing is drawn first, row by row, then the differences of directions; a generator copy, advanced past
-    the first draws, allows blocks of pairs. Given losses replace or extend drawn ones, however weak.
+    All shadowing is drawn first, row by row, then differences of directions, from a generator copy past the first
+    draws, so that pairs come in blocks. Given losses replace or extend drawn ones, however weak.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
@@ -123,9 +122,9 @@ def _draw_pairs(
     shadowings: np.random.Generator,
     jitters: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return each pair's loss without the difference of directions, and half that difference.
+    """Return each pair's symmetric loss, and half the difference of its directions.
 
-    Pairs in contact draw too, unused, so that a seed's other draws stay the same.
+    Pairs in contact draw too, unused: a seed's other draws stay the same.
     """
     shadowing = channel.sigma_db * shadowings.standard_normal(len(distance))
     jitter = channel.bidirectional_sigma_db / 2 * jitters.standard_normal(len(distance))
@@ -158,7 +157,7 @@ def _rows(found: list[_Ways], places: int) -> PathLoss:
 
 
 def reach_m(channel: ChannelSettings) -> float:
-    """Return the distance beyond which not even three sigmas of shadowing connect a pair."""
+    """Return the distance that three sigmas of shadowing just bridge."""
     budget = channel.max_tx_power_dbm - channel.signal_delivery_threshold_dbm - channel.pl_d0_db + 3 * channel.sigma_db
     return float(channel.d0_m * 10 ** (budget / (10 * channel.path_loss_exponent)))
 
@@ -177,7 +176,7 @@ class Cells:
         return np.asarray(np.column_stack([x, y]) * self._size, np.float64)
 
     def holding(self, places: Places) -> NDArray[np.int64]:
-        """Return each place's cell; like Castalia, divide the field equally even if cells do not fit."""
+        """Return each place's cell, in equal parts like Castalia, even if cells do not fit."""
         index = np.floor(places / self._field * self._counts).astype(np.int64)
         index = np.where((index - 1) * self._size >= places, index - 1, np.minimum(index, self._counts - 1))
         cells: NDArray[np.int64] = index[:, 1] * self._counts[0] + index[:, 0]
@@ -187,7 +186,7 @@ class Cells:
 def cell_changes(
     mobilities: Sequence[Mobility], paths: Sequence[Path], cells: Cells, time_limit: SimTime
 ) -> NDArray[np.void]:
-    """Return MOVE[m] by (time, node): each node's first sighting in a new cell."""
+    """Return MOVE[m] by (time, node): first sightings in a new cell."""
     changes = [
         _changes_of(node, mobility, points, cells, time_limit)
         for node, (mobility, points) in enumerate(zip(mobilities, paths, strict=True))
@@ -246,7 +245,7 @@ def count_pairs(reach: float, places: Places) -> int:
 
 
 def _blocks(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Metres, Metres, NDArray[np.bool_]]]:
-    """Yield places in a row, others, distances along x and y, and the mask of pairs."""
+    """Yield places in a row, others, x and y distances, and the mask of pairs."""
     x, y = places.T.copy()
     for first, second in _candidates(reach, places):
         dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
@@ -255,7 +254,7 @@ def _blocks(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Me
 
 
 def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices]]:
-    """Yield places in a row, and the ascending later places possibly in reach."""
+    """Yield places in a row, and later ones possibly in reach, ascending."""
     count = len(places)
     if count <= MOST_AT_ONCE:
         rows = max(1, PAIRS_AT_ONCE // count)
@@ -273,9 +272,9 @@ def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices
 
 
 class Squares:
-    """Places by squares of side `side` metres, or longer to bound their number.
+    """Places by squares of at least `side` metres; their number is bounded.
 
-    Importing SciPy's tree takes longer than most runs need to find their pairs.
+    Importing SciPy's tree takes longer than most searches.
     """
 
     def __init__(self, places: Places, side: float) -> None:

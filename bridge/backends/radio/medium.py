@@ -1,9 +1,8 @@
 """The medium: a sender's hearers and their power, while nodes move and links vary or are measured.
 
 Model: docs/reference/radio.md, "Path loss", "Variation in time" and "Measured links". A node is in a cell of the field,
-or in its own place where all are static; the path loss leads from place to place (`channel`). In a large field a sender
-searches the lists of nodes in places within reach, so far nodes cost nothing; in a small one it tries all nodes, which
-is faster.
+or static in its own place; path loss leads between places (`channel`). In a large field a sender searches only places
+within reach, so far nodes cost nothing; in a small one trying all nodes is faster.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64],
 def apply_moves(s: State, now: int) -> None:
     """Move the nodes to their cells at `now`.
 
-    `RUN.moves` counts moves; hearers found at another count are stale, since any node may come into reach or leave.
+    A new `RUN.moves` makes all found hearers stale, since any node may come or leave.
     """
     run = s.run[0]
     while run.moves < len(s.moves) and s.moves[run.moves].time <= now:
@@ -69,7 +68,7 @@ def _leave(s: State, node: int) -> None:
 
 @compiled
 def apply_changes(s: State, now: int) -> None:
-    """Update measured links to `now` and invalidate the hearers of changed senders."""
+    """Update measured links to `now`; changed senders' hearers become stale."""
     run, changes = s.run[0], s.measured.changes
     while run.changes < len(changes) and changes[run.changes].time <= now:
         change = changes[run.changes]
@@ -89,9 +88,9 @@ def is_lost(s: State, sender: int, receiver: int) -> bool:
 
 @compiled
 def find_hearers(s: State, sender: int, now: int) -> None:
-    """Find the hearers of `sender`'s next frame, unless no node moved since the last search.
+    """Find the hearers of `sender`'s next frame, unless still fresh.
 
-    The loop may repeat the search after making room, with the same result.
+    After making room, the loop repeats this with the same result.
     """
     if s.nodes[sender].moves_seen == s.run[0].moves:
         return
@@ -146,7 +145,7 @@ def _look_at_places(s: State, sender: int, now: int) -> None:
 def _occupied_ways(s: State, cell: int) -> int:
     """Note the cell's ways to occupied places; return their number.
 
-    Branch-free: few places are occupied, unpredictably for the processor.
+    Branch-free, since occupation is unpredictable.
     """
     count = 0
     for way in range(s.way_starts[cell], s.way_starts[cell + 1]):
@@ -159,7 +158,7 @@ def _occupied_ways(s: State, cell: int) -> int:
 def _power_on(s: State, sender: int, way: int, varies: int, now: int) -> float:
     """Return the sender's power on this way.
 
-    `varies` spares a read of RUN per way: the compiler cannot know that it is constant.
+    `varies` is RUN's, but a constant to the compiler.
     """
     power = s.nodes[sender].tx_power - s.loss_db[way]
     if varies:
@@ -179,10 +178,7 @@ def _note_hearer(s: State, sender: int, receiver: int, power: float) -> None:
 
 @compiled
 def _sort_found(s: State) -> None:
-    """Sort the hearers by receiver with a radix sort, two digits a pass.
-
-    The processor mispredicts comparisons of unordered numbers.
-    """
+    """Sort hearers by receiver, two digits a pass: comparisons would be mispredicted."""
     shift = 0
     while len(s.nodes) >> shift > 0:
         _sort_by_digit(s, s.found, s.sorting, shift)

@@ -1,8 +1,8 @@
 """Memory: growing arrays of the compiled loop, and prefetching of their records.
 
-The numbers of hearers and of signals at a radio are unknown beforehand. Rows start small, so memory grows with the
-nodes in reach and not with the square of all. Before each event the loop checks room for all additions of the event;
-otherwise it stops, Python doubles the room, and the loop resumes at the same event. So the loop never allocates.
+Rows start small, since the numbers of hearers and signals are unknown; memory grows with the nodes in reach, not with
+the square of all. Before each event the loop checks room for all its additions; if lacking, the loop stops, Python
+doubles the room, and the loop resumes at the same event. So the loop never allocates.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def asked_ahead(s: State, reached: int) -> int:
 
 @compiled
 def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """Prefetch for later links while handling the sender's link at `place`.
+    """Prefetch for links after the sender's link at `place`.
 
-    A node's record locates its next signal and newest level, so the record and its row's beginning come first.
+    A node's record comes first with its row's beginning, then the places it names.
     """
     if place + FAR < reached:
         node = s.links[sender, place + FAR].receiver

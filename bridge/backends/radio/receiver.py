@@ -1,9 +1,9 @@
 """Reception: interference, bit errors and measured power decide which signals a radio receives.
 
 Model: docs/reference/radio.md, "Reception", "Interference" and "RSSI and LQI", as in Castalia's Radio. Powers are in
-dBm, ratios in dB. A frame is received if the radio is in RX from its first bit to its last, its power reaches the
-sensitivity, and no bit is wrong (no coding). So a signal is RECEIVABLE until CORRUPTED by a bit error, or LOST from the
-start, and then only interference, because the radio was elsewhere or the signal too weak.
+dBm, ratios in dB. A frame is received if the radio stays in RX throughout, its power reaches the sensitivity, and no
+bit is wrong (no coding). A signal is RECEIVABLE until CORRUPTED by a bit error; one LOST from the start, as too weak or
+with the radio elsewhere, is only interference.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOTHING_DBM = -200.0
 
 SHARES = 16
 SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
-"""`SHARE_DB[k]`: dB taken off a power by k sixteenths of the averaging time; less counts as nothing."""
+"""`SHARE_DB[k]`: dB taken off for k sixteenths of the averaging time; less is nothing."""
 
 STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0, 0.0])
 """`STEP_DB[k]`: dB that a signal k dB (rounded up) weaker adds to the stronger."""
@@ -160,7 +160,7 @@ def start_listening(s: State, receiver: int, now: int) -> None:
 def measured_power(s: State, receiver: int, now: int) -> float:
     """Return the power averaged over the last symbols, or NaN after too short listening.
 
-    Goes back from the newest level to the averaging time's beginning, or over a full ring, whose older levels are lost.
+    Goes back to the averaging time's beginning, or over a full ring, whose older levels are lost.
     """
     node = s.nodes[receiver]
     window = s.run[0].averaging_time
@@ -177,7 +177,7 @@ def measured_power(s: State, receiver: int, now: int) -> float:
 
 @compiled
 def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
-    """Add the new signal to the others' interference, whose worst decides on LQI."""
+    """Add the new signal to the others' interference; the worst decides LQI."""
     node = s.nodes[receiver]
     for k in range(node.heard):
         other = s.signals[receiver, k]
@@ -189,7 +189,7 @@ def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
 
 @compiled
 def _begin_reception(s: State, node: Any, signal: Any) -> None:
-    """Begin with the present interference; a signal below the sensitivity only interferes."""
+    """Begin with the present interference; below the sensitivity, only interfere."""
     signal.interference = node.total
     signal.worst = node.total
     weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
@@ -253,9 +253,9 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
-    """Draw whether the stretch of constant conditions that ends now has a bit error.
+    """Draw whether the constant stretch that ends now has a bit error.
 
-    Bits are rounded up. Nothing is drawn without possible errors: above the table's highest ratio, and without
+    Bits are rounded up. Nothing is drawn if errors are impossible: above the table's highest ratio, or without
     interference on measured links.
     """
     run = s.run[0]
