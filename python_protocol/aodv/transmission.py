@@ -1,11 +1,11 @@
-"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, within rate limits.
+"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, rate-limited.
 
 Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's link layer
-notification. Broadcasts go bare, and without `link_layer` everything does; then only hellos show breaks. There is no
-passive acknowledgement: the MAC hands up no frames for others.
+notification. Broadcasts go bare; without `link_layer` all frames do, and only hellos show breaks. There is no passive
+acknowledgement: the MAC hands up no frames for others.
 
 Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here.
-A RREQ over its rate limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
+A RREQ over its limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Transmission(Process):
     """The frames of one node."""
 
     def __init__(self, parameters: AodvParameters, random: Random, of: Process) -> None:
-        """A node that reboots makes a new one, with new sessions of the link layer."""
+        """Begin new sessions of the link layer, also after a reboot."""
         super().__init__(of)
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
@@ -50,13 +50,13 @@ class Transmission(Process):
         self.send(BROADCAST, message)
 
     def broadcast_later(self, message: Message, now: SimTime) -> None:
-        """Send to every neighbour after a jitter, because others may answer the same frame."""
+        """Broadcast after a jitter, because others may answer the same frame."""
         delay = self._jitter.delay()
         self._broadcasts.append(now + delay)
         self.send(BROADCAST, message, delay)
 
     def has_broadcast(self, since: SimTime, now: SimTime) -> bool:
-        """Whether this node broadcast after `since`, up to now; both grow from call to call."""
+        """Return whether this node broadcast after `since`, up to now; both grow from call to call."""
         has = any(since < time <= now for time in self._broadcasts)
         self._broadcasts = [time for time in self._broadcasts if time > now]
         return has
@@ -69,7 +69,7 @@ class Transmission(Process):
             self.perform(self._link.send(neighbour, message, now))
 
     def unicast_later(self, neighbour: NodeId, message: Message) -> None:
-        """Send to one neighbour after a jitter, because others may answer the same frame."""
+        """Unicast after a jitter, because others may answer the same frame."""
         self._number += 1
         self._postponed[self._number] = neighbour, message
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
@@ -100,7 +100,7 @@ class Transmission(Process):
         return broken
 
     def give_up(self, neighbour: NodeId) -> list[Message]:
-        """End the link to a lost neighbour; return the messages that wait for it."""
+        """End the link to a lost neighbour; return its waiting messages."""
         if self._link is None:
             return []
         actions, broken = self._link.reset(neighbour)
@@ -135,7 +135,7 @@ class RateLimit:
         return time
 
     def allows(self, now: SimTime) -> bool:
-        """Take the present time if it is free; returns whether it was."""
+        """Take the present time if it is free; return whether it was."""
         if len(self._times) == self._times.maxlen and self._times[0] + SECOND > now:
             return False
         self._times.append(now)
