@@ -1,16 +1,12 @@
 """Baselines: well-known protocols to compare others with, and the traffic of the radio's measurements.
 
-*Flooding*: every node repeats the first copy once, after a jitter.
-
-*Gossip*: the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc
-network", MobiCom 1999). A node counts copies during a random assessment delay, and repeats unless they reach the
-counter threshold.
-
-*Gossip with repair* adds anti-entropy (Demers et al., PODC 1987). Nodes broadcast summaries of their newest
-notifications (`parts.digest`), more rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that
-hears of a lack broadcasts the notification after a random time, unless another does.
-
-*Beacon* broadcasts at random times: the smallest agent.
+- *Flooding*: every node repeats the first copy once, after a jitter.
+- *Gossip* (Ni, Tseng, Chen and Sheu, MobiCom 1999, counter-based): a node counts copies during a random assessment
+  delay, and repeats unless they reach the threshold.
+- *Gossip with repair* adds anti-entropy (Demers et al., PODC 1987): nodes broadcast summaries (`parts.digest`), more
+  rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that hears of a lack broadcasts the
+  notification after a random time, unless another does.
+- *Beacon* broadcasts at random times: the smallest agent.
 """
 
 from __future__ import annotations
@@ -68,7 +64,7 @@ class FloodParameters(Parameters):
 
 
 class Flood(Message, tag=0x02):
-    """A copy of a notification, after `hop_count` hops and with at most `ttl` to go."""
+    """A copy of a notification, after `hop_count` hops, with at most `ttl` to go."""
 
     ttl: U8
     hop_count: U8
@@ -90,14 +86,14 @@ class Broadcasting(Agent):
         self._seen = Recent(self.parameters.memory)
 
     def hear_first(self, copy: Flood) -> None:
-        """Take the first copy of a notification; `copy` is the one to repeat, with hops left."""
+        """Take the first copy; `copy` is the one to repeat, with hops left."""
 
     def hear_again(self, flood: Flood) -> None:
         """Another copy of a notification has come."""
 
     @on(Flood)
     def receive(self, flood: Flood, _: NodeId, __: SimTime) -> None:
-        """Deliver the first copy, and let the protocol decide about repeating it."""
+        """Deliver the first copy; the protocol decides about repeating it."""
         if not self._seen.add(flood.notification.id):
             self.hear_again(flood)
             return
@@ -156,7 +152,7 @@ class Flooding(Broadcasting):
         self._jitter = Jitter(self.parameters.jitter, self.random)
 
     def hear_first(self, copy: Flood) -> None:
-        """Repeat it after a jitter, because other nodes repeat the same frame."""
+        """Repeat it after a jitter: other nodes repeat the same frame."""
         self.send(BROADCAST, copy, self._jitter.delay())
 
 
@@ -191,7 +187,7 @@ class AssessmentTimer:
 
 @dataclass(slots=True)
 class Assessment:
-    """A copy that waits to be repeated, and the number of copies heard."""
+    """A copy that waits to be repeated, and the copies heard."""
 
     copy: Flood
     heard: int = 1
@@ -215,7 +211,7 @@ class Gossip(Broadcasting):
         self.set_timer(AssessmentTimer(notification), self._delay.delay())
 
     def hear_again(self, flood: Flood) -> None:
-        """Count the copy, and give the repetition up at the threshold (steps S4 and S5)."""
+        """Count the copy; give up repeating at the threshold (steps S4 and S5)."""
         notification = flood.notification.id
         assessment = self._assessed.get(notification)
         if assessment is None:
@@ -392,7 +388,7 @@ class RepairingGossip(Gossip):
             self.send(BROADCAST, self._copies[key.notification])
 
     def _summarise_soon(self) -> None:
-        """Begin a shortest interval (RFC 6206, section 4.2, step 6), unless it is one."""
+        """Begin a shortest interval, unless it is one (RFC 6206, section 4.2, step 6)."""
         if self._interval > self.parameters.shortest_interval:
             self._interval = self.parameters.shortest_interval
             self.set_timer(SUMMARY_TIMER, self.parameters.patience + self._delay.delay())

@@ -1,10 +1,10 @@
 """Route maintenance (RFC 3561, sections 6.8, 6.9 and 6.11): neighbours, and the reports of lost routes.
 
 A neighbour that has said hello is lost after ALLOWED_HELLO_LOSS intervals of silence, checked at fixed times: every
-frame would reset a timer. A neighbour that left a RREP unacknowledged is blacklisted for a while.
+frame would reset a timer. A neighbour that left a RREP unacknowledged is blacklisted: answers do not reach it.
 
-A route has precursors, the neighbours that may send over it. A RERR reports its loss to them, and each that sent over
-the reporter reports to its own. Without precursors nothing is sent.
+A RERR reports a lost route to its precursors, the neighbours that may send over it; each that sent over the reporter
+reports to its own. Without precursors nothing is sent.
 """
 
 from __future__ import annotations

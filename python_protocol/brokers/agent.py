@@ -1,14 +1,10 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.election`) finds neighbours, the link carries messages; both report to broker and client, whose actions
-the agent carries out. The client on a broker's node is that broker's, and their messages stay off the air; any other
-client has its parent as its broker. A neighbour with a full queue is given up. Messages of a broken link go another way
-before the tree hears of it.
-
-Actions are carried out before anything else happens, so broker and client see messages in order, as over the FIFO
-channels of the thesis (section 2.2).
-
-A scenario can give the tree (`GivenTree`), by `Rewired`.
+The tree (`parts.election`) and the link report to broker and client, whose actions the agent carries out before
+anything else, so both see messages in order, as over the thesis' FIFO channels (section 2.2). The client on a broker's
+node is that broker's, and their messages stay off the air; any other client has its parent as broker. A neighbour with
+a full queue is given up. Messages of a broken link go another way before the tree hears of it. A scenario can give the
+tree (`GivenTree`), by `Rewired`.
 """
 
 from __future__ import annotations
@@ -44,9 +40,9 @@ SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 
 
 class BrokerAgent(Agent):
-    """Any combination of roles on a node; a subclass names its broker and its client, which handle its messages.
+    """Any combination of roles on a node; a subclass names its broker and its client, which handle messages.
 
-    Detach and Attach are ignored: the tree tells a client when its broker changes.
+    Detach and Attach are ignored: the tree shows a client its broker.
     """
 
     broker_type: ClassVar[type[Broker]]
@@ -60,7 +56,7 @@ class BrokerAgent(Agent):
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
 
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
-        """A node has a client always, and a broker if that is one of its roles."""
+        """Make a client always, and a broker if the node has that role."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
         self._lose_memory()
@@ -84,7 +80,7 @@ class BrokerAgent(Agent):
         return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
-        """Forget everything but the client's filters and counter, which survive a crash."""
+        """Forget all but the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
         self.link = self._make_link()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
@@ -110,7 +106,7 @@ class BrokerAgent(Agent):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Give a heartbeat to the tree, and every other frame to the link."""
+        """Give a heartbeat to the tree, another frame to the link."""
         if type(event.message) is Heartbeat:
             self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
@@ -145,7 +141,7 @@ class BrokerAgent(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Break the link of a frame that was not sent; a link layer retransmits by itself.
+        """Break the link of an unsent frame; a link layer retransmits by itself.
 
         Bare links are for reliable back-ends and MACs that acknowledge: a full buffer loses the frame.
         """
@@ -173,7 +169,7 @@ class BrokerAgent(Agent):
     # What election and link report
 
     def _follow_changes(self, now: SimTime) -> None:
-        """Report changes of the tree to broker and client, each after the actions of the one before it."""
+        """Report the tree's changes, each after the actions of the one before."""
         for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
@@ -241,7 +237,7 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
-        """Carry out the broker's actions; a message to its own node is for the client there."""
+        """Carry out the broker's actions; messages to its own node are for the client there."""
         for action in broker.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -252,7 +248,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carry out the client's actions; with a broker on the node all its messages are for that."""
+        """Carry out the client's actions; all its messages are for a broker on the node."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -263,7 +259,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _transmit(self, action: Send, now: SimTime) -> None:
-        """Send over the link; give a neighbour with a full queue up, so that nothing is lost in silence."""
+        """Send over the link; give up a neighbour with a full queue, so that no loss is silent."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
             self.perform(self.link.send(neighbour, action.message, now))
@@ -291,7 +287,7 @@ class GivenTree(Overlay):
 
     @on(Rewired)
     def rewire(self, tree: Rewired, now: SimTime) -> None:
-        """Report lost children, the new parent and new children, each in the given order."""
+        """Report lost children, the new parent and new children, in the given order."""
         gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
         come = [child for child in tree.children if child not in self.children]
         self.changes += [NeighbourGone(child, moved=False) for child in gone]

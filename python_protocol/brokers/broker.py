@@ -1,12 +1,10 @@
-"""A broker of the family: its interfaces, the messages it shares with other protocols, its table and its queues.
+"""A broker of the family: its interfaces, shared messages, table and queues.
 
 A broker is a process without radio, link or tree: its driver (`brokers.agent`) reports its interfaces I_i, neighbours
 N_i and clients (the thesis, section 2.2), hands it messages, carries its own over FIFO links, and returns undelivered
-ones by `link_broken`. Messages to its own node are for the client there. A protocol adds handlers; a `ForgetfulBroker`
-drops what it cannot send.
-
-R_i has entries (f, z, s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep
-notifications for unreachable subscribers (section 4.3), with one limit for the node.
+ones by `link_broken`. A protocol adds handlers; a `ForgetfulBroker` drops unsendable messages. R_i has entries (f, z,
+s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep notifications for
+unreachable subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations
@@ -127,12 +125,12 @@ class Broker(Process):
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
-        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
+        """Forget an unreachable interface; one that has `moved` reports through its new parent."""
         self.neighbours.pop(interface, None)
         self.clients.discard(interface)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
-        """Take back the `messages` of a link that was given up, the oldest first."""
+        """Take back the `messages` of a link that was given up, oldest first."""
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
@@ -156,7 +154,7 @@ class Broker(Process):
             self.clients.add(sender)
 
     def is_client(self, interface: NodeId) -> bool:
-        """Whether z is a client; a broker's node is its broker to all others."""
+        """Return whether z is a client; a broker's node is its broker to all others."""
         return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
@@ -164,7 +162,7 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Whether y = z, and z is no client, which may want what it publishes."""
+        """Return whether y = z and z is no client, which may want its own notifications."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
@@ -181,7 +179,7 @@ class Broker(Process):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
-        """The hops of a message with `hops` so far that goes on to an interface."""
+        """Return the hops of a message, `hops` so far, that goes on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
     # What a person can see
@@ -192,7 +190,7 @@ class Broker(Process):
 
 
 class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues, which drops what it cannot send."""
+    """b_i of a protocol without queues, which drops unsendable messages."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
         """Drop the notifications of a link that was given up."""
@@ -256,7 +254,7 @@ class RoutingTable:
         return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
 
     def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """The different z of each (-, z, s); several only while messages about s are in transit."""
+        """Return the different z of each (-, z, s); several only while messages about s travel."""
         return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
 
     def subscribers(self) -> list[NodeId]:
@@ -264,7 +262,7 @@ class RoutingTable:
         return list(dict.fromkeys(entry.subscriber for entry in self))
 
     def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """The different y of each (f, y, -) with f(e), each with its s."""
+        """Return the different y of each (f, y, -) with f(e), each with its s."""
         found: dict[NodeId, list[NodeId]] = {}
         for entry in self:
             if entry.filter.matches(notification):
@@ -274,13 +272,13 @@ class RoutingTable:
         return found
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
-        """The table of a broker, as the thesis prints it in table 2.3."""
+        """Return a broker's table, as printed in the thesis, table 2.3."""
         rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
         return by_first_column(("Filter", "Interface", "Subscriber"), rows)
 
 
 class Storage:
-    """The queues of all subscribers; each holds a notification once, the oldest first."""
+    """The queues of all subscribers; each holds a notification once, oldest first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -288,7 +286,7 @@ class Storage:
         self._stored = 0
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
-        """Enqueue a notification; return the rows for the trace, a drop if the storage is full."""
+        """Enqueue a notification; return the rows for the trace, a drop if full."""
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:

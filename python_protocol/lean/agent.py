@@ -1,13 +1,13 @@
 """MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-Filters decide who forwards, and subscribers number them, as in the thesis; there is no leader, parent, order or
+Filters decide the forwarders, and subscribers number them, as in the thesis; there is no leader, parent, order or
 reliable link.
 
-- The publisher compares the cost of a PUB to each subscriber, its mean distance and half a frame for the ACK, with that
-  of a counter-based broadcast.
+- The publisher compares the cost of PUBs, each subscriber's mean distance and half a frame for the ACK, with that of a
+  counter-based broadcast.
 - A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
   until it hears an ACK or a nearer PUB. Bystanders repeat a missed ACK.
-- At the end of its tries a node drops it; the publisher first sends it to all, repeated like gossip.
+- After its tries a node drops it; the publisher first sends it to all.
 - Heartbeats carry distances while PUBs are on the air.
 """
 
@@ -57,7 +57,7 @@ from roambus.python_protocol.vocabulary import (
 )
 
 LAST_NUMBER = 0xFFFF
-"""Changes of a subscriber's filters are numbered from 1 to this, then from 1 again."""
+"""Changes of filters are numbered from 1 to this, then from 1 again."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
@@ -98,7 +98,7 @@ class Journey:
     todo: set[NodeId] = field(default_factory=set)
     """For whom this node is about to send it."""
     duty: dict[NodeId, float] = field(default_factory=dict)
-    """The subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
+    """Subscribers that wait for a sign of a nearer node, with their distances."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
     """Those of them that were heard to say so."""
@@ -127,7 +127,7 @@ class LeanMft(RepairingGossip):
     needs_levels = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: LeanParameters, random: Random) -> None:
-        """The number and the parts of the own filters are in stable storage."""
+        """Keep the number and the parts of the own filters in stable storage."""
         self._number = 0
         self._parts = 1
         super().__init__(node, roles, parameters, random)
@@ -228,7 +228,7 @@ class LeanMft(RepairingGossip):
 
     @on(Beat)
     def take_beat(self, beat: Beat, sender: NodeId, now: SimTime) -> None:
-        """Learn distances, compare sums, and compare digests as gossip with repair does."""
+        """Learn distances, and compare sums and digests as gossip with repair does."""
         self._distances.learn(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
         if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_pending:
             self._compare_again = now + self.parameters.subscription_delay
@@ -240,7 +240,7 @@ class LeanMft(RepairingGossip):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Send a notification to the few who want it, or to all."""
+        """Send a notification to its few subscribers, or to all."""
         notification = event.notification
         wanting = self._interests.wanting(notification) - {self.node}
         if self._are_many(notification, len(wanting), now):
@@ -255,7 +255,7 @@ class LeanMft(RepairingGossip):
             self._transmit(journey, now)
 
     def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
-        """Whether a broadcast is cheaper than PUBs to `count` subscribers, or they do not fit into a frame."""
+        """Return whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
         others = [one for one in self._interests.subscribers if one != self.node]
@@ -300,7 +300,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(AnswerTimer)
     def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
-        """Send it again within the tries; at their end the publisher sends it to all, and others drop it."""
+        """Send it again; after the last try the publisher sends it to all, and others drop it."""
         journey = self._journeys.get(key.notification)
         if journey is None:
             return
@@ -353,7 +353,7 @@ class LeanMft(RepairingGossip):
                 self.send(BROADCAST, Ack(pub.notification.id, self.node), delay)
 
     def _consider(self, pub: Pub, journey: Journey, now: SimTime) -> None:
-        """Forward for subscribers to which this node is nearer; end the duty for those with a nearer sender."""
+        """Forward for subscribers nearer to this node; end the duty for those nearer to the sender."""
         need = self.parameters.progress / (1 + pub.effort)
         nearness = []
         for subscriber, level in pub.targets:
@@ -401,7 +401,7 @@ class LeanMft(RepairingGossip):
 
     @on(Ack)
     def take_ack(self, ack: Ack, sender: NodeId, now: SimTime) -> None:
-        """End all duties for a subscriber that has it, and the repetition of its ACK."""
+        """End all duties for a served subscriber, and the repetition of its ACK."""
         self._directed = now
         is_witnessed = sender == ack.subscriber
         journey = self._journeys.get(ack.notification)
