@@ -1,9 +1,8 @@
 """Bytes in network byte order: writers, readers and shapes.
 
 A `Writer` raises `struct.error`, of which `MisfitError` is a kind, for a value that does not fit: the message's author
-misused a field. A `Reader` raises only `DecodeError`, whatever the bytes, because they come from others. A `Shape`
-describes the bytes as data, from which dissectors are generated; a type written by hand can declare one, else its bytes
-are opaque.
+misused a field. A `Reader` raises only `DecodeError`, because its bytes come from others. A `Shape` describes the bytes
+as data for dissectors; a hand-written type without one is opaque.
 """
 
 from __future__ import annotations
@@ -169,9 +168,9 @@ class Reader:
         return layout.unpack(self._take(layout.size))
 
     def message(self) -> Any:
-        """Take an inner message with its tag; raises DecodeError if it is too deep or not allowed.
+        """Take an inner message with its tag; raise DecodeError if it is too deep or not allowed.
 
-        Depth is bounded, so that foreign bytes cannot exhaust the stack.
+        Bounded depth keeps foreign bytes from exhausting the stack.
         """
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -232,7 +231,7 @@ class Text(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Padding(Shape):
-    """A count of two bytes, and as many bytes, of which only the size matters."""
+    """A two-byte count, and as many bytes, of which only the size matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ class Fixed(Shape):
 
 @dataclass(frozen=True, slots=True)
 class BitText(Shape):
-    """A count of bits in one byte, and the bytes that they fill."""
+    """A one-byte count of bits, and the bytes that they fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +263,7 @@ class Fields(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A bit of a byte of flags; `shape` is that of the optional value whose presence it marks."""
+    """A bit of a byte of flags; `shape` is that of the optional value it marks."""
 
     name: str
     mask: int
@@ -287,7 +286,7 @@ class Tagged(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Inner(Shape):
-    """A message with its tag: one of these tags, or any if there are none."""
+    """A message with one of these tags, or any if there are none."""
 
     tags: tuple[int, ...] = ()
 
@@ -301,7 +300,7 @@ OPAQUE = Opaque()
 
 
 def shape_of(kind: Any) -> Shape:
-    """The declared shape of a field type or a class that writes itself, or OPAQUE."""
+    """Return the declared shape of a field type or self-writing class, or OPAQUE."""
     shape = getattr(kind, "shape", OPAQUE)
     return shape if isinstance(shape, Shape) else OPAQUE
 

@@ -1,8 +1,7 @@
 """A client of MFT-PubSub (the thesis, section 4.3).
 
-A subscriber numbers its messages; the number is the timestamp t. At a broker, a new one or the same after a break, it
-sends a MIG and corrects the FILTERS of the answer, so that lost messages matter little. Before its first message it
-only subscribes.
+A subscriber's message number is the timestamp t. At a broker, new or the same after a break, it sends a MIG and
+corrects the FILTERS of the answer, so lost messages matter little. Before its first message it only subscribes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Client(FamilyClient):
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """Correct what the new broker has wrong, as its answer to a MIG shows."""
+        """Correct the new broker's errors, as its answer to a MIG shows them."""
         self._correct(message)
 
     @on(Pub)

@@ -1,8 +1,8 @@
 """A node that carries notifications and delivers those that its filters match.
 
-Nodes find each other by hellos. Two nodes that miss some hellos in a row have parted; the next hello between them
-begins a new encounter. Every node whose filters match is a receiver. Nothing is acknowledged: a notification whose
-frame is lost is requested or offered again after a later hello.
+Nodes find each other by hellos. Two nodes that miss some in a row have parted; their next hello begins a new encounter.
+Every node whose filters match is a receiver. Nothing is acknowledged: a lost notification is requested or offered again
+after a later hello.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Carrier(Agent):
         self._lose_memory()
 
     def _lose_memory(self) -> None:
-        """Empty the buffer; the filters are in stable storage, because the application subscribes only once."""
+        """Empty the buffer; the filters are in stable storage: the application subscribes only once."""
         self._buffer: dict[NotificationId, Carried] = {}
         self._had = Recent(_REMEMBERED * self.parameters.buffer)
         self._heard: dict[NodeId, SimTime] = {}
@@ -172,7 +172,7 @@ class Carrier(Agent):
         self._carry(carried)
 
     def _carry(self, carried: Carried) -> None:
-        """Put a notification into the buffer; a full one drops its oldest."""
+        """Buffer a notification; a full buffer drops its oldest."""
         self._buffer[carried.notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:
             oldest = next(iter(self._buffer))

@@ -1,9 +1,9 @@
 """Epidemic routing and binary spray and wait: no node knows the receivers, and copies spread.
 
-In *epidemic routing* (Vahdat and Becker, "Epidemic routing for partially connected ad hoc networks", 2000) a node that
-meets another requests everything that it lacks. In *spray and wait* (Spyropoulos, Psounis and Raghavendra, WDTN 2005) a
-notification begins with L copies. A node with several copies hands half of them to a node that has none. A node with
-one copy hands it only to nodes whose filters, which come with a request, match. A lost frame loses its copies.
+In *epidemic routing* (Vahdat and Becker, "Epidemic routing for partially connected ad hoc networks", 2000) a node
+requests everything that it lacks from each node it meets. In *spray and wait* (Spyropoulos, Psounis and Raghavendra,
+WDTN 2005) a notification begins with L copies. A node with several hands half to a node that has none; one with a
+single copy hands it only to nodes whose filters, sent with a request, match. A lost frame loses its copies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Hello(Message, tag=0x04, notation="{carried}"):
 
 
 class Request(Message, tag=0x05, notation="{wanted} {filters}"):
-    """The sender lacks this of the receiver's summary vector, and these are its filters."""
+    """The sender lacks this of the receiver's summary vector, and has these filters."""
 
     wanted: tuple[Named, ...]
     filters: tuple[Filter, ...]
@@ -83,7 +83,7 @@ class Epidemic(Replicator):
     parameters: EpidemicParameters
 
     def _copy_of(self, carried: Carried, request: Request) -> Iterator[Carried]:
-        """A notification with one hop left goes to its receivers only (Vahdat and Becker)."""
+        """Give a notification with one hop left to its receivers only (Vahdat and Becker)."""
         left = self.parameters.hop_limit - carried.hops
         if left > 1 or (left == 1 and _is_wanted(carried, request)):
             yield carried
@@ -118,7 +118,7 @@ class SprayAndWait(Replicator):
             yield carried.replaced(copies=0)  # a receiver's own copy is none of the L
 
     def _take(self, carried: Carried, hops: int) -> None:
-        """Add the copies of a notification that two neighbours hand over at the same time."""
+        """Add the copies of a notification from two neighbours at once."""
         identifier = carried.notification.id
         own = self._buffer.get(identifier)
         if own is not None:

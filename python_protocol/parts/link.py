@@ -4,7 +4,7 @@ Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, ack
 growing, jittered pauses. Frames to a node must not overtake each other, which a MAC with one queue guarantees.
 
 - A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
-  receiver joins an unknown one wherever it stands.
+  receiver joins an unknown one anywhere.
 - The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
   6298, Karn).
 - After a give-up the message may have arrived; re-routed, it can arrive twice.
@@ -81,7 +81,7 @@ _MEAN_GAIN, _DEVIATION_GAIN, _DEVIATIONS = 1 / 8, 1 / 4, 4
 
 
 class LinkData(Message, tag=0x40):
-    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
+    """A message to one neighbour, four bytes longer; `sequence` counts from 0 in a `session`."""
 
     session: U16
     sequence: U8
@@ -117,7 +117,7 @@ class LinkTimer:
 
 @cache
 def link_timer(neighbour: NodeId) -> LinkTimer:
-    """That key, one object for each neighbour, because nearly every frame sets its timer."""
+    """Return that key, one object a neighbour, because nearly every frame sets its timer."""
     return LinkTimer(neighbour)
 
 
@@ -134,7 +134,7 @@ class LinkBroken:
 
 @dataclass(slots=True)
 class Outbound:
-    """The stream to one neighbour: the first message of the queue is under way."""
+    """The stream to one neighbour: the queue's first message is under way."""
 
     session: int
     sequence: int = 0
@@ -149,13 +149,13 @@ class Link:
     """All links of one node."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
-        """`random` is the agent's; a node that reboots makes a new Link."""
+        """Take the agent's `random`; a rebooting node makes a new Link."""
         self._limits = parameters
         self._random = random
         self._next_session = random.randrange(_SESSIONS)
         self._outbound: dict[NodeId, Outbound] = {}
         self._inbound: dict[NodeId, tuple[int, int]] = {}
-        """The session of each neighbour, and the number of its last message."""
+        """Each neighbour's session, and the number of its last message."""
         # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
         self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
@@ -178,14 +178,14 @@ class Link:
         return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Give a lost neighbour up at once: at most one LinkBroken. Its inbound session stays known."""
+        """Give a lost neighbour up at once: at most one LinkBroken; its inbound session stays."""
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
             return [], []
         return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
 
     def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
-        """Take a frame: return actions, and messages in order; any other message is ignored."""
+        """Take a frame: return actions, and messages in order; ignore other messages."""
         if isinstance(message, LinkAck):
             return self._receive_ack(sender, message, now), []
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
@@ -282,7 +282,7 @@ class DirectLink:
 
 
 class DelayEstimate:
-    """Mean and mean deviation of a delay in ns, each following its samples (RFC 6298, section 2.3)."""
+    """Mean and mean deviation of a delay in ns, following its samples (RFC 6298, section 2.3)."""
 
     def __init__(self, mean: float, deviation: float) -> None:
         self._mean = mean

@@ -4,12 +4,11 @@ Each node repeats a round's heartbeat once after a random delay, with its own pa
 the parent. Where the thesis leaves a choice:
 
 - Only brokers lead and become parents; a client's copy announces it.
-- Of two leaderships the older wins. Without heartbeats a broker follows another leader it heard lately, or leads; it
+- The older of two leaderships wins. Without heartbeats a broker follows another leader heard lately, or leads; it
   returns to a left one only for a new round.
 - With `sticky_parent` a parent stays while no copy has fewer hops than its own; rounds go on after its copy.
-- Weak copies make a parent only without others.
-
-No node takes a parent at as many hops as it sent, so hops fall towards the leader.
+- Weak copies make a parent only without others. No parent has the node's own sent hops, so hops fall towards the
+  leader.
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer

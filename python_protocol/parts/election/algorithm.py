@@ -1,11 +1,9 @@
 """One node's part in the election: rounds, leaders, the parent and the children.
 
-A node follows the newest round of one leadership. The round's first copy starts three timers: "relay" passes the round
-on, "choose" compares the senders of its copies, "time-out" waits for the next round. A leader has "lead" for its next
-round. Later copies only enter the comparison, so most messages cost little.
-
-An agent sees an `Overlay`: parent, children, and `changes`, which it takes after each event. Another overlay can take
-the election's place, as in `brokers.agent`, where the scenario gives the tree.
+A node follows the newest round of one leadership. The round's first copy starts three timers: "relay" passes it on,
+"choose" compares senders, "time-out" waits for the next round. A leader has "lead" for its next round. Later copies
+only enter the comparison, so most messages cost little. An agent sees an `Overlay`: parent, children, and `changes`,
+which it takes after each event. Another overlay can replace the election, as in `brokers.agent`.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, S
 
 @dataclass(frozen=True, slots=True)
 class ElectionTimer:
-    """The key of a timer of the election: "lead", "relay", "choose" or "time-out"."""
+    """The key of an election timer: "lead", "relay", "choose" or "time-out"."""
 
     name: str
 
@@ -41,7 +39,7 @@ LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "
 
 @dataclass(frozen=True, slots=True)
 class ParentChanged:
-    """The way to the leader begins at `parent`; None without a way, and at the leader itself."""
+    """The way to the leader begins at `parent`: None without a way, or at the leader."""
 
     parent: NodeId | None
 
@@ -69,7 +67,7 @@ class Overlay(Process):
     """The interface of an algorithm that keeps its node in a tree."""
 
     parent: NodeId | None
-    """The next node towards the root; None at the root and without a way to it."""
+    """The next node towards the root; None at the root or without a way."""
     children: Mapping[NodeId, object]
     """The nodes, brokers and clients, whose parent this one is."""
 
@@ -104,7 +102,7 @@ class Overlay(Process):
 
 
 class Copy(NamedTuple):
-    """A copy of a heartbeat in the choice of a parent; the smaller one is better."""
+    """A heartbeat's copy in the choice of a parent; the smaller is better."""
 
     is_weak: bool
     hops: int
@@ -133,7 +131,7 @@ class Election(Overlay):
         random: Random,
         of: Process | None = None,
     ) -> None:
-        """`random` and `of` are the agent's; a node that reboots makes a new Election."""
+        """Take the agent's `random` and `of`; a rebooting node makes a new Election."""
         super().__init__(of)
         self._node = node
         self._is_broker = is_broker
@@ -153,7 +151,7 @@ class Election(Overlay):
         self._other: _Other | None = None
         """The heartbeat that was last heard of a younger leadership."""
         self._left: dict[Leadership, int] = {}
-        """The last round heard of each leadership left behind: a few entries a minute at most."""
+        """The last round heard of each left leadership: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
 
     @property
@@ -170,7 +168,7 @@ class Election(Overlay):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Take a copy of a heartbeat; nearly all are later copies, which are only compared."""
+        """Take a heartbeat's copy; nearly all are later copies, which are only compared."""
         message, sender = event.message, event.sender
         if not isinstance(message, Heartbeat):
             return
@@ -228,7 +226,7 @@ class Election(Overlay):
         return None if is_late else other
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take the sender of a message as a child before its heartbeat says so."""
+        """Take a message's sender as a child before its heartbeat says so."""
         self.children[neighbour] = now
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
@@ -260,7 +258,7 @@ class Election(Overlay):
             self._relay_after(0)
 
     def _receive_news(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        """Take a copy of another leadership, or the first one of a new round."""
+        """Take a copy of another leadership, or the first of a new round."""
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
             self._begin_round(copy, message, now)
@@ -296,7 +294,7 @@ class Election(Overlay):
         self._await_next_round()
 
     def _patience(self, copy: Copy) -> SimTime:
-        """The wait in ns for the parent's copy, which each hop's jitter delays, or for a stronger one."""
+        """Return the wait in ns for the parent's copy, which jitters delay, or a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
             return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
@@ -313,7 +311,7 @@ class Election(Overlay):
             self._best = copy
 
     def _is_fit_at_once(self, copy: Copy) -> bool:
-        """Whether a first copy makes a parent before the choice; with `sticky_parent` a weak one waits."""
+        """Return whether a first copy makes a parent at once; with `sticky_parent` a weak one waits."""
         if copy.sender in self._excluded:
             return False
         return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent

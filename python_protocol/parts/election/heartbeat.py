@@ -1,8 +1,8 @@
 """The heartbeat of the election: the message, the parameters, time-outs, and the time to settle.
 
 Of two leaderships the smaller, older name wins. The time-out for the next round adapts within bounds to the gaps
-between rounds, and is drawn from an interval, so that not all brokers become leaders at once. `settling_rounds` bounds
-the rounds after a change until there is one leader and one tree; tests of whole networks use it.
+between rounds, and is random, so that not all brokers become leaders at once. `settling_rounds` bounds the rounds after
+a change until there is one leader and one tree; tests of whole networks use it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_PARENT = 0xFFFE
 
 
 _SPREAD = 1 / 4
-"""The share of a time-out that is random, so that not all brokers become leaders at once."""
+"""The random share of a time-out, so that not all brokers lead at once."""
 
 
 class Leadership(NamedTuple):
@@ -36,11 +36,11 @@ class Leadership(NamedTuple):
 
 
 NO_LEADERSHIP = Leadership(0xFFFFFFFF, 0xFFFF)
-"""The leadership of a node without a leader; every other one is older."""
+"""The leadership of a node without a leader; every other is older."""
 
 
 class Heartbeat(Message, tag=0x42):
-    """A copy of a round's heartbeat: hops from the leader to the sender, the sender's parent and role."""
+    """A round's heartbeat: hops from the leader to the sender, the sender's parent and role."""
 
     leadership: Leadership
     round: U32
