@@ -1,8 +1,7 @@
 """The actions of an agent: a class for each kind, and the checks of their values.
 
-Runs make millions of actions, so these are not frozen, and constructors call a check only for an unusual type, such as
-a member of an `IntEnum`. A wrong value is refused where the action is made, so that the traceback shows the agent's own
-line.
+Runs make millions, so they are not frozen, and constructors call a check only for an unusual type, such as an
+`IntEnum`'s. A wrong value is refused where the action is made, so that the traceback shows the agent's own line.
 """
 
 from __future__ import annotations
@@ -188,7 +187,7 @@ def check_destination(destination: Any) -> None:
 
 
 def check_message(message: Any) -> None:
-    """Raise TypeError for what is not a message with a tag."""
+    """Raise TypeError unless it is a message with a tag."""
     if isinstance(message, type) and issubclass(message, Message):
         raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
     if not isinstance(message, Message):
@@ -199,7 +198,7 @@ def check_message(message: Any) -> None:
 
 
 def check_notification(notification: Any) -> None:
-    """Raise TypeError for what is no notification."""
+    """Raise TypeError unless it is a notification."""
     if not isinstance(notification, Notification):
         raise TypeError(f"deliver({notification!r}), which is not a Notification, but of type {_type(notification)}")
 

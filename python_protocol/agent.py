@@ -1,9 +1,8 @@
-"""Agents: a protocol is written as the process of one node.
+"""Agents: a protocol is written as the process of one node, with handlers under `@on` and `@on_timer`.
 
-Methods under `@on` and `@on_timer` handle events, messages and timers. A process is deterministic: time comes with
-events, randomness from the agent's generator, and its state is plain data. `send`, `set_timer`, `deliver` and the
-others collect actions, which the driver, a back-end or a test, carries out. A part of a node is a process of its own;
-made with `of`, it collects in its whole's list, so that actions keep their order. Nearly all events are frames, so
+A process is deterministic: time comes with events, randomness from the agent's generator, and state is plain data.
+`send`, `set_timer`, `deliver` and the others collect actions, which the driver, a back-end or a test, carries out. A
+part made with `of` collects in its whole's list, so that actions keep their order. Nearly all events are frames, so
 `Agent.handle` finds their handlers itself.
 """
 

@@ -4,8 +4,8 @@
 - *Gossip* (Ni, Tseng, Chen and Sheu, MobiCom 1999, counter-based): a node counts copies during a random assessment
   delay, and repeats unless they reach the threshold.
 - *Gossip with repair* adds anti-entropy (Demers et al., PODC 1987): nodes broadcast summaries (`parts.digest`), more
-  rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that hears of a lack broadcasts the
-  notification after a random time, unless another does.
+  rarely while no neighbour differs (Trickle: RFC 6206, section 4.2), and missing notifications after a random time,
+  unless another does.
 - *Beacon* broadcasts at random times: the smallest agent.
 """
 
@@ -113,7 +113,7 @@ class Broadcasting(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver what matches from now on."""
+        """Deliver matching notifications from now on."""
         self.subscriptions.change(event)
 
     @on(Crashed)
@@ -223,7 +223,7 @@ class Gossip(Broadcasting):
 
     @on_timer(AssessmentTimer)
     def repeat(self, key: AssessmentTimer, _: SimTime) -> None:
-        """Repeat what was not heard often enough (steps S2 and S3)."""
+        """Repeat a notification not heard often enough (steps S2 and S3)."""
         assessment = self._assessed.pop(key.notification, None)
         if assessment is not None:
             self.send(BROADCAST, assessment.copy)

@@ -1,8 +1,8 @@
 """The events of an agent: from the radio, its timers, the scenario and the application.
 
-The two most frequent kinds are not frozen, because freezing makes construction four times as slow. An agent reacts to
-an event before the next one, in no time; events of one instant come in the host's order, the same in each run. As on a
-real radio, no event reports arrivals elsewhere, positions or ranges.
+The two most frequent kinds are not frozen, because freezing makes construction four times as slow. Events of one
+instant come in the host's order, the same in each run. As on a real radio, no event reports arrivals elsewhere,
+positions or ranges.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ class Rewired:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The application wants every notification that matches the filter."""
+    """The application wants every notification that the filter matches."""
 
     filter: Filter
 
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """The application no longer wants what the filter matches."""
+    """The application no longer wants notifications of the filter."""
 
     filter: Filter
 
@@ -143,4 +143,4 @@ Event = (
     | Detach
     | Attach
 )
-"""Anything that `Agent.handle` can be given."""
+"""Any event for `Agent.handle`."""

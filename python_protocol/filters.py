@@ -1,10 +1,9 @@
 """Notifications, and the filters that select them.
 
-A notification is a set of named attributes, a filter a conjunction of constraints on them; the topic is an attribute. A
-value of the other kind, number or text, satisfies only `!=`, a missing attribute nothing; a filter without constraints
-matches everything. 3 and 3.0 are equal, with different bytes. The encoding is compact, because size counts on the air,
-and cached, because many nodes send the same notification. In the text form, `topic = 'news' and price < 10`, a text
-stands in single quotes and cannot contain one.
+A notification is a set of named attributes, the topic among them, a filter a conjunction of constraints. A value of the
+other kind, number or text, satisfies only `!=`, a missing attribute nothing; a filter without constraints matches
+everything. 3 and 3.0 are equal, with different bytes. The encoding is compact for the air, and cached, because many
+nodes send the same notification.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ class NotificationId:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(reader.u16(), reader.u32())
 
 
@@ -137,7 +136,7 @@ class Notification:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         identifier = NotificationId.read(reader)
         attributes = tuple((reader.text(), read_value(reader)) for _ in range(reader.u8()))
         payload = reader.u16()
@@ -215,7 +214,7 @@ class Filter:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(tuple(_read_constraint(reader) for _ in range(reader.u8())))
 
     def __str__(self) -> str:
@@ -268,7 +267,8 @@ def read_value(reader: Reader) -> Value:
 def parse_filter(text: str) -> Filter:
     """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raise ValueError.
 
-    An `and` outside texts, with an even number of quotes behind it, separates constraints.
+    A text stands in single quotes and cannot contain one; an `and` with an even number of quotes behind it separates
+    constraints.
     """
     if text.strip() in ("", "all"):
         return Filter()

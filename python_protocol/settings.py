@@ -1,14 +1,11 @@
 """Settings: one way to declare the parameters of agents, the keys of the ini and the variables of templates.
 
-Reading, checking, documentation, completion and sweeps follow from the declaration: name, kind, default, unit, range or
-choices, meaning, and the source of the default. A kind reads a text in two steps: `read` gives a value in the text's
-unit, which the range is checked on; `convert` gives the program's value, whole nanoseconds for a time. A wrong value is
-a ValueError with the value and its requirement; the caller adds name and place.
+Reading, checking, documentation, completion and sweeps follow from the declaration. A kind reads a text in two steps:
+`read` gives a value in the text's unit, for the range; `convert` the program's value, whole nanoseconds for a time. A
+wrong value is a ValueError with its requirement; the caller adds name and place.
 
-An agent's parameters are a subclass of `Parameters`, a frozen dataclass:
-
-    class GossipParameters(Parameters):
-        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")
+An agent's parameters are a subclass of `Parameters`, a frozen dataclass, with fields such as `ttl: int = parameter(8,
+at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Words that all modules share: nodes, their roles, time, and the rows of a trace.
 
-A node is a number, also its address, and takes any combination of roles (the thesis, section 2.2). A field's type names
-the node's process, for transcripts. Time is an integer number of nanoseconds, so that sums and comparisons are exact;
-seconds exist only in files, on the command line and in figures. An agent notes rows under any name but those of
-`HOST_EVENTS`: metrics come from these, and an agent must not invent its delivery rate.
+A node is a number, also its address, with any combination of roles (the thesis, section 2.2); a field's type names the
+process for transcripts. Time is whole nanoseconds, so that sums and comparisons are exact. Only the host writes rows of
+`HOST_EVENTS`, the source of metrics: an agent must not invent its delivery rate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The AODV agent (RFC 3561) with publish/subscribe (the thesis, section 4.5).
 
-All nodes route; only publishers search routes, because they unicast to every subscriber. Handlers stand in the order of
-the RFC's sections. Orders that matter:
+All nodes route; only publishers search, because they unicast to every subscriber. Orders that matter:
 
 - The sender of a frame is a neighbour before the handler runs (`_hear_neighbour`).
 - `receive_request` recognises a known RREQ, as most are, with few calls.
@@ -428,7 +427,7 @@ class Aodv(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver what matches from now on."""
+        """Deliver matching notifications from now on."""
         self.subscriptions.change(event)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:

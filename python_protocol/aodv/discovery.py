@@ -2,11 +2,8 @@
 
 - *Rings* (6.4): the first RREQ goes TTL_START hops, or a little beyond the destination's last place; each further one
   TTL_INCREMENT more; beyond TTL_THRESHOLD the whole network, RREQ_RETRIES times more (6.3).
-- *Rate* (6.3): a RREQ gets its place when its attempt begins, and keeps it. Giving places back cost half as many
-  messages again on a slow channel.
-
-A search ends when there is a route, from any source (`learned`). Local repair (6.12) is a search of one RREQ, for its
-packet's route only; flag N starts no search.
+- *Rate* (6.3): a RREQ keeps the place it got. Giving places back cost half as many messages again on a slow channel.
+- A route from any source ends a search (`learned`). Local repair (6.12) is a search of one RREQ; flag N starts none.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MAX_UNREACHABLE = 15
 """Destinations in one RERR that fit a CC2420's 127 bytes with link header."""
 
 SequenceNumber = U32
-"""The age of what is known of a route (section 6.1)."""
+"""The age of a route's information (section 6.1)."""
 Milliseconds = U32
 """A lifetime, as the RFC writes it."""
 

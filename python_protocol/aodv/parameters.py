@@ -1,7 +1,6 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Constants that the RFC computes are properties. A profile gives defaults; a given parameter overrides it, so two
-switches have the values `profile`, `on` and `off`.
+Constants that the RFC computes are properties. A profile gives defaults for absent parameters, also two switches:
 
 - `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
 - `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).

@@ -2,8 +2,7 @@
 
 A route is valid until its lifetime ends or its link breaks, then invalid for DELETE_PERIOD, then deleted. Look-ups
 compare lifetimes; timers would cost more. No loop can form: along next hops (sequence number, hops) only gets better.
-An offer must be newer, or equally new and shorter, or replace a lost route. Two rules go beyond the RFC
-(`test_loop_freedom.py`):
+Two rules go beyond the RFC (`test_loop_freedom.py`):
 
 - A lost route gets the next sequence number, also after a RERR, whose number section 6.11 copies.
 - It is remembered for DELETE_PERIOD after its destination's last data (`extend`).

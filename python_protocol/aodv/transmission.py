@@ -1,11 +1,9 @@
 """How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, rate-limited.
 
-Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's link layer
-notification. Broadcasts go bare; without `link_layer` all frames do, and only hellos show breaks. There is no passive
-acknowledgement: the MAC hands up no frames for others.
-
-Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here.
-A RREQ over its limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
+Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's notification.
+Broadcasts, and without `link_layer` all frames, go bare; then only hellos show breaks. There is no passive
+acknowledgement: the MAC hands up no frames for others. Reactions to one frame wait for a jitter (RFC 5148). A RREQ over
+its limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.election`) and the link report to broker and client, whose actions the agent carries out before
-anything else, so both see messages in order, as over the thesis' FIFO channels (section 2.2). The client on a broker's
-node is that broker's, and their messages stay off the air; any other client has its parent as broker. A neighbour with
-a full queue is given up. Messages of a broken link go another way before the tree hears of it. A scenario can give the
-tree (`GivenTree`), by `Rewired`.
+Tree (`parts.election`) and link report to broker and client, whose actions come before anything else, so both see
+messages in order, as over the thesis' FIFO channels (section 2.2). A client's broker is that of its node, off the air,
+or its parent. A neighbour with a full queue is given up. Messages of a broken link go another way before the tree hears
+of it. A scenario can give the tree (`GivenTree`), by `Rewired`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 class BrokerAgent(Agent):
     """Any combination of roles on a node; a subclass names its broker and its client, which handle messages.
 
-    Detach and Attach are ignored: the tree shows a client its broker.
+    Detach and Attach are ignored: the tree reports a changed broker to the client.
     """
 
     broker_type: ClassVar[type[Broker]]
@@ -248,7 +247,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carry out the client's actions; all its messages are for a broker on the node."""
+        """Carry out the client's actions; a broker on the node gets all its messages."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)

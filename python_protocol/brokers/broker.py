@@ -1,10 +1,9 @@
 """A broker of the family: its interfaces, shared messages, table and queues.
 
-A broker is a process without radio, link or tree: its driver (`brokers.agent`) reports its interfaces I_i, neighbours
-N_i and clients (the thesis, section 2.2), hands it messages, carries its own over FIFO links, and returns undelivered
-ones by `link_broken`. A protocol adds handlers; a `ForgetfulBroker` drops unsendable messages. R_i has entries (f, z,
-s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep notifications for
-unreachable subscribers (section 4.3), with one limit for the node.
+Its driver (`brokers.agent`) reports its interfaces I_i, neighbours N_i and clients (the thesis, section 2.2), hands it
+messages, carries its own over FIFO links, and returns undelivered ones by `link_broken`. R_i has entries (f, z, s):
+notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep notifications for unreachable
+subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations

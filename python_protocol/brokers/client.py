@@ -1,9 +1,9 @@
 """A client of the broker family: its broker, its filters, and notifications that wait for a broker.
 
-A client is publisher and subscriber of one node (two processes in the thesis, section 2.2), and delivers every copy. A
-protocol names its SUB and UNS (`subscription_types`), their fields before the filter (`_head`), the messages to a new
-broker (`_greet`), and handlers. A new broker lists the filters it knows in FILTERS, and the client corrects them
-(section 3.2). A `FaithfulClient` instead repeats lost messages, then the commands it got without a broker.
+It is publisher and subscriber of a node (the thesis, section 2.2), and delivers every copy. A protocol names its
+`subscription_types`, their fields before the filter (`_head`), the messages to a new broker (`_greet`), and handlers.
+The client corrects FILTERS, the filters that a new broker knows (section 3.2); a `FaithfulClient` repeats lost
+messages, then the commands it got without a broker.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Client(Process):
     # Commands of the application
 
     def subscribe(self, wanted: Filter) -> None:
-        """The application wants what `wanted` matches."""
+        """Subscribe to notifications that `wanted` matches."""
         if wanted not in self.filters:
             self.filters[wanted] = None
             self._send_subscription(wanted, is_new=True)
 
     def unsubscribe(self, unwanted: Filter) -> None:
-        """The application no longer wants what `unwanted` matches."""
+        """Unsubscribe from notifications that `unwanted` matches."""
         if unwanted in self.filters:
             del self.filters[unwanted]
             self._send_subscription(unwanted, is_new=False)

@@ -1,7 +1,6 @@
 """MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-Filters decide the forwarders, and subscribers number them, as in the thesis; there is no leader, parent, order or
-reliable link.
+There is no leader, parent, order or reliable link.
 
 - The publisher compares the cost of PUBs, each subscriber's mean distance and half a frame for the ACK, with that of a
   counter-based broadcast.
@@ -163,7 +162,7 @@ class LeanMft(RepairingGossip):
             self._learn_own()
 
     def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
-        """Tell everybody what is wanted from now on."""
+        """Send everybody the own filters from now on."""
         super().change_subscriptions(event, now)
         self._number = self._number % LAST_NUMBER + 1
         self._learn_own()

@@ -1,12 +1,12 @@
 """Distances to subscribers, in expected transmissions.
 
-At walking speed shadowing changes within a second, so nodes keep distances instead of next hops.
+Shadowing changes within a second at walking speed, so nodes keep distances instead of next hops.
 
-- A link's rating is its frames' mean strength over the edge of the own radio, in deviations. At the edge only the
-  better half is heard, 0.8 deviations above the mean, which is subtracted.
+- A link's rating is its mean strength over the own radio's edge, in deviations. At the edge only the better half is
+  heard, 0.8 deviations above the mean, which is subtracted.
 - The edge is learnt: a twentieth of all frames is weaker.
-- A missing frame or answer moves the mean towards the edge.
-- Neighbours send theirs in levels of 0.4 transmissions, valid for three of their intervals.
+- A missing frame or answer moves the mean towards it.
+- Neighbours send theirs in levels of 0.4 transmissions, valid for three intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 LEVEL = 0.4
 """In transmissions: the farthest distance is six, a field's diagonal where a node hears a sixth of all."""
 UNKNOWN = 15
-"""The level of those of whom nothing is known."""
+"""The level of an unknown node."""
 FARTHEST = UNKNOWN * LEVEL
 LONGEST_ROW = 120
 """Nodes in one row: 60 of the 102 bytes that IEEE 802.15.4 leaves to a message."""

@@ -1,9 +1,9 @@
 """Interests: the filters of all subscribers, which every node keeps.
 
-- A subscriber numbers its changes and sends all filters with each, so that the newer set counts despite losses (T(s) of
-  the thesis); a set longer than a frame goes in parts.
-- News go on after a random time, in shared frames, unless enough neighbours sent them: the counter-based scheme.
-- Heartbeats carry a sum of all interests and the number of changes. A node with another sum sends its own, and some of
+- A subscriber numbers its changes and sends all filters with each, in parts of a frame, so that the newer set counts
+  despite losses (T(s) of the thesis).
+- News go on after a random time, in shared frames, unless enough neighbours sent them.
+- Heartbeats carry a sum of all interests and the number of changes. At another sum a node sends its own, and some of
   others if it has more changes; with as many, a third of the nodes do, or all would fill the channel.
 """
 
@@ -27,7 +27,7 @@ MESSAGE_BYTES = 102
 _SOME = 4
 """Parts sent when sums differ: about two frames."""
 _Key = tuple[NodeId, int]
-"""A subscriber and a part of what it wants."""
+"""A subscriber and a part of its filters."""
 
 
 class Interest(NamedTuple):

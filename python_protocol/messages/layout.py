@@ -3,12 +3,10 @@
 It is made once with the class; only closures run for each message, because attribute look-ups would cost as much as
 packing.
 
-- Fields travel in order. Adjacent numbers are packed at once, those of records too.
+- Fields travel in order; adjacent numbers are packed at once, those of records too.
 - Adjacent bits share a byte, at the first one's place, lowest bit first or by mask. An optional field's presence is a
-  bit; the values follow the byte.
+  bit; its value follows the byte.
 - With numbers and bits only, the size is constant (`FixedSize`).
-
-`_declare` finds types, `_groups` joins fields, `_part` makes a group's two functions.
 """
 
 from __future__ import annotations

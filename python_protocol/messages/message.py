@@ -1,15 +1,9 @@
-"""Messages: what nodes send each other.
+"""Messages, which nodes send each other: classes with a tag and typed fields (`messages.fields`).
 
-A message is a class with a tag and typed fields:
-
-    class Gossip(Message, tag=1, notation="{notification} hops={hops}"):
-        hops: U8
-        notification: Notification
-
-It becomes a frozen dataclass with slots: on the embedded radio all receivers of a broadcast get one object, and runs
-make millions. Bytes, size and text follow from the fields: the tag, unique in the agent's set, and the fields in order
-(`messages.fields`). A class with its own `write` and `read` has a published format of its own. The size on the air is
-always that of the bytes, which are not made where the layout knows it.
+`class Gossip(Message, tag=1, notation="{notification} hops={hops}")` becomes a frozen dataclass with slots: on the
+embedded radio all receivers of a broadcast get one object, and runs make millions. Bytes, size and text follow from the
+tag, unique in the agent's set, and the fields in order; a class with its own `write` and `read` has a published format.
+The size is that of the bytes, computed where the layout can.
 """
 
 from __future__ import annotations
@@ -107,7 +101,7 @@ class Message(metaclass=_MessageClass):
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(**cls._layout.read(reader))
 
     def encode(self) -> bytes:

@@ -1,8 +1,8 @@
 """How transcripts write messages: "SUB f1 s3 t=4 h=1".
 
-A notation has the names of fields in braces: "{filter} {subscriber} t={timestamp}"; the field's type shows its value.
-An empty word is left out, such as an unset bit; a set one shows its field's name. A question mark also leaves out zero,
-empty or None: "stay={stay}?". The word "..." stands for all other fields.
+A notation has field names in braces: "{filter} {subscriber} t={timestamp}". An empty word is left out, such as an unset
+bit; a set one shows its field's name. A question mark also leaves out zero, empty or None: "stay={stay}?". The word
+"..." stands for all other fields.
 """
 
 from __future__ import annotations

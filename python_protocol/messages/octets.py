@@ -1,8 +1,8 @@
 """Bytes in network byte order: writers, readers and shapes.
 
-A `Writer` raises `struct.error`, of which `MisfitError` is a kind, for a value that does not fit: the message's author
-misused a field. A `Reader` raises only `DecodeError`, because its bytes come from others. A `Shape` describes the bytes
-as data for dissectors; a hand-written type without one is opaque.
+A `Writer` raises `struct.error`, or its kind `MisfitError`, for a misfit value, the author's mistake. A `Reader` raises
+only `DecodeError`, because its bytes come from others. A `Shape` describes bytes for dissectors; a hand-written type
+without one is opaque.
 """
 
 from __future__ import annotations

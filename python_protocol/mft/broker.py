@@ -1,13 +1,13 @@
 """A broker of MFT-PubSub: algorithms 4.1 to 4.4 of the thesis, without radio, link or tree.
 
-Handlers are named after the algorithms: z is a message's interface, b_j the neighbour behind it, s a subscriber, T(s)
-its timestamp. Where the algorithms leave a choice:
+Handlers bear the algorithms' names: z is a message's interface, b_j the neighbour behind it, s a subscriber. Where the
+algorithms leave a choice:
 
-- A BMIG compares its sender's declared hops; a tie goes to the sender. Subscribers without filters go in O.
+- A BMIG compares its sender's hops; a tie goes to the sender. Subscribers without filters go in O.
 - Control messages from a broker outside N_i are ignored.
 - MIG follows the next hops to their end, even past b (4.1, line 20).
 
-The corrections (`parameters`) share one reason: T(s) shows the newer claim, not whether it is complete or its way still
+Corrections (`parameters`) are needed because T(s) shows the newer claim, not whether it is complete or its way still
 exists.
 """
 
@@ -95,8 +95,8 @@ class Broker(Forwarding):
     def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
         """Return whether a message is newer, lines 1, 7 and 13, and no message before it is missing.
 
-        `correct_old` answers an outdated message with a BSUB. `ask_gaps` asks for everything if a number before this
-        one is missing: a broker that skipped it would pass for one that knows both, and lack a filter for ever.
+        `correct_old` answers an outdated one with a BSUB. `ask_gaps` asks for everything after a gap: a broker that
+        skipped a number would pass for one that knows both, and lack a filter for ever.
         """
         own = self.table.timestamp(message.subscriber)
         is_newer = Timestamp(message.timestamp, message.hops) > own
@@ -108,7 +108,7 @@ class Broker(Forwarding):
         return is_newer
 
     def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
-        """Return, by `tell_turns`, the former way until a message of the same timestamp came from z."""
+        """Return, by `tell_turns`, the neighbour that was the way until z sent the same timestamp."""
         route = self.table.get(message.subscriber)
         is_same = route is not None and route.timestamp.counter == message.timestamp
         old = self.table.way(message.subscriber)
@@ -167,7 +167,7 @@ class Broker(Forwarding):
             self._send_queued(child.subscriber, b_j)
 
     def _check_child(self, b_j: NodeId, child: Known) -> None:
-        """Carry out lines 4 to 10 and 16 to 18: ask b_j for newer subscriptions, or send them."""
+        """Carry out lines 4 to 10 and 16 to 18: ask b_j for newer subscriptions, or send it newer ones."""
         if child.timestamp != self.table.timestamp(child.subscriber).counter:
             self._compare(b_j, child)
         elif not self._believes(child):
@@ -195,7 +195,7 @@ class Broker(Forwarding):
         return {old: None} if old in self.neighbours and old != b_j else {}
 
     def _check_others(self, b_j: NodeId, bmig: Bmig) -> None:
-        """Carry out lines 19 to 26, for O and the subscribers absent from the first broker's message."""
+        """Carry out lines 19 to 26, for O and, at the first broker, for subscribers absent from the message."""
         for other in bmig.others:
             if other.hops < MAX_HOPS:
                 self._forget_way(other.subscriber, b_j)
@@ -206,7 +206,7 @@ class Broker(Forwarding):
                 self._send_subscriptions(subscriber, b_j)
 
     def _compare(self, b_j: NodeId, known: Known) -> None:
-        """Carry out lines 20 to 23: ask for newer subscriptions, or send them."""
+        """Carry out lines 20 to 23: ask for newer subscriptions, or send newer ones."""
         own = self.table.timestamp(known.subscriber)
         if known.timestamp > own.counter:
             self.send(b_j, Bquery(known.subscriber, own))

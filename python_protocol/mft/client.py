@@ -1,7 +1,7 @@
 """A client of MFT-PubSub (the thesis, section 4.3).
 
-A subscriber's message number is the timestamp t. At a broker, new or the same after a break, it sends a MIG and
-corrects the FILTERS of the answer, so lost messages matter little. Before its first message it only subscribes.
+A subscriber's message number is the timestamp t. At a broker, new or after a break, it sends a MIG and corrects the
+FILTERS of the answer, so lost messages matter little.
 """
 
 from __future__ import annotations

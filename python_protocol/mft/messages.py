@@ -1,8 +1,8 @@
 """The messages of MFT-PubSub (the thesis, tables 2.1, 2.4 and 4.1), timestamps T and the routing table R_i.
 
-`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 at the start, one more with each broker. `hops` of PUB
-and REP counts radio hops, its own included. The algorithms replace the next hop in all entries of a subscriber
-together, so the table keeps one next hop, the filters and T for each.
+`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 at the start, one more with each broker; that of PUB and
+REP counts radio hops, its own included. The table keeps one next hop, the filters and T for each subscriber, because
+the algorithms replace next hops together.
 """
 
 from __future__ import annotations

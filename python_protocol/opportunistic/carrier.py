@@ -1,8 +1,7 @@
 """A node that carries notifications and delivers those that its filters match.
 
-Nodes find each other by hellos. Two nodes that miss some in a row have parted; their next hello begins a new encounter.
-Every node whose filters match is a receiver. Nothing is acknowledged: a lost notification is requested or offered again
-after a later hello.
+Nodes find each other by hellos; after some missed ones the next begins a new encounter. Nothing is acknowledged: a lost
+notification is requested or offered again after a later hello.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """PRoPHET (RFC 6693) with the forwarding strategy GRTR.
 
-A node's delivery predictability P for each other node grows with each encounter, ages, and is passed on by hellos
-(section 2.1.2). On a hello a node offers notifications whose receivers the neighbour is likelier to meet. The neighbour
-requests those that it lacks, and gets them: offer, response and bundles of section 3.2. A node remembers a neighbour's
-notifications until the encounter ends. PRoPHET addresses receivers, so *the scenario names the subscribers to the
-publisher*, as for AODV. The RFC's optional acknowledgements, which clear delivered bundles, are absent.
+A node's delivery predictability P for another grows with each encounter, ages, and is passed on by hellos (section
+2.1.2). On a hello a node offers notifications whose receivers the neighbour is likelier to meet; it requests the
+missing ones and gets them (section 3.2). A node remembers a neighbour's notifications until the encounter ends. PRoPHET
+addresses receivers, so *the scenario names the subscribers*, as for AODV. The RFC's optional acknowledgements are
+absent.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Prophet(Carrier):
         return Carried(1, 0, event.subscribers, event.notification)
 
     def _carry(self, carried: Carried) -> None:
-        """Carry a notification unless this node is its only receiver."""
+        """Carry a notification unless this node is its only receiver: no other is likelier to meet it."""
         if carried.receivers != (self.node,):
             super()._carry(carried)
 
@@ -118,7 +118,7 @@ class Prophet(Carrier):
     # Delivery predictabilities (section 2.1.2)
 
     def _hello(self, now: SimTime) -> Message:
-        """Tell the aged predictabilities, the greatest first, in turns."""
+        """Send the aged predictabilities, the greatest first, in turns."""
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
         most = self.parameters.told
@@ -184,13 +184,13 @@ class Prophet(Carrier):
 
     @on(Offer)
     def choose(self, offer: Offer, neighbour: NodeId, _: SimTime) -> None:
-        """Ask for notifications that have never been here."""
+        """Ask for notifications that have never been here; the neighbour has them all."""
         self._has(neighbour).update(one.id for one in offer.offered)
         self.send(neighbour, Response(offer.offered, self._missing(offer.offered)))
 
     @on(Response)
     def answer(self, response: Response, neighbour: NodeId, _: SimTime) -> None:
-        """Hand over what the neighbour lacks; it has the rest."""
+        """Hand over the requested notifications; the neighbour has the rest."""
         wanted = [one.id for one in response.wanted]
         self._has(neighbour).update(one.id for one in response.offered if one.id not in wanted)
         self._hand_over(neighbour, (self._buffer[one] for one in wanted if one in self._buffer))

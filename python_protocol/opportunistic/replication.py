@@ -1,9 +1,9 @@
 """Epidemic routing and binary spray and wait: no node knows the receivers, and copies spread.
 
 In *epidemic routing* (Vahdat and Becker, "Epidemic routing for partially connected ad hoc networks", 2000) a node
-requests everything that it lacks from each node it meets. In *spray and wait* (Spyropoulos, Psounis and Raghavendra,
-WDTN 2005) a notification begins with L copies. A node with several hands half to a node that has none; one with a
-single copy hands it only to nodes whose filters, sent with a request, match. A lost frame loses its copies.
+requests everything that it lacks. In *spray and wait* (Spyropoulos, Psounis and Raghavendra, WDTN 2005) a notification
+begins with L copies; a node hands half of several copies to a node with none, a single one only to receivers, whose
+filters come with a request. A lost frame loses its copies.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Request(Message, tag=0x05, notation="{wanted} {filters}"):
 
 
 class Replicator(Carrier):
-    """Tells neighbours what it carries, and requests what it lacks."""
+    """Sends neighbours its summary vector, and requests the notifications it lacks."""
 
     def _hello(self, _: SimTime) -> Message:
         carried, most = list(self._buffer), self.parameters.told
@@ -46,14 +46,14 @@ class Replicator(Carrier):
 
     @on(Hello)
     def hear_hello(self, hello: Hello, neighbour: NodeId, now: SimTime) -> None:
-        """Request what has never been here."""
+        """Request notifications that have never been here."""
         self._meet(neighbour, now)
         if wanted := self._missing(hello.carried):
             self.send(neighbour, Request(wanted, tuple(self.subscriptions)), self.random.randrange(SECOND // 20))
 
     @on(Request)
     def answer(self, request: Request, neighbour: NodeId, _: SimTime) -> None:
-        """Hand over what the neighbour lacks."""
+        """Hand over the requested notifications."""
         asked = (self._buffer[one.id] for one in request.wanted if one.id in self._buffer)
         self._hand_over(neighbour, (copy for one in asked for copy in self._copy_of(one, request)))
 

@@ -1,8 +1,8 @@
 """Digests: the newest notifications of a node in a few bytes, so that neighbours send the missing ones.
 
-For each publisher a digest has the newest number and 64 bits for the numbers up to it. A row of bits has a fixed cost;
-a list would cost most when the channel is fullest. Older notifications are neither requested nor sent. An unnamed
-publisher is unknown, unless the digest is full.
+Each publisher has its newest number and 64 bits for the numbers up to it. The row's cost is fixed; a list would cost
+most when the channel is fullest. Older notifications are neither requested nor sent. An unnamed publisher is unknown,
+unless the digest is full.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Digest:
             del self._held[next(iter(self._held))]
 
     def name(self, held: Held) -> None:
-        """Name a publisher of perhaps no held notification, with no bit."""
+        """Name a publisher without bits: nothing of it may be here."""
         self._held.setdefault(held.publisher, Held(held.publisher, held.newest, 0))
         self._keep_limit()
 

@@ -1,10 +1,10 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted with
-growing, jittered pauses. Frames to a node must not overtake each other, which a MAC with one queue guarantees.
+Stop and wait, as in IEEE 802.15.4, with growing, jittered pauses. Frames to a node must not overtake each other, which
+a MAC with one queue guarantees.
 
-- A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
-  receiver joins an unknown one anywhere.
+- A direction has a session, random at first, counted up after each give-up. Its numbers have no gaps; a receiver joins
+  an unknown one anywhere.
 - The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
   6298, Karn).
 - After a give-up the message may have arrived; re-routed, it can arrive twice.

@@ -1,9 +1,8 @@
 """One node's part in the election: rounds, leaders, the parent and the children.
 
-A node follows the newest round of one leadership. The round's first copy starts three timers: "relay" passes it on,
-"choose" compares senders, "time-out" waits for the next round. A leader has "lead" for its next round. Later copies
-only enter the comparison, so most messages cost little. An agent sees an `Overlay`: parent, children, and `changes`,
-which it takes after each event. Another overlay can replace the election, as in `brokers.agent`.
+A node follows the newest round of one leadership. Its first copy starts three timers: "relay" passes it on, "choose"
+compares senders, "time-out" waits for the next round; "lead" is the leader's. Later copies only enter the comparison,
+so most messages cost little. An agent sees an `Overlay`: parent, children, and `changes` after each event.
 """
 
 from __future__ import annotations
