@@ -32,7 +32,7 @@ class Send:
     after: SimTime = 0
 
     def __init__(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Raises TypeError or ValueError for an impossible destination, message or time."""
+        """Raise TypeError or ValueError for an impossible destination, message or time."""
         if type(destination) is not int or not 0 <= destination <= BROADCAST:
             check_destination(destination)
         try:
@@ -48,7 +48,7 @@ class Send:
 
 @dataclass(slots=True, init=False)
 class SetTimer:
-    """Requests `TimerFired(key)` after a time by the node's clock, and replaces a timer of that key."""
+    """Requests `TimerFired(key)` after a time by the node's clock; replaces that key's timer."""
 
     key: TimerKey
     after: SimTime
@@ -65,12 +65,12 @@ class SetTimer:
 
 @dataclass(slots=True, init=False)
 class CancelTimer:
-    """Forgets a timer; nothing happens if it is not set."""
+    """Forgets a timer, if it is set."""
 
     key: TimerKey
 
     def __init__(self, key: TimerKey) -> None:
-        """Raises TypeError for a key that can change."""
+        """Raise TypeError for a mutable key."""
         if type(key) is not str:
             check_key(key)
         self.key = key
@@ -78,7 +78,7 @@ class CancelTimer:
 
 @dataclass(slots=True, init=False)
 class Deliver:
-    """Gives a notification to the application; `hops` counts radio hops since its publication or last replay."""
+    """Gives a notification to the application; `hops` counts radio hops since publication or last replay."""
 
     notification: Notification
     hops: int = 0
@@ -95,7 +95,7 @@ class Deliver:
 
 @dataclass(slots=True, init=False)
 class Note:
-    """Writes a row into the trace (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
+    """Writes a trace row (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
 
     name: str
     message_type: str | None = None
@@ -115,7 +115,7 @@ class Note:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Raise TypeError or ValueError for a value that the column cannot hold, or a name of the host's."""
+        """Raise TypeError or ValueError for a value its column cannot hold, or a host's name."""
         self.name = name
         self.message_type = message_type
         self.notification_id = notification_id
@@ -155,7 +155,7 @@ Action = Send | SetTimer | CancelTimer | Deliver | Note
 
 
 def check_time(what: str, after: Any) -> None:
-    """Raise TypeError or ValueError unless it is a number of nanoseconds, at least 0."""
+    """Raise TypeError or ValueError unless it is nanoseconds, at least 0."""
     if isinstance(after, float):
         raise TypeError(
             f"{what} after {after!r}: times are integers, in nanoseconds: "
@@ -226,7 +226,7 @@ def check_text(what: str, text: Any) -> None:
 
 
 def check_note_name(name: str) -> None:
-    """Raise ValueError for a row that only the host writes, also in a subclass of str."""
+    """Raise ValueError for a host's row, also in a subclass of str."""
     if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 

@@ -35,7 +35,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 _HANDLES, _TIMES = "__handles__", "__times__"
-"""Attributes that hold a method's arguments of `on` and `on_timer`."""
+"""A method's arguments of `on` and `on_timer`."""
 
 
 _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
@@ -102,7 +102,7 @@ class Process:
     # What handlers ask for
 
     def send(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Hand a message to the MAC, for one neighbour or BROADCAST, `after` nanoseconds from now (see `Send`)."""
+        """Hand a message to the MAC, `after` nanoseconds from now (see `Send`)."""
         self._actions.append(Send(destination, message, after))
 
     def set_timer(self, key: TimerKey, after: SimTime) -> None:
@@ -114,7 +114,7 @@ class Process:
         self._actions.append(CancelTimer(key))
 
     def deliver(self, notification: Notification, hops: int = 0) -> None:
-        """Give a notification to the application after this many radio hops."""
+        """Give the application a notification after this many radio hops."""
         self._actions.append(Deliver(notification, hops))
 
     def note(  # noqa: PLR0913  # a column of the trace each
@@ -132,7 +132,7 @@ class Process:
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
-        """Add actions that a part of this process has requested."""
+        """Add the actions of a part."""
         self._actions += actions
 
     def take(self) -> list[Action]:
@@ -165,7 +165,7 @@ class Process:
             check_answer(handler, answer)
 
     def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
-        """Call the handler of a timer that has run out."""
+        """Call the handler of a timer."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
         answer = None
         if handler is not None:
@@ -177,14 +177,14 @@ class Process:
 
 
 def _never_made(cls: type[Process]) -> str:
-    """Return the error of a process whose constructor does not call its base's."""
+    """Return the error of a constructor that does not call its base's."""
     code = cls.__init__.__code__
     place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
     return f"{cls.__init__.__qualname__} at {place} does not call super().__init__(...), without which nothing is sent"
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
-    """Return the handlers of a class by kind; an overriding method replaces the hidden one."""
+    """Return a class's handlers by kind; an overriding method replaces the hidden one."""
     names: dict[Any, str] = {}
     for base in reversed(cls.__mro__):
         own: dict[Any, str] = {}
@@ -206,7 +206,7 @@ def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
-    """Return the classes of messages that a class handles, also where it hides `heard`."""
+    """Return the messages that a class handles, also where it hides `heard`."""
     return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 
@@ -218,15 +218,15 @@ class Agent(Process):
     parameters_type: ClassVar[type[Any]] = Parameters
     """The class in that declaration."""
     messages: ClassVar[MessageSet] = MessageSet(())
-    """All that the agent sends: messages it handles, and others listed by a subclass."""
+    """The messages it sends: those it handles, and others listed here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
-    """Messages that migrations cause; without any there are no metrics of their cost."""
+    """Messages of migrations; without any, no metrics of their cost."""
     own_notes: ClassVar[Mapping[str, str]] = {}
-    """Its own notes, as transcripts write them: "{node} caches {subject}", or "" for one never shown."""
+    """Its notes in transcripts: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
     needs_levels: bool = False
-    """Whether it needs RSSI and LQI, which are NaN without a radio's measurement, as in live runs."""
+    """Whether it needs RSSI and LQI, which are NaN unmeasured, as in live runs."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
@@ -237,7 +237,7 @@ class Agent(Process):
             cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """Take `random`, seeded from the run's seed and the node: the only source of randomness."""
+        """Take `random`, seeded from run and node: the only source of randomness."""
         super().__init__()
         self.node = node
         self.roles = roles
@@ -261,7 +261,7 @@ class Agent(Process):
         return actions
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
-        """Return the tables of state for transcripts, by name: "table" for the routing table."""
+        """Return the tables for transcripts, by name: "table" for the routing table."""
         return {}
 
 
@@ -282,7 +282,7 @@ class Jitter:
 
 
 class Recent:
-    """Remembers the last `limit` different keys; the oldest is forgotten first."""
+    """Remembers the last `limit` different keys."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -295,7 +295,7 @@ class Recent:
         return key in self._keys
 
     def add(self, key: Hashable) -> bool:
-        """Remember `key`; False if it was known already."""
+        """Remember `key`; return False if it was known."""
         if key in self._keys:
             return False
         if len(self._keys) >= self._limit:
@@ -305,13 +305,13 @@ class Recent:
 
 
 class Subscriptions:
-    """The filters of one node's application, each once; they survive a crash."""
+    """The filters of a node's application, each once; they survive a crash."""
 
     def __init__(self) -> None:
         self._filters: dict[Filter, None] = {}
 
     def __iter__(self) -> Iterator[Filter]:
-        """The filters, in the order in which they came."""
+        """Iterate over the filters in order of arrival."""
         return iter(self._filters)
 
     def change(self, event: Subscribe | Unsubscribe) -> None:
@@ -334,7 +334,7 @@ class Listing:
     rows: tuple[tuple[str, ...], ...]
 
     def lines(self) -> list[str]:
-        """The lines of the table, its head first, with aligned columns."""
+        """The table's aligned lines, head first."""
         table = (self.head, *self.rows)
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]

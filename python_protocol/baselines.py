@@ -48,7 +48,7 @@ TIMER = "beacon"
 
 
 class FloodParameters(Parameters):
-    """Parameters of the spread; raises ValueError for impossible values."""
+    """Parameters of the spread; raise ValueError for impossible values."""
 
     ttl: int = parameter(
         35,
@@ -72,7 +72,7 @@ class Flood(Message, tag=0x02):
 
 
 class Broadcasting(Agent):
-    """Delivers the first copy of everything, whatever the node's roles."""
+    """Delivers first copies, whatever the node's roles."""
 
     parameters: FloodParameters
 
@@ -89,7 +89,7 @@ class Broadcasting(Agent):
         """Take the first copy; `copy` is the one to repeat, with hops left."""
 
     def hear_again(self, flood: Flood) -> None:
-        """Another copy of a notification has come."""
+        """Take another copy of a notification."""
 
     @on(Flood)
     def receive(self, flood: Flood, _: NodeId, __: SimTime) -> None:
@@ -104,7 +104,7 @@ class Broadcasting(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
-        """Start a flood, for all subscribers that there are."""
+        """Start a flood for all subscribers."""
         notification = event.notification
         self._seen.add(notification.id)
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
@@ -130,7 +130,7 @@ class Broadcasting(Agent):
 
 
 class FloodingParameters(FloodParameters):
-    """Parameters of flooding; raises ValueError for impossible values."""
+    """Parameters of flooding; raise ValueError for impossible values."""
 
     jitter: SimTime = parameter(
         10 * MILLISECOND,
@@ -160,7 +160,7 @@ class Flooding(Broadcasting):
 
 
 class GossipParameters(FloodParameters):
-    """Parameters of gossip; raises ValueError for impossible values."""
+    """Parameters of gossip; raise ValueError for impossible values."""
 
     counter_threshold: int = parameter(
         3,
@@ -180,7 +180,7 @@ class GossipParameters(FloodParameters):
 
 @dataclass(frozen=True, slots=True)
 class AssessmentTimer:
-    """The key of the timer of a notification's assessment delay."""
+    """The timer key of a notification's assessment delay."""
 
     notification: NotificationId
 
@@ -233,7 +233,7 @@ class Gossip(Broadcasting):
 
 
 class RepairParameters(GossipParameters):
-    """Parameters of gossip with repair; raises ValueError for impossible values."""
+    """Parameters of gossip with repair; raise ValueError for impossible values."""
 
     shortest_interval: SimTime = parameter(
         SECOND,
@@ -273,7 +273,7 @@ class Summary(Message, tag=0x03, notation="{held}"):
 
 @dataclass(frozen=True, slots=True)
 class RepairTimer:
-    """The key of the timer of a notification's repetition."""
+    """The timer key of a notification's repetition."""
 
     notification: NotificationId
 
@@ -293,7 +293,7 @@ class RepairingGossip(Gossip):
         self._digest = Digest(self.parameters.memory)
         self._copies: dict[NotificationId, Flood] = {}
         self._on_air: dict[NotificationId, SimTime] = {}
-        """When each of them was heard or sent last."""
+        """When each was last heard or sent."""
         self._now: SimTime = 0
         self._interval = self.parameters.shortest_interval
         self._turn = 0
@@ -312,7 +312,7 @@ class RepairingGossip(Gossip):
 
     @on(Flood)
     def receive(self, flood: Flood, sender: NodeId, now: SimTime) -> None:
-        """A copy of a notification is on the air."""
+        """Take a copy of a notification on the air."""
         self._now = self._on_air[flood.notification.id] = now
         super().receive(flood, sender, now)
 
@@ -326,7 +326,7 @@ class RepairingGossip(Gossip):
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
-        """Cancel the repetition of a copy that was heard."""
+        """Cancel the repetition of a heard copy."""
         super().hear_again(flood)
         self.cancel_timer(RepairTimer(flood.notification.id))
 
@@ -342,7 +342,7 @@ class RepairingGossip(Gossip):
             del self._copies[old], self._on_air[old]
 
     def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
-        """Note the notifications that digests cannot request any more."""
+        """Note notifications beyond the digests."""
         if count := self._digest.outdated(publisher, newest):
             self.note(
                 DROP,
@@ -382,7 +382,7 @@ class RepairingGossip(Gossip):
 
     @on_timer(RepairTimer)
     def repair(self, key: RepairTimer, now: SimTime) -> None:
-        """Send a missing notification that no other node has sent."""
+        """Send a missing notification, unless another node did."""
         if key.notification in self._copies:
             self._on_air[key.notification] = now
             self.send(BROADCAST, self._copies[key.notification])

@@ -43,7 +43,7 @@ class TimerFired:
 NO_LINK = "no link"
 """The reason for a frame over ideal links whose link is absent or broke."""
 NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE = "no acknowledgement", "channel access failure"
-"""Why a MAC that acknowledges gave a unicast up."""
+"""An acknowledging MAC's reasons to give up a unicast."""
 LINK_BREAKS = frozenset((NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE))
 """The reasons that mean a broken link to a protocol without a link layer."""
 
@@ -58,7 +58,7 @@ class SendFailed:
 
     @property
     def is_break(self) -> bool:
-        """Whether it means that the link to a neighbour is broken."""
+        """Whether a link to a neighbour is broken."""
         return self.reason in LINK_BREAKS and self.destination != BROADCAST
 
 
@@ -66,7 +66,7 @@ class SendFailed:
 class Stopped:
     """The node is frozen: it neither receives nor sends until it recovers, but keeps its state.
 
-    Timers and commands that fall due meanwhile come right after `Recovered`.
+    Timers and commands due meanwhile come right after `Recovered`.
     """
 
 
@@ -77,14 +77,14 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The node is back after having been stopped or crashed."""
+    """The node is back after a stop or crash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewired:
     """The scenario gives the tree of brokers: the node's parent and children from now on.
 
-    `brokers` are the `children` that are brokers. Agents that make their own tree ignore the event.
+    `brokers` are the `children` that are brokers. Agents with a tree of their own ignore it.
     """
 
     parent: NodeId | None
@@ -110,8 +110,7 @@ class Unsubscribe:
 class Publish:
     """The application publishes; `subscribers` are the nodes whose filters match, as the scenario knows them.
 
-    Publish/subscribe agents ignore them; a unicast-only agent addresses them one by one (the thesis, section 4.5.2),
-    and says so by `Agent.oracle_subscribers`.
+    Only an agent that unicasts addresses them (the thesis, section 4.5.2), and says so by `Agent.oracle_subscribers`.
     """
 
     notification: Notification

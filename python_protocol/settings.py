@@ -22,7 +22,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 from roambus.python_protocol.vocabulary import format_time, parse_time
 
 _DECLARED = "setting"
-"""The key of the setting in the metadata of a field."""
+"""The setting's key in a field's metadata."""
 NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
@@ -36,7 +36,7 @@ class Range:
     above: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the value keeps every bound; nan keeps none."""
+        """Whether the value keeps every bound; nan none."""
         return (
             not math.isnan(value)
             and (self.at_least is None or value >= self.at_least)
@@ -69,12 +69,12 @@ class Kind:
     types: tuple[type, ...] = (str,)
     """The types of such a value in a TOML file or template."""
     write: Callable[[Any], str] = plain
-    """Makes of such a value the text that `read` reads."""
+    """Writes a value as `read` reads it."""
     is_time: bool = False
     """Whether it is a time that is written with its unit."""
 
     def show(self, value: Any) -> str:
-        """A value, or a bound, as one writes it."""
+        """A value or bound as written."""
         if self.is_time:
             return format_time(round(value))
         return f"{value:.12g}" if isinstance(value, float) else plain(value)
@@ -98,7 +98,7 @@ class Setting:
     source: str = ""
 
     def read(self, text: str) -> Any:
-        """Read `text`; raises ValueError for an unreadable or impossible value."""
+        """Read `text`; raise ValueError for an unreadable or impossible value."""
         value = self.kind.read(text)
         self.check(value, text)
         return self.kind.convert(value)
@@ -166,7 +166,7 @@ def setting_field(setting: Setting, **default: Any) -> Any:
 
 
 _KNOWN: dict[Any, Mapping[str, Setting]] = {}
-"""Earlier results, because each of many nodes has its settings."""
+"""Earlier results, because many nodes ask."""
 
 
 def settings_of(owner: type[Any]) -> Mapping[str, Setting]:
@@ -257,8 +257,8 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
 ) -> Any:
     """Declare a parameter: unit ("s" for a SimTime), source of the default, meaning, and bounds.
 
-    The bounds of a SimTime are in nanoseconds. A value is at least `at_least`, at most `at_most`, greater than `above`;
-    a text is one of any choices.
+    The bounds of a SimTime are in ns. A value is at least `at_least`, at most `at_most`, greater than `above`; a text
+    is one of any choices.
     """
     kind, within = TIME if unit == "s" else kind_of(default), Range(at_least, at_most, above)
     written = format_time(default) if kind is TIME else default
@@ -271,7 +271,7 @@ class Parameters:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """For each value of a parameter `profile`, the defaults of others."""
+    """Each `profile`'s defaults of other parameters."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         """Make the subclass a frozen dataclass, without slots, so that several can be inherited."""
@@ -296,7 +296,7 @@ dataclass(frozen=True)(Parameters)
 
 
 def _imply(parameters: type[Parameters]) -> None:
-    """Add implied values to the arguments of a class's constructor."""
+    """Add implied values to a constructor's arguments."""
     # Around the constructor, and not in `__post_init__`: there a value that was given can no longer be told from a
     # default, and what a profile implies must not replace what was given.
     make: Callable[..., None] = parameters.__init__
@@ -341,7 +341,7 @@ def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str,
 
 
 def format_parameters(parameters: Any) -> dict[str, str]:
-    """Every parameter with its value, as `parse_parameters` reads them back."""
+    """Every parameter with its value, for `parse_parameters`."""
     values = ((one, getattr(parameters, name)) for name, one in parameter_settings(type(parameters)).items())
     return {one.name: format_time(value) if one.kind.is_time else plain(value) for one, value in values}
 

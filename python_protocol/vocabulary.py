@@ -23,11 +23,11 @@ NodeId = Annotated[int, Integer("H", lambda node, names: str(names.node(node)))]
 
 
 SubscriberId = Annotated[int, Integer("H", lambda node, names: str(names.subscriber(node)))]
-"""The node of a subscriber, in a message about the subscriber."""
+"""A subscriber's node, in a message about it."""
 
 
 BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node)))]
-"""The node of a broker, in a message about the broker."""
+"""A broker's node, in a message about it."""
 
 
 BROADCAST: NodeId = BROADCAST_ADDRESS
@@ -181,7 +181,7 @@ HOST_EVENTS = frozenset(
 ROUTE = "route"
 """The protocol begins to deliver a notification to the subscribers in `detail`, blanks between."""
 DROP = "drop"
-"""A packet or notification is given up, and `detail` says why."""
+"""A packet or notification is given up; `detail` says why."""
 MIGRATE = "migrate"
 """The node has another parent `peer`, or none any more."""
 STORE = "store"

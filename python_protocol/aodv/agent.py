@@ -120,7 +120,7 @@ class Aodv(Agent):
             self._pass_on(request, now)
 
     def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Make the route to the originator, for as long as an answer can take (section 6.5)."""
+        """Make the route to the originator until an answer can come (section 6.5)."""
         # MinimalLifetime of section 6.5: current time + 2 NET_TRAVERSAL_TIME - 2 HopCount NODE_TRAVERSAL_TIME.
         hop_count = hops_after(request)
         until = now + 2 * (self.parameters.net_traversal_time - hop_count * self.parameters.node_traversal_time)
@@ -133,7 +133,7 @@ class Aodv(Agent):
             self.table.extend(request.originator, until, now)
 
     def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
-        """Return an active, new enough route if intermediate nodes may answer (section 6.6)."""
+        """Return an active, new enough route, if intermediate nodes may answer (section 6.6)."""
         # An older route may be the very one whose loss the originator has heard of, and would lead back to it.
         route = None if request.destination_only else self.table.active(request.destination, now)
         if route is None or not route.sequence_valid:
@@ -223,7 +223,7 @@ class Aodv(Agent):
 
     @on_timer(AckTimer)
     def miss_reply_ack(self, key: AckTimer, now: SimTime) -> None:
-        """Blacklist a neighbour without an RREP-ACK: its link may be one-way."""
+        """Blacklist a neighbour without RREP-ACK: its link may be one-way."""
         self.neighbours.blacklist(key.neighbour, now)
 
     # Section 6.9: hello messages
@@ -232,8 +232,8 @@ class Aodv(Agent):
     def say_hello(self, _: object, now: SimTime) -> None:
         """Send a hello if needed, and set the timer again, early by a jitter.
 
-        It is needed on an active route without other broadcasts since the last check. Hellos do not make a route
-        active, or two nodes would keep each other saying hello.
+        It is needed on an active route without broadcasts since the last check. Hellos make no route active, or two
+        nodes would keep each other saying hello.
         """
         parameters, used_at = self.parameters, self.table.used_at
         is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now
@@ -247,7 +247,7 @@ class Aodv(Agent):
 
     @on(Hello)
     def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
-        """Make the route to the neighbour as new as its hello, for its lifetime."""
+        """Make the neighbour's route as new as its hello, for its lifetime."""
         is_new = self.table.hear(sender, now, now + hello.lifetime_ms * MILLISECOND)
         self.table.learn_sequence(sender, hello.destination_sequence)
         if is_new:
@@ -280,7 +280,7 @@ class Aodv(Agent):
 
     @on(LinkData, LinkAck)
     def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
-        """Hear the messages in a frame of the neighbour's link layer."""
+        """Hear the messages in a link layer frame."""
         self.neighbours.hear(sender, now)
         # What the link layer carries is handled as if it had come by itself. Several come at once where one was
         # missing.
@@ -324,7 +324,7 @@ class Aodv(Agent):
 
     @on(RouteError)
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
-        """Invalidate routes over the sender to unreachable destinations, and report to precursors."""
+        """Invalidate routes over the sender to unreachable destinations; report to precursors."""
         self._hear_neighbour(sender, now)
         # Section 6.11, case iii: only routes whose next hop is the sender, as it does not speak for any other way.
         routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
@@ -343,7 +343,7 @@ class Aodv(Agent):
 
     @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
-        """Deliver or forward data, and keep the route to its originator alive."""
+        """Deliver or forward data, and extend the route to its originator."""
         self.neighbours.hear(sender, now)
         self.table.use((sender, packet.originator), now)
         # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
@@ -358,7 +358,7 @@ class Aodv(Agent):
     def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Forward data over a route that is active or under repair; refuse it otherwise.
 
-        In the wait after a reboot, refuse all and begin the wait again (section 6.13): the sender may use an old route.
+        In the wait after a reboot, refuse all and restart the wait (section 6.13): the sender may use an old route.
         """
         destination, is_silent = packet.destination, self.is_silent(now)
         if not is_silent and (self.discovery.is_repairing(destination) or self.table.active(destination, now)):
@@ -373,13 +373,13 @@ class Aodv(Agent):
 
     @on(Started)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Set the timers after a boot or a recovery; the first hello comes at a random time."""
+        """Set the timers after a boot or recovery; the first hello is random."""
         self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
-        """Lose everything that is not in stable storage."""
+        """Lose everything outside stable storage."""
         self._has_crashed = True
         self.forget()
 
@@ -393,7 +393,7 @@ class Aodv(Agent):
 
     @on_timer(REBOOT_TIMER)
     def end_silence(self, _: object, now: SimTime) -> None:
-        """Start the searches that were requested during the wait."""
+        """Start the searches requested during the wait."""
         self.discovery.silent_until = now
         for destination in self.discovery.queue.destinations():
             self.discovery.search(destination, now)
@@ -413,8 +413,7 @@ class Aodv(Agent):
     def publish(self, event: Publish, now: SimTime) -> None:
         """Send the notification to each subscriber, in a packet of its own.
 
-        The scenario names them, an oracle: publish/subscribe has to send subscriptions for it (the thesis, section
-        4.5.2).
+        The scenario names them, an oracle; publish/subscribe has to send subscriptions (the thesis, section 4.5.2).
         """
         notification = event.notification
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))

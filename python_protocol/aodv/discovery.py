@@ -24,14 +24,14 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryTimer:
-    """The key of the timer of the search for one destination."""
+    """The timer key of a destination's search."""
 
     destination: NodeId
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One RREQ of a search: its TTL, and the searches of the whole network before it."""
+    """One RREQ of a search: its TTL, and the earlier searches of the whole network."""
 
     ttl: int
     repeats: int = 0
@@ -39,7 +39,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class Search:
-    """A search in progress; `is_sent` is false while the rate limit holds the RREQ back."""
+    """A search in progress; `is_sent` is false while the rate limit holds its RREQ."""
 
     attempt: Attempt
     is_sent: bool = False
@@ -96,7 +96,7 @@ class Discovery(Process):
     # Searches
 
     def search(self, destination: NodeId, now: SimTime) -> None:
-        """Search `destination`, unless a search or a reboot's wait is in progress."""
+        """Search `destination`, unless a search or a reboot's wait is on."""
         if destination in self.searches or now < self.silent_until:
             return
         route = self._table.get(destination)
@@ -104,7 +104,7 @@ class Discovery(Process):
         self._begin(destination, Search(first_attempt(self._parameters, known)), now)
 
     def proceed(self, destination: NodeId, now: SimTime) -> None:
-        """Send the RREQ that was held back, or the next one if an answer is overdue (6.3, 6.4)."""
+        """Send the held RREQ, or the next one if an answer is overdue (6.3, 6.4)."""
         search = self.searches.get(destination)
         if search is None:
             return
@@ -118,7 +118,7 @@ class Discovery(Process):
             self._begin(destination, Search(following_attempt), now)
 
     def learned(self, destination: NodeId, now: SimTime) -> None:
-        """End the search for `destination`, which has a new or better route, and send its packets."""
+        """End the search for `destination`, which has a route, and send its packets."""
         search = self.searches.get(destination)
         if search is None or (route := self._table.active(destination, now)) is None:
             return
@@ -153,7 +153,7 @@ class Discovery(Process):
         self.set_timer(DiscoveryTimer(destination), waiting_time(self._parameters, search.attempt))
 
     def _make_request(self, destination: NodeId, ttl: int) -> RouteRequest:
-        """Make a RREQ with the next RREQ ID and own sequence number (sections 6.1 and 6.3)."""
+        """Make a RREQ with new RREQ ID and own sequence number (sections 6.1 and 6.3)."""
         self.rreq_id = following(self.rreq_id)
         self._table.sequence = following(self._table.sequence)
         known = self._table.sequence_of(destination)
@@ -184,7 +184,7 @@ class Discovery(Process):
     # Local repair
 
     def _can_repair(self, packet: DataPacket, now: SimTime) -> bool:
-        """Return whether the destination is or was near enough for a local repair (section 6.12)."""
+        """Whether the destination was near enough for a local repair (section 6.12)."""
         route = self._table.get(packet.destination)
         if not self._parameters.local_repair or route is None:
             return False
@@ -209,7 +209,7 @@ def first_attempt(parameters: AodvParameters, last_hop_count: int | None) -> Att
 
 
 def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None:
-    """Return a larger ring, then the whole network up to RREQ_RETRIES times more, then None."""
+    """Return a larger ring, then the whole network RREQ_RETRIES times more, then None."""
     if attempt.ttl < parameters.net_diameter:
         return Attempt(_ring(parameters, attempt.ttl + parameters.ttl_increment))
     if attempt.repeats < parameters.rreq_retries:
@@ -258,18 +258,18 @@ class RequestQueue:
         return dropped
 
     def take(self, destination: NodeId) -> list[DataPacket]:
-        """Take the packets for `destination` out, oldest first."""
+        """Take out the packets for `destination`, oldest first."""
         taken = [packet for _, packet in self._waiting if packet.destination == destination]
         self._waiting = deque(entry for entry in self._waiting if entry[1].destination != destination)
         return taken
 
     def sweep(self, now: SimTime) -> list[DataPacket]:
-        """Take out those that waited too long."""
+        """Take out packets that waited too long."""
         over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
         return [self._waiting.popleft()[1] for _ in over]
 
     def destinations(self) -> list[NodeId]:
-        """Return the waiting packets' destinations, in order of their first packets."""
+        """The waiting packets' destinations, in order of first packets."""
         return list(dict.fromkeys(packet.destination for _, packet in self._waiting))
 
 
@@ -283,7 +283,7 @@ class IdCache:
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
         self.known_until: dict[RequestId, SimTime] = {}
-        """Read directly, because each RREQ is looked up; an entry may have expired."""
+        """Read directly for speed; an entry may have expired."""
 
     def __len__(self) -> int:
         return len(self.known_until)
@@ -294,6 +294,6 @@ class IdCache:
         self.known_until[request] = now + self._lifetime
 
     def sweep(self, now: SimTime) -> None:
-        """Forget expired entries, which come first because all live equally long."""
+        """Forget expired entries, which come first: all live equally long."""
         for request, _ in list(takewhile(lambda entry: entry[1] <= now, self.known_until.items())):
             del self.known_until[request]

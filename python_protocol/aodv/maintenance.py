@@ -20,7 +20,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True, slots=True)
 class AckTimer:
-    """The key of the timer for a neighbour's RREP-ACK (section 6.8)."""
+    """The timer key of a neighbour's RREP-ACK (section 6.8)."""
 
     neighbour: NodeId
 
@@ -34,16 +34,16 @@ class Neighbours:
         self._blacklist_timeout = blacklist_timeout
         self._said_hello: dict[NodeId, SimTime] = {}
         self.heard: dict[NodeId, SimTime] = {}
-        """When those that are watched were last heard."""
+        """When watched neighbours were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
-        """The time until which a neighbour's RREQs are ignored; it may be over."""
+        """The end of ignoring a neighbour's RREQs; it may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
-        """A hello came: from now on the neighbour is watched."""
+        """Watch the neighbour from its hello on."""
         self.heard[neighbour] = self._said_hello[neighbour] = now
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take another frame as a sign of life of a watched neighbour."""
+        """Take a frame as a watched neighbour's sign of life."""
         if neighbour in self.heard:
             self.heard[neighbour] = now
 
@@ -74,7 +74,7 @@ class RouteErrors:
     def report(self, lost: Iterable[Route], now: SimTime, *, no_delete: bool = False) -> None:
         """Report lost routes to their precursors, and drop these unless `no_delete` keeps the routes.
 
-        The RFC does not say when precursors leave: these no longer route over this node.
+        The RFC leaves their end open: these no longer route over this node.
         """
         concerned = [route for route in lost if route.precursors]
         if not concerned:

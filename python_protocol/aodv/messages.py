@@ -35,11 +35,11 @@ class RouteRequest(
     """RREQ (section 5.1): searches a route from `originator` to `destination`, after `hop_count` hops."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
-    """G: a node that answers for the destination informs it."""
+    """G: an intermediate answer informs the destination."""
     destination_only: bool = bit(0x10, default=False, kw_only=True)
     """D: only the destination may answer."""
     unknown_sequence: bool = bit(0x08, default=False, kw_only=True)
-    """U: the destination sequence number is not known."""
+    """U: the destination's sequence number is unknown."""
     hop_count: U8
     ttl: U8
     rreq_id: U32
@@ -59,7 +59,7 @@ class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknow
     destination: NodeId
     destination_sequence: SequenceNumber
     originator: NodeId
-    """The node that searched: the reply goes there."""
+    """The searching node, where the reply goes."""
     lifetime_ms: Milliseconds
 
 
@@ -80,7 +80,7 @@ class Hello(
 
 
 class Unreachable(NamedTuple):
-    """A lost destination, with the sequence number of the loss."""
+    """A lost destination, with the loss's sequence number."""
 
     destination: NodeId
     sequence: SequenceNumber
@@ -112,11 +112,11 @@ class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
 
 
 Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
-"""The messages that nodes forward hop by hop."""
+"""Messages forwarded hop by hop."""
 
 
 def hops_after(message: Passed) -> int:
-    """The hops of the message on arrival, in eight bits."""
+    """The message's hops on arrival, in eight bits."""
     return min(message.hop_count + 1, MOST_HOPS)
 
 

@@ -22,20 +22,20 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 _SECTION_10 = "RFC 3561, section 10"
 
 CHOICES = ("profile", "on", "off")
-"""The values of a switch that the profile sets."""
+"""The values of a profile's switch."""
 
 # What the profile `derived` is computed from.
 
 _REQUEST_BITS = 8 * (20 + 25)
-"""A RREQ and its headers of network, MAC and PHY: 10, 9 and 6 bytes."""
+"""A RREQ with headers of network, MAC and PHY: 10, 9 and 6 bytes."""
 _USE = 0.5
 """The share of its rate that a channel carries under CSMA with hidden nodes (Kleinrock and Tobagi, 1975)."""
 _SHARE = 0.25
-"""The share of that for one node's searches: two at once leave half to data."""
+"""The share of that for a node's searches: two leave half to data."""
 
 
 class AodvParameters(LinkParameters):
-    """Raises ValueError, naming the parameter, for values that make no sense."""
+    """Raises ValueError, naming the parameter, for impossible values."""
 
     profile: str = parameter(
         "rfc",
@@ -183,7 +183,7 @@ class AodvParameters(LinkParameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the constants of the profile `derived`, from two other parameters."""
+        """Return the constants of the profile `derived`."""
         if given.get("profile") != "derived":
             return {}
         return derived(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
@@ -197,7 +197,7 @@ class AodvParameters(LinkParameters):
 
     @property
     def sweep_interval(self) -> SimTime:
-        """The time in ns between checks for lost neighbours: half a HELLO_INTERVAL (ns-3: a whole one)."""
+        """The ns between checks for lost neighbours: half a HELLO_INTERVAL (ns-3: a whole one)."""
         return self.hello_interval // 2
 
     @property
@@ -275,10 +275,10 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
 
 
 def derived(nodes: int, bit_rate: int) -> Mapping[str, Any]:
-    """Return the constants of section 10 for a number of nodes and a rate in bit/s, and their queues.
+    """Return the constants of section 10, and queues, for a number of nodes and a rate in bit/s.
 
-    A hop takes at worst the time in which all nodes send the RREQ. The diagonal of a square of nodes is the diameter. A
-    packet outlasts the longest search behind those of all other destinations, at one a second for each.
+    A hop takes at worst the time in which all nodes send the RREQ. The diameter is a square's diagonal. A packet
+    outlasts the longest search behind all other destinations', at one a second for each.
     """
     traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
     per_second = max(1, floor(_SHARE * SECOND / traversal))

@@ -35,9 +35,9 @@ _VALID = RouteState.VALID
 
 @dataclass(slots=True)
 class Route:
-    """An entry; at `lifetime` a valid route expires, and another one is deleted (section 6.11).
+    """An entry; at `lifetime` a valid route expires, another is deleted (section 6.11).
 
-    A sequence number that is not valid is unknown.
+    An invalid sequence number is unknown.
     """
 
     destination: NodeId
@@ -52,7 +52,7 @@ class Route:
 
 
 class RoutingTable:
-    """The routes of one node, and its own sequence number."""
+    """A node's routes and its own sequence number."""
 
     def __init__(self, delete_period: SimTime, active_route_timeout: SimTime) -> None:
         """Both times are in ns."""
@@ -60,7 +60,7 @@ class RoutingTable:
         self.sequence = 0
         """The node's own sequence number (section 6.1)."""
         self.used_at: SimTime | None = None
-        """The last time the node was part of an active route, by data or a RREP."""
+        """When data or a RREP last made the node part of a route."""
         self._routes: dict[NodeId, Route] = {}
         self._expired: list[Route] = []
 
@@ -68,12 +68,12 @@ class RoutingTable:
         return iter(self._routes.values())
 
     def listing(self, names: Names) -> Listing:
-        """Return the routes for transcripts, with the names of section 2."""
+        """The routes for transcripts, named as in section 2."""
         head = ("Destination", "Next hop", "Hop count", "Sequence number", "State", "Precursors")
         return by_first_column(head, (_describe(route, names) for route in self))
 
     def get(self, destination: NodeId) -> Route | None:
-        """The entry for `destination`, in whatever state."""
+        """The entry for `destination`, in any state."""
         return self._routes.get(destination)
 
     def active(self, destination: NodeId, now: SimTime) -> Route | None:
@@ -87,15 +87,15 @@ class RoutingTable:
         return route
 
     def sequence_of(self, destination: NodeId) -> int | None:
-        """Return the last known sequence number of `destination`, or None (flag U of a RREQ)."""
+        """The last known sequence number of `destination`, or None (flag U of a RREQ)."""
         route = self._routes.get(destination)
         return route.sequence if route is not None and route.sequence_valid else None
 
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
         """Make or renew the one-hop route to a neighbour (section 6.2); return True for a new one.
 
-        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot be in a loop. A
-        neighbour at the edge of range so attracts data that then fails.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot loop. So a
+        neighbour at the edge of range attracts data that then fails.
         """
         route = self._routes.get(neighbour)
         if route is None:
@@ -144,8 +144,8 @@ class RoutingTable:
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
         """Extend an active route to at least `until` (section 6.2); remember a lost one DELETE_PERIOD more.
 
-        Data that prolong our route may prolong a neighbour's route over us; if it outlived our memory of the loss, we
-        would be offered our own way back.
+        Our data may prolong a neighbour's route over us; if it outlived our memory of the loss, we would be offered our
+        own way back.
         """
         route = self._routes.get(destination)
         if route is not None:

@@ -23,7 +23,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, DROP, SECOND, NodeId, 
 
 @dataclass(frozen=True, slots=True)
 class UnicastTimer:
-    """The key of the timer of one postponed unicast."""
+    """The timer key of a postponed unicast."""
 
     number: int
 
@@ -37,9 +37,9 @@ class Transmission(Process):
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
         self._broadcasts: list[SimTime] = []
-        """When this node broadcast, or will, since it was last asked."""
+        """Times of broadcasts, also future, since last asked."""
         self._postponed: dict[int, tuple[NodeId, Message]] = {}
-        """Unicasts that wait for their time, by their numbers."""
+        """Postponed unicasts, by number."""
         self._number = 0
 
     def broadcast(self, message: Message, now: SimTime) -> None:
@@ -54,7 +54,7 @@ class Transmission(Process):
         self.send(BROADCAST, message, delay)
 
     def has_broadcast(self, since: SimTime, now: SimTime) -> bool:
-        """Return whether this node broadcast after `since`, up to now; both grow from call to call."""
+        """Whether this node broadcast after `since`; it and now grow from call to call."""
         has = any(since < time <= now for time in self._broadcasts)
         self._broadcasts = [time for time in self._broadcasts if time > now]
         return has
@@ -73,7 +73,7 @@ class Transmission(Process):
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
 
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Send a postponed message, whose time has come."""
+        """Send a postponed message."""
         if key.number in self._postponed:
             self.unicast(*self._postponed.pop(key.number), now)
 
@@ -86,11 +86,11 @@ class Transmission(Process):
         return messages
 
     def is_full(self, neighbour: NodeId) -> bool:
-        """Whether the link layer could not take another message for `neighbour`."""
+        """Whether `neighbour` has a full link queue."""
         return self._link is not None and self._link.is_full(neighbour)
 
     def retransmit(self, key: LinkTimer) -> list[LinkBroken]:
-        """Send unacknowledged messages again; return the links that are given up."""
+        """Send unacknowledged messages again; return links given up."""
         if self._link is None:
             return []
         actions, broken = self._link.timer(key)
@@ -117,23 +117,23 @@ class Transmission(Process):
 
 
 class RateLimit:
-    """Grants at most `per_second` times in any window of one second.
+    """Grants at most `per_second` times in any one-second window.
 
-    Windows from whole seconds, as in ns-3, would let twice the limit pass around a second's end.
+    Whole-second windows, as in ns-3, let twice the limit pass around a second's end.
     """
 
     def __init__(self, per_second: int) -> None:
         self._times: deque[SimTime] = deque(maxlen=per_second)
 
     def reserve(self, now: SimTime) -> SimTime:
-        """Reserve and return the earliest free time from now on."""
+        """Reserve and return the earliest free time."""
         full = len(self._times) == self._times.maxlen
         time = max(now, self._times[0] + SECOND) if full else now
         self._times.append(time)
         return time
 
     def allows(self, now: SimTime) -> bool:
-        """Take the present time if it is free; return whether it was."""
+        """Take the present time if free; return whether it was."""
         if len(self._times) == self._times.maxlen and self._times[0] + SECOND > now:
             return False
         self._times.append(now)

@@ -49,7 +49,7 @@ class BrokerAgent(Agent):
     parameters: BrokerParameters
 
     def __init_subclass__(cls) -> None:
-        """The agent's messages are those that its broker and client handle."""
+        """Take the messages that broker and client handle."""
         super().__init_subclass__()
         heard = (*cls.broker_type.heard(), *cls.client_type.heard())
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
@@ -61,7 +61,7 @@ class BrokerAgent(Agent):
         self._lose_memory()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The tables of the broker, if there is one."""
+        """The broker's tables, if any."""
         return {} if self.broker is None else self.broker.listings(names)
 
     def _make_broker(self) -> Broker:
@@ -120,13 +120,13 @@ class BrokerAgent(Agent):
 
     @on_timer(ElectionTimer)
     def time_election(self, key: ElectionTimer, now: SimTime) -> None:
-        """A timer of the tree has run out."""
+        """Fire a timer of the tree."""
         self.overlay.fire(key, now)
         self._follow_changes(now)
 
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
-        """A timer of the link has run out."""
+        """Fire a timer of the link."""
         actions, broken = self.link.timer(key)
         self.perform(actions)
         for one in broken:
@@ -134,7 +134,7 @@ class BrokerAgent(Agent):
 
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
-        """The scenario gives the node its place in the tree."""
+        """Take the scenario's place in the tree."""
         self.overlay.dispatch(event, now)
         self._follow_changes(now)
 
@@ -204,7 +204,7 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """Send undelivered messages another way: a broker's now, a client's once it has a broker."""
+        """Send undelivered messages another way: a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)
@@ -274,7 +274,7 @@ class BrokerAgent(Agent):
 
 
 class GivenTree(Overlay):
-    """One node's parent and children, which come with the first `Rewired`."""
+    """A node's parent and children, from the first `Rewired` on."""
 
     children: dict[NodeId, bool]
     """Whether each child is a broker."""

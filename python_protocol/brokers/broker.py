@@ -66,7 +66,7 @@ MAX_HOPS = 0xFF
 
 
 Hops = U8
-"""A number of hops, at most MAX_HOPS."""
+"""Hops, at most MAX_HOPS."""
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):
@@ -104,23 +104,23 @@ class Broker(Process):
     """b_i, whose handlers of messages a protocol adds."""
 
     def __init__(self, node: NodeId, parameters: Any) -> None:  # each protocol has its own
-        """At first nothing is known, not even a neighbour."""
+        """Begin without neighbours."""
         super().__init__()
         self.node = node
         self.neighbours: dict[NodeId, None] = {}
-        """N_i, in the order in which they came."""
+        """N_i, in order of arrival."""
         self.clients: set[NodeId] = set()
-        """The clients of I_i except the one on this node."""
+        """The clients of I_i on other nodes."""
         self._brokers: set[NodeId] = set()
 
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """A broker has made this one its parent, or is back."""
+        """Meet a broker that chose this parent, or is back."""
         self.meet(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """A client has attached itself, or is back."""
+        """Meet a client, perhaps back."""
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
@@ -133,10 +133,10 @@ class Broker(Process):
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
-        """The link to an interface has nothing left to do."""
+        """Use an idle link to an interface."""
 
     def migrate(self, parent: NodeId) -> None:
-        """The way to the leader now begins at `parent`."""
+        """Turn to `parent` as the way to the leader."""
         self.meet(parent)
 
     # Interfaces
@@ -167,13 +167,13 @@ class Broker(Process):
     # Senders
 
     def flood(self, message: Message, sender: NodeId) -> None:
-        """Send to all of N_i but the sender of the message."""
+        """Send to N_i without the message's sender."""
         for neighbour in self.neighbours:
             if neighbour != sender:
                 self.send(neighbour, message)
 
     def note_route(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
-        """Note the subscribers for whom the broker takes a notification on."""
+        """Note the subscribers that a notification goes on to."""
         if listed := node_list(subscribers):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
@@ -192,14 +192,14 @@ class ForgetfulBroker(Broker):
     """b_i of a protocol without queues, which drops unsendable messages."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Drop the notifications of a link that was given up."""
+        """Drop the notifications of a broken link."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub):
                 self._drop(message, interface)
 
     def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Pass a PUB on to an interface, if it is there."""
+        """Pass a PUB to a present interface."""
         if self.reaches(interface):
             self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
         else:
@@ -221,7 +221,7 @@ class Entry(NamedTuple):
 
 
 class RoutingTable:
-    """R_i, whose entries are in the order in which they came."""
+    """R_i, in order of arrival."""
 
     def __init__(self) -> None:
         self._interfaces: dict[tuple[Filter, NodeId], NodeId] = {}
@@ -234,7 +234,7 @@ class RoutingTable:
         self._interfaces.setdefault((wanted, subscriber), interface)
 
     def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
-        """Remove (f, -, s), if it is there."""
+        """Remove any (f, -, s)."""
         self._interfaces.pop((unwanted, subscriber), None)
 
     def replace(self, subscriber: NodeId, interface: NodeId) -> None:
@@ -312,11 +312,11 @@ class Storage:
         return taken
 
     def subscribers(self) -> list[NodeId]:
-        """The subscribers for whom something is stored."""
+        """The subscribers with stored notifications."""
         return list(self._queues)
 
     def listing(self, names: Names) -> Listing:
-        """The queues as a table for a person to look at."""
+        """The queues as a table."""
         queues = self._queues.items()
         rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))

@@ -43,18 +43,18 @@ class Client(Process):
     # What the tree and the link report
 
     def attach(self, broker: NodeId) -> None:
-        """A broker is there; it is this client's from now on."""
+        """Take this broker from now on."""
         last, self._last_broker = self._last_broker, broker
         self.broker = broker
         self._greet(broker, last)
         self._flush()
 
     def detach(self) -> None:
-        """The broker is out of reach."""
+        """Lose the broker."""
         self.broker = None
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Publish the notifications of undelivered messages again, in order."""
+        """Republish undelivered notifications, in order."""
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
@@ -106,7 +106,7 @@ class Client(Process):
         return (self.node,)
 
     def _subscription(self, about: Filter, *, is_new: bool) -> Message:
-        """The SUB for a filter, or its UNS."""
+        """Return a filter's SUB or UNS."""
         self._is_subscriber |= is_new
         made: Message = self.subscription_types[0 if is_new else 1](*self._head(), about)
         return made
@@ -125,7 +125,7 @@ class Client(Process):
             self._send_subscription(one, is_new=True)
 
     def _flush(self) -> None:
-        """Send waiting notifications; without a broker keep only the newest."""
+        """Send waiting notifications; without a broker keep the newest."""
         if self.broker is None:
             dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
             for one in dropped:
@@ -141,7 +141,7 @@ class FaithfulClient(Client):
     """Channels are reliable to the papers: undelivered messages go to the next broker, in order."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first nothing was lost, and nothing waits."""
+        """Begin with nothing lost or waiting."""
         super().__init__(node, parameters)
         self._undelivered: list[Message] = []
         self._commands: list[tuple[Filter, bool]] = []
@@ -172,7 +172,7 @@ class FaithfulClient(Client):
         return commands
 
     def _send_commands(self, commands: Iterable[tuple[Filter, bool]]) -> None:
-        """Send the commands given before there was a broker."""
+        """Send the commands given without a broker."""
         for about, is_new in commands:
             self._send_subscription(about, is_new=is_new)
 

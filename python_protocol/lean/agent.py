@@ -68,43 +68,43 @@ _INTERESTS = "interests"
 
 @dataclass(frozen=True, slots=True)
 class ForwardTimer:
-    """The key of the timer of a notification's forwarding."""
+    """The timer key of a notification's forwarding."""
 
     notification: NotificationId
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The key of the timer of a missing acknowledgement."""
+    """The timer key of a missing acknowledgement."""
 
     notification: NotificationId
 
 
 @dataclass(frozen=True, slots=True)
 class EchoTimer:
-    """The key of the timer after which an acknowledgement is repeated."""
+    """The timer key of a repeated acknowledgement."""
 
     acknowledged: Ack
 
 
 @dataclass(slots=True)
 class Journey:
-    """The state of a notification on its way to few."""
+    """A notification on its way to few."""
 
     notification: Notification
     hops: int
     heard: SimTime
     todo: set[NodeId] = field(default_factory=set)
-    """For whom this node is about to send it."""
+    """Subscribers to which this node is about to send it."""
     duty: dict[NodeId, float] = field(default_factory=dict)
     """Subscribers that wait for a sign of a nearer node, with their distances."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
-    """Those of them that were heard to say so."""
+    """Those of them heard to say so."""
     served: set[NodeId] = field(default_factory=set)
-    """Subscribers for whom this node has ever sent it."""
+    """Subscribers to which this node ever sent it."""
     unheard: set[NodeId] = field(default_factory=set)
-    """Subscribers whose acknowledgement of the last effort has not come."""
+    """Subscribers without acknowledgement of the last effort."""
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
@@ -156,7 +156,7 @@ class LeanMft(RepairingGossip):
 
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
-        """Begin to send heartbeats, and after a crash the own filters."""
+        """Begin heartbeats, and after a crash send the own filters."""
         super().start(event, now)
         if self._number:
             self._learn_own()
@@ -196,7 +196,7 @@ class LeanMft(RepairingGossip):
             self.send(BROADCAST, told)
 
     def _publish_late(self, interest: Interest) -> None:
-        """Send recent notifications to a subscriber whose subscription came late."""
+        """Send recent notifications to a late subscriber."""
         for identifier, journey in self._journeys.items():
             is_own = identifier.publisher == self.node and interest.subscriber != self.node
             is_late = self._now - journey.heard < self.parameters.subscription_delay
@@ -327,7 +327,7 @@ class LeanMft(RepairingGossip):
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
-        """A notification for few is on the air."""
+        """Take a notification for few."""
         notification = pub.notification
         self._directed = now
         if self._seen.add(notification.id):
@@ -423,7 +423,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(EchoTimer)
     def echo(self, key: EchoTimer, _: SimTime) -> None:
-        """Says for a subscriber that it has the notification."""
+        """Acknowledge for a subscriber that has the notification."""
         if (journey := self._journeys.get(key.acknowledged.notification)) is not None:
             journey.echoes += 1
             self.send(BROADCAST, key.acknowledged)

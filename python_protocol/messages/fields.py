@@ -71,7 +71,7 @@ class Names:
         return self.notification_id(str(one.id))
 
     def notification_id(self, identifier: str) -> str:
-        """A notification of which only the identifier is known."""
+        """A notification known only by its identifier."""
         return identifier
 
     def filters(self, several: Iterable[Any]) -> str:
@@ -94,7 +94,7 @@ class FieldType(Protocol):
         """Append the value; raise struct.error, also a MisfitError, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
-        """Take a value off the front; raises DecodeError."""
+        """Take a value off the front; raise DecodeError."""
 
     def show(self, value: Any, names: Names) -> str:
         """The value in a transcript."""
@@ -121,7 +121,7 @@ class Integer:
         return reader.unpack(self.layout)[0]
 
     def show(self, value: Any, names: Names) -> str:
-        """Digits, unless the type says something else."""
+        """Digits, unless the type differs."""
         return str(value) if self.shown is None else self.shown(value, names)
 
     @property
@@ -204,7 +204,7 @@ class Several:
             write(writer, one)
 
     def read(self, reader: Reader) -> Any:
-        """Take the count and as many values off the front."""
+        """Take the count and the values off the front."""
         return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:
@@ -238,7 +238,7 @@ class ItsOwn:
         return self.cls.read(reader)
 
     def show(self, value: Any, names: Names) -> str:
-        """As the class describes itself, or else as its `str`."""
+        """As the class describes itself, else its `str`."""
         return described(value, names) or str(value)
 
     @property
@@ -248,7 +248,7 @@ class ItsOwn:
 
 
 def described(value: Any, names: Names) -> str:
-    """The text of a value's method `describe`, or empty."""
+    """The text of a value's `describe`, or empty."""
     describe = getattr(value, "describe", None)
     return "" if describe is None else str(describe(names))
 
@@ -261,7 +261,7 @@ def listed(texts: Iterable[str]) -> str:
 def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
     """Declare a `bool` in the bit of this mask, as in a published format.
 
-    It is given by name only, so that fields without a default can follow. Type checkers read both keywords.
+    Keyword-only, so that fields without a default can follow; type checkers read both keywords.
     """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 

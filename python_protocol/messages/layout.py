@@ -57,17 +57,17 @@ from roambus.python_protocol.messages.octets import (
 )
 
 _SHOWN = 60
-"""Characters shown of a value that does not fit."""
+"""Characters shown of a misfit value."""
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 
 Writing = Callable[[Writer, Any], None]
 """Appends fields of the record to what was written."""
 Reading = Callable[[Reader, dict[str, Any]], None]
-"""Takes fields off the front, and enters their values by name."""
+"""Takes fields off the front, by name."""
 
 
 class FixedSize(NamedTuple):
-    """The size of all messages of a class; `pack` raises struct.error for `values` that do not fit.
+    """The size of all messages of a class; `pack` raises struct.error for misfit `values`.
 
     Values of other types than `types` must be written to find out.
     """
@@ -179,7 +179,7 @@ class Record:
         self._cls = cls
         self.layout = Layout(cls)
         self.is_numbers = bool(self.layout.declared) and all(one.sort == "number" for one in self.layout.declared)
-        """Whether it is written as its numbers, one after the other."""
+        """Whether it is written as its numbers."""
 
     def write(self, writer: Writer, value: Any) -> None:
         """Append the fields of a record of this class.
@@ -205,7 +205,7 @@ class Record:
         return self._cls(**self.layout.read(reader))
 
     def show(self, value: Any, names: Names) -> str:
-        """As the record describes itself; otherwise its fields in parentheses."""
+        """As the record describes itself, else its fields in parentheses."""
         return described(value, names) or f"({self.layout.notation.show(value, names)})"
 
     @property
@@ -357,7 +357,7 @@ def _declare(name: str, annotation: Any, mask: int) -> Declared:
 def field_type(annotation: Any) -> FieldType:
     """Return the type of a field from its annotation; raise FieldError with an alternative.
 
-    Metadata count first, then Python's own types, then classes, so that NodeId can say more than int.
+    Metadata count first, then Python's types, then classes, so that NodeId says more than int.
     """
     origin = get_origin(annotation)
     if origin is Annotated:

@@ -82,7 +82,7 @@ class Message(metaclass=_MessageClass):
     def replaced(self, **changes: Any) -> Self:
         """Return the message with other values in some fields; raise TypeError for an unknown name.
 
-        It takes half the time of `dataclasses.replace`, because forwarding nodes do little else.
+        It takes half the time of `dataclasses.replace`: forwarding nodes do little else.
         """
         # The slots are set one by one, past the constructor, whose arguments would have to be sorted by name again.
         made = object.__new__(type(self))
@@ -149,7 +149,7 @@ class _Inner:
     """The type of a field that holds a message with its tag."""
 
     holds_message = True
-    """It is shown in parentheses where no notation says how."""
+    """Shown in parentheses without a notation."""
 
     def __init__(self, classes: tuple[type[Message], ...]) -> None:
         self._classes = classes
@@ -199,7 +199,7 @@ class MessageSet:
         return self._classes.get(getattr(cls, "tag", -1)) is cls
 
     def read(self, reader: Reader) -> Message:
-        """Read one message or fragment off `reader`; raises DecodeError."""
+        """Read a message or fragment off `reader`; raise DecodeError."""
         tag = reader.u8()
         cls = self._classes.get(tag, Fragment if tag == Fragment.tag else None)
         if cls is None:
@@ -217,7 +217,7 @@ class MessageSet:
 class Fragment(Message, tag=0xFE, notation="{datagram}.{offset}/{size}"):
     """A piece of a message longer than a frame; the driver makes and joins pieces.
 
-    The whole is the `datagram`, numbered by its sender as in RFC 4944, section 5.3.
+    The whole is the `datagram`, numbered as in RFC 4944, section 5.3.
     """
 
     datagram: U16

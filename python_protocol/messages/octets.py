@@ -28,7 +28,7 @@ class MisfitError(struct.error):
 
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:
-    """The error for a value of another class than its field's."""
+    """Return the error for a value of the wrong class."""
     return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
@@ -39,7 +39,7 @@ class Writer:
 
     def __init__(self, start: bytes = b"") -> None:
         self.data = bytearray(start)
-        """The bytes written; frequent values are appended directly."""
+        """The bytes; frequent values are appended directly."""
 
     def u8(self, value: int) -> None:
         """An unsigned integer of one byte."""
@@ -96,7 +96,7 @@ class Writer:
         self._counted(_pack_u8, data, "a str holds at most 255 of UTF-8: declare LongBytes, and encode the text")
 
     def zeros(self, count: int) -> None:
-        """`count` zero bytes, for content whose size alone matters."""
+        """Append `count` zero bytes, content of size alone."""
         self.data += bytes(count)
 
     def getvalue(self) -> bytes:
@@ -110,7 +110,7 @@ class Reader:
     __slots__ = ("_data", "_nesting", "_offset", "messages")
 
     def __init__(self, data: bytes, messages: Any = None) -> None:
-        """`messages` is the set allowed inside another message (`messages.message.MessageSet`)."""
+        """Take the set allowed inside a message (`messages.message.MessageSet`)."""
         self._data = data
         self._offset = 0
         self._nesting = 0
@@ -164,7 +164,7 @@ class Reader:
         self._take(count)
 
     def unpack(self, layout: Struct) -> tuple[Any, ...]:
-        """Several fields at once, as `Writer.pack` wrote them."""
+        """Several fields at once, as in `Writer.pack`."""
         return layout.unpack(self._take(layout.size))
 
     def message(self) -> Any:
@@ -212,21 +212,21 @@ BYTE, TWO_BYTES = Number("B"), Number("H")
 
 @dataclass(frozen=True, slots=True)
 class Enumerated(Shape):
-    """A byte that is the place of one of these names."""
+    """A byte: the place of one of these names."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Blob(Shape):
-    """A count of a byte, and that number of bytes."""
+    """A one-byte count, and as many bytes."""
 
     count: Number = BYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """A count of one byte, and as many bytes of UTF-8."""
+    """A one-byte count, and as many bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class Padding(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Shape):
-    """A fixed number of bytes, without a count before them."""
+    """A fixed number of bytes without a count."""
 
     size: int
 
@@ -248,7 +248,7 @@ class BitText(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Shape):
-    """A count, and that number of values of one shape."""
+    """A count, and as many values of one shape."""
 
     item: Shape
     count: Number = BYTE
@@ -279,7 +279,7 @@ class Flags(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Tagged(Shape):
-    """A byte that says which of these shapes follows."""
+    """A byte that selects one of these shapes."""
 
     cases: tuple[tuple[int, Shape], ...]
 

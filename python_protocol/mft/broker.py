@@ -42,7 +42,7 @@ class Broker(Forwarding):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Begin without neighbours."""
         super().__init__(node, parameters)
         self._uplink: NodeId | None = None
         self._lost: set[NodeId] = set()
@@ -132,7 +132,7 @@ class Broker(Forwarding):
     def migrate(self, parent: NodeId) -> None:
         """Migrate to `parent`, b_n of the algorithm.
 
-        Carries out lines 2 to 12: C holds the subscribers on this side, O the others, for whom stored notifications are
+        Carry out lines 2 to 12: C holds the subscribers on this side, O the others, whose stored notifications are
         replayed.
         """
         # What lies not below this broker: b_n, those without a way, and b_o once it is no neighbour any more.
@@ -341,7 +341,7 @@ class Broker(Forwarding):
 
 
 def one_hop_on(message: Sub | Uns | Mig | Bsub) -> Message:
-    """The message as the next broker gets it."""
+    """Return the next broker's message."""
     return message.replaced(hops=min(message.hops + 1, MAX_HOPS))
 
 

@@ -20,7 +20,7 @@ class Client(FamilyClient):
     subscription_types = (Sub, Uns)
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """The first message of the client will have the number 1."""
+        """Begin with message number 1."""
         super().__init__(node, parameters)
         self._timestamp = 0
 
@@ -31,12 +31,12 @@ class Client(FamilyClient):
 
     @on(Pub)
     def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:
-        """A notification has arrived on its own way."""
+        """Take a notification on its own way."""
         self._deliver(message.notification, message.hops)
 
     @on(Rep)
     def receive_replayed(self, message: Rep, broker: NodeId, now: SimTime) -> None:
-        """Notifications have arrived that a broker had stored."""
+        """Take notifications that a broker had stored."""
         for one in message.notifications:
             self._deliver(one, message.hops)
 

@@ -21,10 +21,10 @@ Recipients = dict[NodeId | None, list[NodeId]]
 
 
 class Forwarding(Broker):
-    """The notifications of a broker, given its routing table."""
+    """A broker's notifications, given its routing table."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """At first nothing is known, and nothing is stored."""
+        """Begin with nothing stored."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
@@ -111,7 +111,7 @@ class Forwarding(Broker):
             self._send_queued(subscriber, self._way(subscriber))
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
-        """The subscribers and notifications of a message that did not arrive."""
+        """The subscribers and notifications of an undelivered message."""
         if isinstance(message, Rep):
             for notification in message.notifications:
                 yield message.subscriber, notification

@@ -26,7 +26,7 @@ Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
 
 
 def describe_hops(hops: int) -> str:
-    """The number of hops in transcripts; the greatest is infinite."""
+    """The hops in transcripts; the greatest is infinite."""
     return "inf" if hops == MAX_HOPS else str(hops)
 
 
@@ -39,7 +39,7 @@ class Timestamp:
 
     @property
     def is_home(self) -> bool:
-        """Whether it is that of the subscriber's own broker."""
+        """Whether it is the subscriber's own broker's."""
         return self.hops == 1
 
     def __gt__(self, other: Timestamp) -> bool:
@@ -149,7 +149,7 @@ class Route:
     """None: no way is known."""
     timestamp: Timestamp
     filters: dict[Filter, None] = field(default_factory=dict)
-    """The keys, in the order in which they came."""
+    """The keys, in order of arrival."""
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""
@@ -166,7 +166,7 @@ class RoutingTable:
         return iter(self._routes.items())
 
     def get(self, subscriber: NodeId) -> Route | None:
-        """The route of a subscriber that has entries or once had."""
+        """The route of a subscriber with present or former entries."""
         return self._routes.get(subscriber)
 
     def timestamp(self, subscriber: NodeId) -> Timestamp:

@@ -116,7 +116,7 @@ class Carrier(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
-        """Carry a notification of the application."""
+        """Carry the application's notification."""
         self.note(ROUTE, notification_id=str(event.notification.id), detail=node_list(event.subscribers))
         self._take(self._first(event), hops=0)
 
@@ -139,10 +139,10 @@ class Carrier(Agent):
         raise NotImplementedError
 
     def _part_from(self, neighbour: NodeId) -> None:
-        """Forget everything about an encounter that has ended."""
+        """Forget a past encounter."""
 
     def _meet(self, neighbour: NodeId, now: SimTime) -> bool:
-        """Take note of a hello; returns whether it begins an encounter."""
+        """Note a hello; return whether it begins an encounter."""
         is_first = neighbour not in self._heard
         self._heard[neighbour] = now
         return is_first

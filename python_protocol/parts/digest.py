@@ -79,7 +79,7 @@ class Digest:
         self._keep_limit()
 
     def summary(self) -> tuple[Held, ...]:
-        """The entries for a frame; the publisher heard last comes last."""
+        """A frame's entries; the publisher heard last comes last."""
         return tuple(self._held.values())
 
 
@@ -89,7 +89,7 @@ def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
 
 
 def exceeds(held: Held, digest: Iterable[Held]) -> bool:
-    """Whether the one holds a notification that the other's digest misses."""
+    """Whether one holds a notification that the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), None)
     if own is None or held.newest > own.newest:
         return True
@@ -97,7 +97,7 @@ def exceeds(held: Held, digest: Iterable[Held]) -> bool:
 
 
 def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
-    """The notifications that the one holds and the other's digest misses."""
+    """The notifications that one holds and the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
     ages = (age for age in range(_BITS) if held.bits >> age & 1)
     found = (NotificationId(held.publisher, held.newest - age) for age in ages)

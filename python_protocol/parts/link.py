@@ -110,7 +110,7 @@ LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
 
 @dataclass(frozen=True, slots=True)
 class LinkTimer:
-    """The key of the link layer's only timer for a neighbour."""
+    """The link layer's only timer key for a neighbour."""
 
     neighbour: NodeId
 
@@ -142,7 +142,7 @@ class Outbound:
     retries: int = 0
     queue: deque[Message] = field(default_factory=deque)
     sent: SimTime = 0
-    """When the message under way was first transmitted."""
+    """When the message under way was first sent."""
 
 
 class Link:
@@ -191,7 +191,7 @@ class Link:
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
-        """Retransmit, or after the last time give the neighbour up."""
+        """Retransmit, or after the last time give up."""
         neighbour = key.neighbour
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
@@ -232,7 +232,7 @@ class Link:
         return LinkBroken(neighbour, tuple(outbound.queue))
 
     def _begin(self, neighbour: NodeId, outbound: Outbound, now: SimTime) -> list[Action]:
-        """The first message of the queue is next."""
+        """Begin with the queue's first message."""
         outbound.retries = 0
         outbound.sent = now
         return self._transmit(neighbour, outbound)
@@ -242,7 +242,7 @@ class Link:
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
 
     def _pause(self, retries: int) -> SimTime:
-        """The time after which the message under way is sent again."""
+        """The time until the message under way is sent again."""
         pause = max(self._delay.bound(), self._limits.link_time_out_min) * (1 << retries)
         stretch = 1 + self._limits.link_jitter * self._random.random()
         return round(min(pause, self._limits.link_time_out_max) * stretch)
@@ -289,13 +289,13 @@ class DelayEstimate:
         self._deviation = deviation
 
     def sample(self, delay: SimTime) -> None:
-        """The delay was measured once more."""
+        """Take a measured delay."""
         error = delay - self._mean
         self._mean += _MEAN_GAIN * error
         self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
 
     def bound(self) -> float:
-        """Mean plus four deviations, which the delay hardly exceeds."""
+        """Mean plus four deviations, hardly ever exceeded."""
         return self._mean + _DEVIATIONS * self._deviation
 
 
@@ -310,5 +310,5 @@ def newest(first: int, second: int, bits: int = 32) -> int:
 
 
 def following(number: int, bits: int = 32) -> int:
-    """The number after `number`; the one after the largest is 0."""
+    """The next number; 0 after the largest."""
     return (number + 1) % (1 << bits)

@@ -45,7 +45,7 @@ class ParentChanged:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourAppeared:
-    """The node `neighbour` has this node as its parent."""
+    """`neighbour` has this node as its parent."""
 
     neighbour: NodeId
     is_broker: bool
@@ -68,17 +68,17 @@ class Overlay(Process):
     parent: NodeId | None
     """The next node towards the root; None at the root or without a way."""
     children: Mapping[NodeId, object]
-    """The nodes, brokers and clients, whose parent this one is."""
+    """Nodes, brokers and clients, with this parent."""
 
     def __init__(self, of: Process | None = None) -> None:
-        """A node is alone at first; `of` is the agent."""
+        """Begin alone; `of` is the agent."""
         super().__init__(of)
         self.parent = None
         self.changes: list[Change] = []
         """Changes since the last `take_changes`, in order."""
 
     def take_changes(self) -> list[Change]:
-        """Return the changes since the last call, in order."""
+        """Return the changes since the last call."""
         changes, self.changes = self.changes, []
         return changes
 
@@ -87,14 +87,14 @@ class Overlay(Process):
         """Take a message; an algorithm without messages ignores it."""
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take a child that has shown itself by other means."""
+        """Take a child seen by other means."""
 
     @abstractmethod
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
         """Drop a neighbour that the link layer gave up, also as a parent for some time."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
-        """Take another parent; the same one is not a change."""
+        """Take another parent; the same is no change."""
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))
@@ -142,13 +142,13 @@ class Election(Overlay):
         self._best: Copy | None = None
         """The round's best copy so far."""
         self._parent_copy: Copy | None = None
-        """The parent's copy in this round, once it has arrived."""
+        """The parent's copy of this round, if arrived."""
         self._told_hops = MAX_HOPS
-        """The hops that this node has sent in this round."""
+        """The hops that this node sent in this round."""
         self._parent_missed = 0
         self._excluded: dict[NodeId, SimTime] = {}
         self._other: _Other | None = None
-        """The heartbeat that was last heard of a younger leadership."""
+        """The last heartbeat of a younger leadership."""
         self._left: dict[Leadership, int] = {}
         """The last round heard of each left leadership: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
@@ -219,7 +219,7 @@ class Election(Overlay):
             self._age(now)
 
     def _heard_lately(self, now: SimTime) -> _Other | None:
-        """The heartbeat of another leader, if one was heard lately."""
+        """Another leader's recent heartbeat, if any."""
         other = self._other
         is_late = other is None or now - other.heard >= self._parameters.leader_time_out_min
         return None if is_late else other
@@ -343,7 +343,7 @@ class Election(Overlay):
             self.changes.append(NeighbourGone(sender, moved=True))
 
     def _age(self, now: SimTime) -> None:
-        """Forget children that were silent for too many rounds."""
+        """Forget children silent for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         for child in [child for child, heard in self.children.items() if now - heard > patience]:

@@ -120,7 +120,7 @@ class ElectionParameters(Parameters):
 
 
 class GapEstimate:
-    """Estimates a bound of the gaps between rounds: the adaptive time-out."""
+    """A bound of the gaps between rounds: the adaptive time-out."""
 
     def __init__(self, parameters: ElectionParameters) -> None:
         self._parameters = parameters
@@ -128,23 +128,23 @@ class GapEstimate:
         self._last: SimTime | None = None
 
     def heard(self, now: SimTime) -> None:
-        """A round's first copy has arrived."""
+        """Take the time of a round's first copy."""
         if self._last is not None:
             self._gap.sample(now - self._last)
         self._last = now
 
     def interrupted(self) -> None:
-        """Leave out the time until the first round of another leader."""
+        """Omit the time until another leader's first round."""
         self._last = None
 
     def time_out(self, random: Random) -> SimTime:
-        """The time-out to set now, drawn again each time."""
+        """Draw the time-out to set now."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
 
 
 def longest_time_out(parameters: ElectionParameters) -> float:
-    """The time in ns that no time-out exceeds."""
+    """The longest time-out, in ns."""
     return (1 + _SPREAD) * parameters.leader_time_out_max
 
 
