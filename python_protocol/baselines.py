@@ -48,7 +48,7 @@ TIMER = "beacon"
 
 
 class FloodParameters(Parameters):
-    """Parameters of the spread; raise ValueError for impossible values."""
+    """Parameters of the spread; raises ValueError for impossible values."""
 
     ttl: int = parameter(
         35,
@@ -130,7 +130,7 @@ class Broadcasting(Agent):
 
 
 class FloodingParameters(FloodParameters):
-    """Parameters of flooding; raise ValueError for impossible values."""
+    """Parameters of flooding; raises ValueError for impossible values."""
 
     jitter: SimTime = parameter(
         10 * MILLISECOND,
@@ -160,7 +160,7 @@ class Flooding(Broadcasting):
 
 
 class GossipParameters(FloodParameters):
-    """Parameters of gossip; raise ValueError for impossible values."""
+    """Parameters of gossip; raises ValueError for impossible values."""
 
     counter_threshold: int = parameter(
         3,
@@ -233,7 +233,7 @@ class Gossip(Broadcasting):
 
 
 class RepairParameters(GossipParameters):
-    """Parameters of gossip with repair; raise ValueError for impossible values."""
+    """Parameters of gossip with repair; raises ValueError for impossible values."""
 
     shortest_interval: SimTime = parameter(
         SECOND,
@@ -342,7 +342,7 @@ class RepairingGossip(Gossip):
             del self._copies[old], self._on_air[old]
 
     def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
-        """Note notifications beyond the digests."""
+        """Note notifications that digests can no longer request."""
         if count := self._digest.outdated(publisher, newest):
             self.note(
                 DROP,

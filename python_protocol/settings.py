@@ -166,7 +166,7 @@ def setting_field(setting: Setting, **default: Any) -> Any:
 
 
 _KNOWN: dict[Any, Mapping[str, Setting]] = {}
-"""Earlier results, because many nodes ask."""
+"""Earlier results: each of many nodes has its settings."""
 
 
 def settings_of(owner: type[Any]) -> Mapping[str, Setting]:

@@ -120,7 +120,7 @@ class Aodv(Agent):
             self._pass_on(request, now)
 
     def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Make the route to the originator until an answer can come (section 6.5)."""
+        """Make the route to the originator, for at least as long as an answer can take (section 6.5)."""
         # MinimalLifetime of section 6.5: current time + 2 NET_TRAVERSAL_TIME - 2 HopCount NODE_TRAVERSAL_TIME.
         hop_count = hops_after(request)
         until = now + 2 * (self.parameters.net_traversal_time - hop_count * self.parameters.node_traversal_time)
@@ -373,7 +373,7 @@ class Aodv(Agent):
 
     @on(Started)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Set the timers after a boot or recovery; the first hello is random."""
+        """Set the timers after a boot or recovery; the first hello comes at a random time."""
         self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 

@@ -118,7 +118,7 @@ class Discovery(Process):
             self._begin(destination, Search(following_attempt), now)
 
     def learned(self, destination: NodeId, now: SimTime) -> None:
-        """End the search for `destination`, which has a route, and send its packets."""
+        """End the search for `destination`, which has a new or better route, and send its packets."""
         search = self.searches.get(destination)
         if search is None or (route := self._table.active(destination, now)) is None:
             return
@@ -209,7 +209,7 @@ def first_attempt(parameters: AodvParameters, last_hop_count: int | None) -> Att
 
 
 def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None:
-    """Return a larger ring, then the whole network RREQ_RETRIES times more, then None."""
+    """Return a larger ring, then the whole network up to RREQ_RETRIES times more, then None."""
     if attempt.ttl < parameters.net_diameter:
         return Attempt(_ring(parameters, attempt.ttl + parameters.ttl_increment))
     if attempt.repeats < parameters.rreq_retries:
@@ -283,7 +283,7 @@ class IdCache:
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
         self.known_until: dict[RequestId, SimTime] = {}
-        """Read directly for speed; an entry may have expired."""
+        """Read directly, because each RREQ is looked up; an entry may have expired."""
 
     def __len__(self) -> int:
         return len(self.known_until)

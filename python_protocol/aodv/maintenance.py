@@ -36,7 +36,7 @@ class Neighbours:
         self.heard: dict[NodeId, SimTime] = {}
         """When watched neighbours were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
-        """The end of ignoring a neighbour's RREQs; it may be over."""
+        """The time until which a neighbour's RREQs are ignored; it may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
         """Watch the neighbour from its hello on."""

@@ -54,7 +54,7 @@ class Transmission(Process):
         self.send(BROADCAST, message, delay)
 
     def has_broadcast(self, since: SimTime, now: SimTime) -> bool:
-        """Whether this node broadcast after `since`; it and now grow from call to call."""
+        """Whether this node broadcast after `since`, up to now; both grow from call to call."""
         has = any(since < time <= now for time in self._broadcasts)
         self._broadcasts = [time for time in self._broadcasts if time > now]
         return has

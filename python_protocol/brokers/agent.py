@@ -204,7 +204,7 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """Send undelivered messages another way: a client's once it has a broker."""
+        """Send undelivered messages another way: a broker's now, a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)

@@ -133,7 +133,7 @@ class Broker(Process):
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
-        """Use an idle link to an interface."""
+        """React to an idle link to an interface."""
 
     def migrate(self, parent: NodeId) -> None:
         """Turn to `parent` as the way to the leader."""

@@ -19,7 +19,7 @@ BEAT_BYTES, HELD_BYTES, TARGET_BYTES = 10, 14, 3
 
 
 class LeanParameters(RepairParameters):
-    """Parameters of forwarding and of gossip with repair; raise ValueError for impossible values."""
+    """Parameters of forwarding and of gossip with repair; raises ValueError for impossible values."""
 
     beat_interval: SimTime = parameter(
         5 * SECOND,

@@ -121,7 +121,7 @@ class Integer:
         return reader.unpack(self.layout)[0]
 
     def show(self, value: Any, names: Names) -> str:
-        """Digits, unless the type differs."""
+        """Digits, unless the type says otherwise."""
         return str(value) if self.shown is None else self.shown(value, names)
 
     @property

@@ -18,7 +18,7 @@ OTHERS = "..."
 
 
 class Notation:
-    """The notation of one class; raise ValueError if it names no field."""
+    """The notation of one class; raises ValueError if it names no field."""
 
     def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
         """`kinds` has the type of each field, None for bits."""
