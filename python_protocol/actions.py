@@ -1,8 +1,7 @@
 """The actions of an agent: a class for each kind, and the checks of their values.
 
-Runs make millions of actions, so these are not frozen, and constructors test only for the usual type before they call a
-check; a check accepts unusual values that are right, such as a member of an `IntEnum`. A wrong value is refused where
-the action is made, so that the traceback shows the agent's own line.
+Runs make millions, so they are not frozen, and constructors call a check only for an unusual type, such as an
+`IntEnum`'s. A wrong value is refused where the action is made, so that the traceback shows the agent's own line.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, HOST_EVENTS, NodeId, SimTime
 
 LAST_NODE = 65533
-"""In IEEE 802.15.4 the number above it names no node, and the one above that is BROADCAST."""
+"""In IEEE 802.15.4 the next number names no node, and the one after it is BROADCAST."""
 LARGEST = 2**31
-"""The numbers in a row of the trace are less than this."""
+"""Numbers in the trace are less than this."""
 
 
 @dataclass(slots=True, init=False)
@@ -33,7 +32,7 @@ class Send:
     after: SimTime = 0
 
     def __init__(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Raises TypeError or ValueError for an impossible destination, message or time."""
+        """Raise TypeError or ValueError for an impossible destination, message or time."""
         if type(destination) is not int or not 0 <= destination <= BROADCAST:
             check_destination(destination)
         try:
@@ -49,13 +48,13 @@ class Send:
 
 @dataclass(slots=True, init=False)
 class SetTimer:
-    """Requests `TimerFired(key)` after a time by the node's clock; a timer of that key is replaced."""
+    """Requests `TimerFired(key)` after a time by the node's clock; replaces that key's timer."""
 
     key: TimerKey
     after: SimTime
 
     def __init__(self, key: TimerKey, after: SimTime) -> None:
-        """Raises TypeError or ValueError for a mutable key or an impossible time."""
+        """Raise TypeError or ValueError for a mutable key or an impossible time."""
         if type(key) is not str:
             check_key(key)
         if type(after) is not int or after < 0:
@@ -66,12 +65,12 @@ class SetTimer:
 
 @dataclass(slots=True, init=False)
 class CancelTimer:
-    """Forgets a timer; nothing happens if it is not set."""
+    """Forgets a timer, if it is set."""
 
     key: TimerKey
 
     def __init__(self, key: TimerKey) -> None:
-        """Raises TypeError for a key that can change."""
+        """Raise TypeError for a mutable key."""
         if type(key) is not str:
             check_key(key)
         self.key = key
@@ -79,13 +78,13 @@ class CancelTimer:
 
 @dataclass(slots=True, init=False)
 class Deliver:
-    """Gives a notification to the application; `hops` counts radio hops since it was published or last replayed."""
+    """Gives a notification to the application; `hops` counts radio hops since publication or last replay."""
 
     notification: Notification
     hops: int = 0
 
     def __init__(self, notification: Notification, hops: int = 0) -> None:
-        """Raises TypeError or ValueError for another type or an impossible number of hops."""
+        """Raise TypeError or ValueError for another type or an impossible number of hops."""
         if type(notification) is not Notification:
             check_notification(notification)
         if type(hops) is not int or not 0 <= hops < LARGEST:
@@ -96,7 +95,7 @@ class Deliver:
 
 @dataclass(slots=True, init=False)
 class Note:
-    """Writes a row into the trace (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
+    """Writes a trace row (`roambus.bridge.trace.schema`); names of `HOST_EVENTS` are refused."""
 
     name: str
     message_type: str | None = None
@@ -116,7 +115,7 @@ class Note:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Raises TypeError or ValueError for a value that the column cannot hold, or a name of the host's."""
+        """Raise TypeError or ValueError for a value its column cannot hold, or a host's name."""
         self.name = name
         self.message_type = message_type
         self.notification_id = notification_id
@@ -156,7 +155,7 @@ Action = Send | SetTimer | CancelTimer | Deliver | Note
 
 
 def check_time(what: str, after: Any) -> None:
-    """Raise TypeError or ValueError unless it is a number of nanoseconds from 0 up."""
+    """Raise TypeError or ValueError unless it is nanoseconds, at least 0."""
     if isinstance(after, float):
         raise TypeError(
             f"{what} after {after!r}: times are integers, in nanoseconds: "
@@ -179,7 +178,7 @@ def check_key(key: Any) -> None:
 
 
 def check_destination(destination: Any) -> None:
-    """Raise TypeError or ValueError unless it can be the number of a node."""
+    """Raise TypeError or ValueError unless it can be a node's number."""
     right = f"write the number of a node, 0 to {LAST_NODE}, or BROADCAST"
     if not isinstance(destination, int) or isinstance(destination, bool):
         raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
@@ -188,7 +187,7 @@ def check_destination(destination: Any) -> None:
 
 
 def check_message(message: Any) -> None:
-    """Raise TypeError for what is not a message with a tag."""
+    """Raise TypeError unless it is a message with a tag."""
     if isinstance(message, type) and issubclass(message, Message):
         raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
     if not isinstance(message, Message):
@@ -199,13 +198,13 @@ def check_message(message: Any) -> None:
 
 
 def check_notification(notification: Any) -> None:
-    """Raise TypeError for what is no notification."""
+    """Raise TypeError unless it is a notification."""
     if not isinstance(notification, Notification):
         raise TypeError(f"deliver({notification!r}), which is not a Notification, but of type {_type(notification)}")
 
 
 def check_number(what: str, number: Any) -> None:
-    """Raise TypeError or ValueError unless it is None or an integer that a row can hold."""
+    """Raise TypeError or ValueError unless it is None or an integer that fits a row."""
     if number is None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
@@ -215,7 +214,7 @@ def check_number(what: str, number: Any) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Raise TypeError or ValueError unless it is None or text that a file can hold."""
+    """Raise TypeError or ValueError unless it is None or text that fits a file."""
     if text is None:
         return
     if not isinstance(text, str):
@@ -227,7 +226,7 @@ def check_text(what: str, text: Any) -> None:
 
 
 def check_note_name(name: str) -> None:
-    """Raise ValueError for the name of a row that only the host writes, also in a subclass of str."""
+    """Raise ValueError for a host's row, also in a subclass of str."""
     if str.__str__(name) in HOST_EVENTS:
         raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 

@@ -1,17 +1,9 @@
-"""Agents: a protocol is written as the process of one node.
+"""Agents: a protocol is written as the process of one node, with handlers under `@on` and `@on_timer`.
 
-Handlers are methods under `@on` and `@on_timer`, named by the event, message or timer that they take:
-
-    @on(Publish)
-    def publish(self, event, now):
-        self.send(BROADCAST, Gossip(event.notification))
-
-A process is deterministic: time comes with events, randomness from the agent's generator, and its state is plain data.
+A process is deterministic: time comes with events, randomness from the agent's generator, and state is plain data.
 `send`, `set_timer`, `deliver` and the others collect actions, which the driver, a back-end or a test, carries out. A
-part of a node is a process of its own; made with `of`, it collects in its whole's list, so that actions keep their
-order.
-
-Nearly all events are frames, so `Agent.handle` finds their handlers itself.
+part made with `of` collects in its whole's list, so that actions keep their order. Nearly all events are frames, so
+`Agent.handle` finds their handlers itself.
 """
 
 from __future__ import annotations
@@ -43,26 +35,26 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 _HANDLES, _TIMES = "__handles__", "__times__"
-"""Attributes of a method that hold the arguments of `on` and `on_timer`."""
+"""A method's arguments of `on` and `on_timer`."""
 
 
 _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
-"""Methods of a process that no other method may hide: handlers and drivers call them."""
+"""Methods that no other method may hide: handlers and drivers call them."""
 
 
 def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
-    """Make a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
+    """Make a method the handler of events, called as (event, now), or messages, as (message, sender, now).
 
-    The handler of `Received` gets the messages that no other handler takes; others without one are ignored. A method
-    that overrides a handler in a subclass is the handler there, with or without `on`.
+    The handler of `Received` gets messages without a handler of their own. A method that overrides a handler is the
+    handler, with or without `on`.
     """
     return _marked(_HANDLES, kinds)
 
 
 def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
-    """Make a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
+    """Make a method the handler of timers with this key or a key of this class, called as (key, now).
 
-    The handler of `TimerFired` gets the timers that no other handler takes.
+    The handler of `TimerFired` gets timers without a handler of their own.
     """
     return _marked(_TIMES, keys)
 
@@ -76,12 +68,12 @@ def _marked(mark: str, kinds: tuple[Any, ...]) -> Callable[[Handler], Handler]:
 
 
 class Process:
-    """Finds the handler of each event, and collects the actions that handlers request."""
+    """Finds the handler of each event, and collects the actions of handlers."""
 
     handlers: ClassVar[Mapping[type[Any], Callable[..., Any]]] = {}
     """The handler of each class of events and messages."""
     timer_handlers: ClassVar[Mapping[Any, Callable[..., Any]]] = {}
-    """The handler of each timer, by its key or by the class of its key."""
+    """The handler of each timer, by its key or the key's class."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
@@ -91,7 +83,7 @@ class Process:
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
     def __init__(self, of: Process | None = None) -> None:
-        """`of` is the process that this one is a part of, and whose list takes its actions."""
+        """Make a part of the process `of`, whose list takes its actions."""
         self._actions: list[Action] = [] if of is None else of._actions
 
     if not TYPE_CHECKING:  # with it, any name would pass for an attribute
@@ -110,11 +102,11 @@ class Process:
     # What handlers ask for
 
     def send(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
-        """Hand a message to the MAC, for one neighbour or BROADCAST, `after` nanoseconds from now (see `Send`)."""
+        """Hand a message to the MAC, `after` nanoseconds from now (see `Send`)."""
         self._actions.append(Send(destination, message, after))
 
     def set_timer(self, key: TimerKey, after: SimTime) -> None:
-        """Set or move the timer of this key to `after` nanoseconds from now."""
+        """Set or move a timer to `after` nanoseconds from now."""
         self._actions.append(SetTimer(key, after))
 
     def cancel_timer(self, key: TimerKey) -> None:
@@ -122,7 +114,7 @@ class Process:
         self._actions.append(CancelTimer(key))
 
     def deliver(self, notification: Notification, hops: int = 0) -> None:
-        """Give a notification to the application after this number of radio hops."""
+        """Give the application a notification after this many radio hops."""
         self._actions.append(Deliver(notification, hops))
 
     def note(  # noqa: PLR0913  # a column of the trace each
@@ -136,15 +128,15 @@ class Process:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Write a row into the trace; `vocabulary` has the names that metrics read."""
+        """Write a row into the trace; `vocabulary` names those that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
-        """Add actions that a part of this process has requested."""
+        """Add the actions of a part."""
         self._actions += actions
 
     def take(self) -> list[Action]:
-        """Return the actions collected since the last call, those of its parts included."""
+        """Return the actions since the last call, those of parts included."""
         actions = self._actions.copy()
         self._actions.clear()  # it stays the same list, because the parts collect in it, too
         return actions
@@ -152,7 +144,7 @@ class Process:
     # What it is told
 
     def dispatch(self, event: Any, now: SimTime) -> None:
-        """Call the handler of an event; nothing happens if there is none."""
+        """Call the handler of an event, if there is one."""
         kind = type(event)
         if kind is Received:
             Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
@@ -162,7 +154,7 @@ class Process:
             check_answer(handler, answer)
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
-        """Call the handler of a message; messages without one are ignored here."""
+        """Call the handler of a message, if there is one."""
         handler = self.handlers.get(type(message))
         answer = None
         if handler is not None:
@@ -173,7 +165,7 @@ class Process:
             check_answer(handler, answer)
 
     def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
-        """Call the handler of a timer that has run out."""
+        """Call the handler of a timer."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
         answer = None
         if handler is not None:
@@ -185,14 +177,14 @@ class Process:
 
 
 def _never_made(cls: type[Process]) -> str:
-    """The error of a process whose constructor does not call that of its base."""
+    """Return the error of a constructor that does not call its base's."""
     code = cls.__init__.__code__
     place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
     return f"{cls.__init__.__qualname__} at {place} does not call super().__init__(...), without which nothing is sent"
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
-    """The handlers of a class, by kind; an overriding method replaces the one it hides."""
+    """Return a class's handlers by kind; an overriding method replaces the hidden one."""
     names: dict[Any, str] = {}
     for base in reversed(cls.__mro__):
         own: dict[Any, str] = {}
@@ -214,27 +206,27 @@ def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
-    """The classes of messages that a class has handlers for, also where it hides `heard`."""
+    """Return the messages that a class handles, also where it hides `heard`."""
     return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 
 class Agent(Process):
-    """Base of every protocol; a subclass has handlers, and declares its parameters and the other messages it sends."""
+    """Base of every protocol; a subclass has handlers, and declares its parameters and other messages."""
 
     parameters: Any
     """As a subclass declares them: `parameters: GossipParameters`."""
     parameters_type: ClassVar[type[Any]] = Parameters
     """The class in that declaration."""
     messages: ClassVar[MessageSet] = MessageSet(())
-    """All that the agent sends: the messages it handles, and others that a subclass lists here."""
+    """The messages it sends: those it handles, and others listed here."""
     migration_messages: ClassVar[tuple[type[Message], ...]] = ()
-    """The messages that migrations cause; without any there are no metrics of their cost."""
+    """Messages of migrations; without any, no metrics of their cost."""
     own_notes: ClassVar[Mapping[str, str]] = {}
-    """Its own kinds of notes, each as transcripts write it: "{node} caches {subject}", or "" for one never shown."""
+    """Its notes in transcripts: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
-    """Whether it uses `Publish.subscribers`, an oracle: tables that compare agents mark it."""
+    """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
     needs_levels: bool = False
-    """Whether it needs RSSI and LQI, which are NaN where no radio measures them, as in live runs."""
+    """Whether it needs RSSI and LQI, which are NaN unmeasured, as in live runs."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
@@ -245,7 +237,7 @@ class Agent(Process):
             cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """`random` is seeded from the run's seed and the node: the only source of randomness."""
+        """Take `random`, seeded from run and node: the only source of randomness."""
         super().__init__()
         self.node = node
         self.roles = roles
@@ -269,7 +261,7 @@ class Agent(Process):
         return actions
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
-        """The tables of its state that a transcript can show, by name: "table" for the routing table."""
+        """Return the tables for transcripts, by name: "table" for the routing table."""
         return {}
 
 
@@ -290,7 +282,7 @@ class Jitter:
 
 
 class Recent:
-    """Remembers the last `limit` different keys; the oldest is forgotten first."""
+    """Remembers the last `limit` different keys."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -303,7 +295,7 @@ class Recent:
         return key in self._keys
 
     def add(self, key: Hashable) -> bool:
-        """Remember `key`; False if it was known already."""
+        """Remember `key`; return False if it was known."""
         if key in self._keys:
             return False
         if len(self._keys) >= self._limit:
@@ -313,13 +305,13 @@ class Recent:
 
 
 class Subscriptions:
-    """The filters of one node's application, each once; they survive a crash."""
+    """The filters of a node's application, each once; they survive a crash."""
 
     def __init__(self) -> None:
         self._filters: dict[Filter, None] = {}
 
     def __iter__(self) -> Iterator[Filter]:
-        """The filters, in the order in which they came."""
+        """Iterate over the filters in order of arrival."""
         return iter(self._filters)
 
     def change(self, event: Subscribe | Unsubscribe) -> None:
@@ -336,20 +328,20 @@ class Subscriptions:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A table: the names of its columns, and a text for each column of each row."""
+    """A table: column names, and a text for each cell."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
     def lines(self) -> list[str]:
-        """The lines of the table, its head first, with aligned columns."""
+        """The table's aligned lines, head first."""
         table = (self.head, *self.rows)
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
 
 
 def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
-    """A table sorted by its first column, f2 before f10; equal ones keep their order."""
+    """Sort a table stably by its first column, f2 before f10."""
     return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
 
 
@@ -357,7 +349,7 @@ def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> L
 
 
 def check_answer(handler: Any, answer: Any) -> None:
-    """Raise TypeError if a handler returns actions, which nothing would carry out."""
+    """Raise TypeError if a handler returns actions, which would be lost."""
     for one in answer if isinstance(answer, list | tuple) else [answer]:
         if isinstance(one, Action):
             raise TypeError(
@@ -367,7 +359,7 @@ def check_answer(handler: Any, answer: Any) -> None:
 
 
 def check_handler(owner: str, name: str, handler: Any) -> None:
-    """Raise TypeError if a handler is a generator or a coroutine, which would never run."""
+    """Raise TypeError for a generator or a coroutine, which would never run."""
     if inspect.isgeneratorfunction(handler):
         raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
     if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):

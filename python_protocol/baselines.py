@@ -1,16 +1,12 @@
 """Baselines: well-known protocols to compare others with, and the traffic of the radio's measurements.
 
-*Flooding*: every node repeats the first copy once, after a jitter.
-
-*Gossip*: the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc
-network", MobiCom 1999). A node counts copies during a random assessment delay, and repeats unless they reach the
-counter threshold.
-
-*Gossip with repair* adds anti-entropy (Demers et al., PODC 1987). Nodes broadcast summaries of their newest
-notifications (`parts.digest`), more rarely while no neighbour differs (Trickle: RFC 6206, section 4.2). A node that
-hears of a lack broadcasts the notification after a random time, unless another does.
-
-*Beacon* broadcasts at random times: the smallest agent.
+- *Flooding*: every node repeats the first copy once, after a jitter.
+- *Gossip* (Ni, Tseng, Chen and Sheu, MobiCom 1999, counter-based): a node counts copies during a random assessment
+  delay, and repeats unless they reach the threshold.
+- *Gossip with repair* adds anti-entropy (Demers et al., PODC 1987): nodes broadcast summaries (`parts.digest`), more
+  rarely while no neighbour differs (Trickle: RFC 6206, section 4.2), and missing notifications after a random time,
+  unless another does.
+- *Beacon* broadcasts at random times: the smallest agent.
 """
 
 from __future__ import annotations
@@ -68,7 +64,7 @@ class FloodParameters(Parameters):
 
 
 class Flood(Message, tag=0x02):
-    """A copy of a notification, after `hop_count` hops and with at most `ttl` to go."""
+    """A copy of a notification, after `hop_count` hops, with at most `ttl` to go."""
 
     ttl: U8
     hop_count: U8
@@ -76,7 +72,7 @@ class Flood(Message, tag=0x02):
 
 
 class Broadcasting(Agent):
-    """Delivers the first copy of everything, whatever the node's roles."""
+    """Delivers first copies, whatever the node's roles."""
 
     parameters: FloodParameters
 
@@ -90,14 +86,14 @@ class Broadcasting(Agent):
         self._seen = Recent(self.parameters.memory)
 
     def hear_first(self, copy: Flood) -> None:
-        """Take the first copy of a notification; `copy` is the one to repeat, with hops left."""
+        """Take the first copy; `copy` is the one to repeat, with hops left."""
 
     def hear_again(self, flood: Flood) -> None:
-        """Another copy of a notification has come."""
+        """Take another copy of a notification."""
 
     @on(Flood)
     def receive(self, flood: Flood, _: NodeId, __: SimTime) -> None:
-        """Deliver the first copy, and let the protocol decide about repeating it."""
+        """Deliver the first copy; the protocol decides about repeating it."""
         if not self._seen.add(flood.notification.id):
             self.hear_again(flood)
             return
@@ -108,7 +104,7 @@ class Broadcasting(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
-        """Start a flood, for all subscribers that there are."""
+        """Start a flood for all subscribers."""
         notification = event.notification
         self._seen.add(notification.id)
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
@@ -117,7 +113,7 @@ class Broadcasting(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver what matches from now on."""
+        """Deliver matching notifications from now on."""
         self.subscriptions.change(event)
 
     @on(Crashed)
@@ -156,7 +152,7 @@ class Flooding(Broadcasting):
         self._jitter = Jitter(self.parameters.jitter, self.random)
 
     def hear_first(self, copy: Flood) -> None:
-        """Repeat it after a jitter, because other nodes repeat the same frame."""
+        """Repeat it after a jitter: other nodes repeat the same frame."""
         self.send(BROADCAST, copy, self._jitter.delay())
 
 
@@ -184,14 +180,14 @@ class GossipParameters(FloodParameters):
 
 @dataclass(frozen=True, slots=True)
 class AssessmentTimer:
-    """The key of the timer of a notification's assessment delay."""
+    """The timer key of a notification's assessment delay."""
 
     notification: NotificationId
 
 
 @dataclass(slots=True)
 class Assessment:
-    """A copy that waits to be repeated, and the number of copies heard."""
+    """A copy that waits to be repeated, and the copies heard."""
 
     copy: Flood
     heard: int = 1
@@ -215,7 +211,7 @@ class Gossip(Broadcasting):
         self.set_timer(AssessmentTimer(notification), self._delay.delay())
 
     def hear_again(self, flood: Flood) -> None:
-        """Count the copy, and give the repetition up at the threshold (steps S4 and S5)."""
+        """Count the copy; give up repeating at the threshold (steps S4 and S5)."""
         notification = flood.notification.id
         assessment = self._assessed.get(notification)
         if assessment is None:
@@ -227,7 +223,7 @@ class Gossip(Broadcasting):
 
     @on_timer(AssessmentTimer)
     def repeat(self, key: AssessmentTimer, _: SimTime) -> None:
-        """Repeat what was not heard often enough (steps S2 and S3)."""
+        """Repeat a notification not heard often enough (steps S2 and S3)."""
         assessment = self._assessed.pop(key.notification, None)
         if assessment is not None:
             self.send(BROADCAST, assessment.copy)
@@ -277,7 +273,7 @@ class Summary(Message, tag=0x03, notation="{held}"):
 
 @dataclass(frozen=True, slots=True)
 class RepairTimer:
-    """The key of the timer of a notification's repetition."""
+    """The timer key of a notification's repetition."""
 
     notification: NotificationId
 
@@ -297,7 +293,7 @@ class RepairingGossip(Gossip):
         self._digest = Digest(self.parameters.memory)
         self._copies: dict[NotificationId, Flood] = {}
         self._on_air: dict[NotificationId, SimTime] = {}
-        """When each of them was heard or sent last."""
+        """When each was last heard or sent."""
         self._now: SimTime = 0
         self._interval = self.parameters.shortest_interval
         self._turn = 0
@@ -316,7 +312,7 @@ class RepairingGossip(Gossip):
 
     @on(Flood)
     def receive(self, flood: Flood, sender: NodeId, now: SimTime) -> None:
-        """A copy of a notification is on the air."""
+        """Take a copy of a notification on the air."""
         self._now = self._on_air[flood.notification.id] = now
         super().receive(flood, sender, now)
 
@@ -330,7 +326,7 @@ class RepairingGossip(Gossip):
         self._keep(copy)
 
     def hear_again(self, flood: Flood) -> None:
-        """Cancel the repetition of a copy that was heard."""
+        """Cancel the repetition of a heard copy."""
         super().hear_again(flood)
         self.cancel_timer(RepairTimer(flood.notification.id))
 
@@ -346,7 +342,7 @@ class RepairingGossip(Gossip):
             del self._copies[old], self._on_air[old]
 
     def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
-        """Note the notifications that digests cannot request any more."""
+        """Note notifications that digests can no longer request."""
         if count := self._digest.outdated(publisher, newest):
             self.note(
                 DROP,
@@ -386,13 +382,13 @@ class RepairingGossip(Gossip):
 
     @on_timer(RepairTimer)
     def repair(self, key: RepairTimer, now: SimTime) -> None:
-        """Send a missing notification that no other node has sent."""
+        """Send a missing notification, unless another node did."""
         if key.notification in self._copies:
             self._on_air[key.notification] = now
             self.send(BROADCAST, self._copies[key.notification])
 
     def _summarise_soon(self) -> None:
-        """Begin a shortest interval (RFC 6206, section 4.2, step 6), unless it is one."""
+        """Begin a shortest interval, unless it is one (RFC 6206, section 4.2, step 6)."""
         if self._interval > self.parameters.shortest_interval:
             self._interval = self.parameters.shortest_interval
             self.set_timer(SUMMARY_TIMER, self.parameters.patience + self._delay.delay())

@@ -1,8 +1,8 @@
 """The events of an agent: from the radio, its timers, the scenario and the application.
 
-The two kinds of which a run makes millions are not frozen, because freezing makes an object four times as slow to
-construct. An agent reacts to an event before the next one, in no time; events of one instant come in the host's order,
-the same in each run. As on a real radio, no event reports arrivals elsewhere, positions or ranges.
+The two most frequent kinds are not frozen, because freezing makes construction four times as slow. Events of one
+instant come in the host's order, the same in each run. As on a real radio, no event reports arrivals elsewhere,
+positions or ranges.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TimerKey = Hashable
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The node has booted; this is the first event of every agent."""
+    """The node has booted: the first event of every agent."""
 
 
 @dataclass(slots=True)  # not frozen, so that it is made quickly
 class Received:
-    """A frame addressed to this node, or to all, has arrived from a neighbour."""
+    """A frame to this node, or to all, has arrived from a neighbour."""
 
     sender: NodeId
     message: Message
@@ -35,15 +35,15 @@ class Received:
 
 @dataclass(slots=True)  # not frozen, so that it is made quickly
 class TimerFired:
-    """A timer that this agent set has run out; it is no longer set."""
+    """A timer of this agent has run out; it is no longer set."""
 
     key: TimerKey
 
 
 NO_LINK = "no link"
-"""The reason for a frame over ideal links: there is no link to its destination, or it broke."""
+"""The reason for a frame over ideal links whose link is absent or broke."""
 NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE = "no acknowledgement", "channel access failure"
-"""Why a MAC that acknowledges gave a unicast up."""
+"""An acknowledging MAC's reasons to give up a unicast."""
 LINK_BREAKS = frozenset((NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE))
 """The reasons that mean a broken link to a protocol without a link layer."""
 
@@ -58,33 +58,33 @@ class SendFailed:
 
     @property
     def is_break(self) -> bool:
-        """Whether it means that the link to a neighbour is broken."""
+        """Whether a link to a neighbour is broken."""
         return self.reason in LINK_BREAKS and self.destination != BROADCAST
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The node is frozen: until it recovers it neither receives nor sends, but it keeps its state.
+    """The node is frozen: it neither receives nor sends until it recovers, but keeps its state.
 
-    Timers and commands that fall due meanwhile come right after `Recovered`.
+    Timers and commands due meanwhile come right after `Recovered`.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The node has failed: its timers are cancelled, and what it does not keep in stable storage is lost."""
+    """The node has failed: timers are cancelled, and state outside stable storage is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The node is back after having been stopped or crashed."""
+    """The node is back after a stop or crash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewired:
-    """The scenario gives the tree of brokers, and tells the node its parent and children from now on.
+    """The scenario gives the tree of brokers: the node's parent and children from now on.
 
-    `brokers` are those of the `children` that are brokers. Agents that make their own tree ignore the event.
+    `brokers` are the `children` that are brokers. Agents with a tree of their own ignore it.
     """
 
     parent: NodeId | None
@@ -94,25 +94,23 @@ class Rewired:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The application wants every notification that matches the filter."""
+    """The application wants every notification that the filter matches."""
 
     filter: Filter
 
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """The application no longer wants what the filter matches."""
+    """The application no longer wants notifications of the filter."""
 
     filter: Filter
 
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """The application publishes.
+    """The application publishes; `subscribers` are the nodes whose filters match, as the scenario knows them.
 
-    `subscribers` are the nodes whose filters match, as the scenario knows them. Publish/subscribe agents ignore
-    them; an agent that can only unicast addresses them one by one (the thesis, section 4.5.2), and says so by
-    `Agent.oracle_subscribers`.
+    Only an agent that unicasts addresses them (the thesis, section 4.5.2), and says so by `Agent.oracle_subscribers`.
     """
 
     notification: Notification
@@ -144,4 +142,4 @@ Event = (
     | Detach
     | Attach
 )
-"""Anything that `Agent.handle` can be given."""
+"""Any event for `Agent.handle`."""

@@ -1,11 +1,9 @@
 """Notifications, and the filters that select them.
 
-A notification is a set of named attributes, a filter a conjunction of constraints on them; the topic is an attribute.
-Numbers compare with numbers and texts with texts; a value of the other kind satisfies only `!=`. A missing attribute
-satisfies no constraint. A filter without constraints matches everything. 3 and 3.0 are equal, with different bytes.
-
-The encoding is compact, because size counts on the air. Many nodes send the same notification, so its bytes are cached.
-In the text form, `topic = 'news' and price < 10`, a text stands in single quotes and cannot contain one.
+A notification is a set of named attributes, the topic among them, a filter a conjunction of constraints. A value of the
+other kind, number or text, satisfies only `!=`, a missing attribute nothing; a filter without constraints matches
+everything. 3 and 3.0 are equal, with different bytes. The encoding is compact for the air, and cached, because many
+nodes send the same notification.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ class Operator(Enum):
 
 
 _OPERATORS = list(Operator)
-"""An operator travels as its place in this list, so the order must stay."""
+"""An operator travels as its place here, so the order must stay."""
 # What two operands of one kind are compared by; the prefix and the existence of an attribute are no comparisons.
 _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.EQUAL: operator.eq,
@@ -99,7 +97,7 @@ class NotificationId:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(reader.u16(), reader.u32())
 
 
@@ -138,7 +136,7 @@ class Notification:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         identifier = NotificationId.read(reader)
         attributes = tuple((reader.text(), read_value(reader)) for _ in range(reader.u8()))
         payload = reader.u16()
@@ -164,7 +162,7 @@ class Constraint:
             raise ValueError(f"{self}: the operand is not a finite number")
 
     def matches(self, attributes: dict[str, Value]) -> bool:
-        """Whether the attribute is there and compares as asked; a missing attribute never matches."""
+        """Return whether the attribute is there and compares as asked."""
         value = attributes.get(self.attribute)
         if value is None:
             return False
@@ -200,7 +198,7 @@ class Filter:
         return str(names.filter(self))
 
     def matches(self, notification: Notification) -> bool:
-        """Whether all constraints hold, which is f(e) of the thesis, section 2.2."""
+        """Return whether all constraints hold: f(e) of the thesis, section 2.2."""
         if not self.constraints:  # no dictionary has to be made: brokers ask this for each filter and notification
             return True
         attributes = dict(notification.attributes)
@@ -216,7 +214,7 @@ class Filter:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(tuple(_read_constraint(reader) for _ in range(reader.u8())))
 
     def __str__(self) -> str:
@@ -224,11 +222,11 @@ class Filter:
 
 
 DESTINATION = "destination"
-"""The attribute that names the only receiver of a notification: unicast by publish/subscribe."""
+"""The attribute that names a notification's only receiver: unicast by publish/subscribe."""
 
 
 def addressed_to(node: NodeId) -> Filter:
-    """The subscription of a node to its own identifier (the thesis, section 4.5.1)."""
+    """Return a node's subscription to its own identifier (the thesis, section 4.5.1)."""
     return Filter((Constraint(DESTINATION, Operator.EQUAL, node),))
 
 
@@ -259,7 +257,7 @@ _READERS: dict[int, Callable[[Reader], Value]] = {_INTEGER: Reader.i64, _REAL: R
 
 
 def read_value(reader: Reader) -> Value:
-    """Read what `write_value` wrote; raises DecodeError for a type that there is not."""
+    """Read a value as `write_value` wrote it; raise DecodeError for an unknown type."""
     read = _READERS.get(kind := reader.u8())
     if read is None:
         raise DecodeError(f"no value has the type {kind}")
@@ -267,9 +265,10 @@ def read_value(reader: Reader) -> Value:
 
 
 def parse_filter(text: str) -> Filter:
-    """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError.
+    """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raise ValueError.
 
-    An `and` outside texts, with an even number of quotes behind it, separates constraints.
+    A text stands in single quotes and cannot contain one; an `and` with an even number of quotes behind it separates
+    constraints.
     """
     if text.strip() in ("", "all"):
         return Filter()

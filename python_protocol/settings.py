@@ -1,14 +1,11 @@
 """Settings: one way to declare the parameters of agents, the keys of the ini and the variables of templates.
 
-Reading, checking, documentation, completion and sweeps follow from the declaration: name, kind, default, unit, range or
-choices, meaning, and the source of the default. A kind reads a text in two steps: `read` gives a value in the text's
-unit, which the range is checked on; `convert` gives the program's value, whole nanoseconds for a time. A wrong value is
-a ValueError with the value and its requirement; the caller adds name and place.
+Reading, checking, documentation, completion and sweeps follow from the declaration. A kind reads a text in two steps:
+`read` gives a value in the text's unit, for the range; `convert` the program's value, whole nanoseconds for a time. A
+wrong value is a ValueError with its requirement; the caller adds name and place.
 
-An agent's parameters are a subclass of `Parameters`, a frozen dataclass:
-
-    class GossipParameters(Parameters):
-        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")
+An agent's parameters are a subclass of `Parameters`, a frozen dataclass, with fields such as `ttl: int = parameter(8,
+at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops")`.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 from roambus.python_protocol.vocabulary import format_time, parse_time
 
 _DECLARED = "setting"
-"""The key of the setting in the metadata of a field."""
+"""The setting's key in a field's metadata."""
 NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
@@ -39,7 +36,7 @@ class Range:
     above: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the value keeps every bound; nan keeps none."""
+        """Whether the value keeps every bound; nan none."""
         return (
             not math.isnan(value)
             and (self.at_least is None or value >= self.at_least)
@@ -52,7 +49,7 @@ ANY = Range()
 
 
 def plain(value: Any) -> str:
-    """A value as the command line writes it, truth values in small letters."""
+    """Return a value as the command line writes it, truth values in small letters."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -63,33 +60,33 @@ def in_seconds(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of value: its reader, its name, and its types in other formats."""
+    """A kind of value: its reader, name, and types in other formats."""
 
     name: str
     read: Callable[[str], Any]
     convert: Callable[[Any], Any] = lambda value: value
     unit: str = ""
     types: tuple[type, ...] = (str,)
-    """The types of such a value in a TOML file or a template."""
+    """The types of such a value in a TOML file or template."""
     write: Callable[[Any], str] = plain
-    """Makes of such a value the text that `read` reads."""
+    """Writes a value as `read` reads it."""
     is_time: bool = False
     """Whether it is a time that is written with its unit."""
 
     def show(self, value: Any) -> str:
-        """A value, or a bound, as one writes it."""
+        """A value or bound as written."""
         if self.is_time:
             return format_time(round(value))
         return f"{value:.12g}" if isinstance(value, float) else plain(value)
 
     def takes(self, value: object) -> bool:
-        """Whether a value of a TOML file or a template is of this kind; True is not a number."""
+        """Return whether a TOML or template value is of this kind; True is not a number."""
         return isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A declared setting; the default is a text, or None if there is none."""
+    """A declared setting; the default is a text, or None for none."""
 
     name: str
     kind: Kind
@@ -101,13 +98,13 @@ class Setting:
     source: str = ""
 
     def read(self, text: str) -> Any:
-        """Read `text`; raises ValueError for an unreadable or impossible value."""
+        """Read `text`; raise ValueError for an unreadable or impossible value."""
         value = self.kind.read(text)
         self.check(value, text)
         return self.kind.convert(value)
 
     def check(self, value: Any, text: str | None = None) -> None:
-        """Raise ValueError with `text` unless the value is in the range and among the choices."""
+        """Raise ValueError with `text` unless the value is in range and among the choices."""
         if self.choices and value not in self.choices:
             problem = "is not known here"
         elif not all(map(self.within.holds, _numbers(value))):
@@ -129,7 +126,7 @@ class Setting:
         return self.unit or self.kind.unit
 
     def range_text(self) -> str:
-        """The range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; or empty."""
+        """Return the range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; or empty."""
         if self.choices:
             *others, last = map(plain, self.choices)
             return f"{', '.join(others)} or {last}" if others else last
@@ -156,7 +153,7 @@ class Setting:
 
 
 def _numbers(value: Any) -> list[float]:
-    """The numbers of a value that its range bounds: both ends of a drawn one, none of a text."""
+    """Return the numbers bounded by the range: both ends of a drawn value, none of a text."""
     return [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int | float)]
 
 
@@ -164,16 +161,16 @@ def _numbers(value: Any) -> list[float]:
 
 
 def setting_field(setting: Setting, **default: Any) -> Any:
-    """A field of a dataclass declared by the setting, with arguments for `dataclasses.field`."""
+    """Declare a dataclass field by the setting, with arguments for `dataclasses.field`."""
     return dataclasses.field(**default, metadata={_DECLARED: setting})
 
 
 _KNOWN: dict[Any, Mapping[str, Setting]] = {}
-"""Earlier results, because each of many nodes has its settings."""
+"""Earlier results: each of many nodes has its settings."""
 
 
 def settings_of(owner: type[Any]) -> Mapping[str, Setting]:
-    """The settings that the fields of a dataclass declare, by field; a nameless one takes the field's name."""
+    """Return a dataclass's settings by field; a nameless one takes the field's name."""
     if owner not in _KNOWN:
         declared = {field.name: field.metadata.get(_DECLARED) for field in dataclasses.fields(owner)}
         _KNOWN[owner] = {
@@ -219,18 +216,18 @@ KINDS = {kind.name: kind for kind in (WHOLE, NUMBER, TEXT, TRUTH, TIME)}
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a value's type; a type without a kind reads its texts itself."""
+    """Return the kind of a value's type; a type without a kind reads its texts itself."""
     # The kinds stand in an order in which a whole number comes before a number, and a text before a time.
     known = next((kind for kind in KINDS.values() if kind.takes(value)), None)
     return known or Kind(type(value).__name__, type(value), types=(type(value),))
 
 
 MOST_NAMES, MOST_NEAR, MOST_LISTED = 12, 5, 20
-"""Names listed in full up to this number; of more names near ones, or else the first."""
+"""Up to this many names are listed in full; of more, near ones or the first."""
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object], lister: str = "") -> str:
-    """One line for an unknown name: the nearest one, and those that exist, or the command `lister`."""
+    """Return a line for an unknown name: the nearest, and those that exist, or the command `lister`."""
     close = difflib.get_close_matches(name, known, n=MOST_NEAR)
     if len(known) > MOST_NAMES:
         containing = [one for one in sorted(known) if len(name) > 2 and name in one]
@@ -260,8 +257,8 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
 ) -> Any:
     """Declare a parameter: unit ("s" for a SimTime), source of the default, meaning, and bounds.
 
-    The bounds of a SimTime are in nanoseconds. A value is at least `at_least`, at most `at_most`, greater than `above`;
-    a text is one of the choices, if there are any.
+    The bounds of a SimTime are in ns. A value is at least `at_least`, at most `at_most`, greater than `above`; a text
+    is one of any choices.
     """
     kind, within = TIME if unit == "s" else kind_of(default), Range(at_least, at_most, above)
     written = format_time(default) if kind is TIME else default
@@ -274,7 +271,7 @@ class Parameters:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """For each value of a parameter `profile`, the defaults of others."""
+    """Each `profile`'s defaults of other parameters."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         """Make the subclass a frozen dataclass, without slots, so that several can be inherited."""
@@ -284,7 +281,7 @@ class Parameters:
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values that these given ones imply, here the profile's; given ones override them.
+        """Return values that the given ones imply, here the profile's; given ones override them.
 
         Bounded values are within their bounds. A subclass with dependent values overrides this.
         """
@@ -299,7 +296,7 @@ dataclass(frozen=True)(Parameters)
 
 
 def _imply(parameters: type[Parameters]) -> None:
-    """Add implied values to the arguments of a class's constructor."""
+    """Add implied values to a constructor's arguments."""
     # Around the constructor, and not in `__post_init__`: there a value that was given can no longer be told from a
     # default, and what a profile implies must not replace what was given.
     make: Callable[..., None] = parameters.__init__
@@ -321,7 +318,7 @@ def _check_given(parameters: type[Parameters], given: Mapping[str, Any]) -> None
 
 
 def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
-    """Add the name of a parameter to an error about its value."""
+    """Add a parameter's name to an error about its value."""
     try:
         return does(value)
     except ValueError as error:
@@ -329,14 +326,14 @@ def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
 
 
 def parameter_settings(parameters: type[Any]) -> Mapping[str, Setting]:
-    """The setting of each field, by name; one without a declaration has its default's kind and no bounds."""
+    """Return each field's setting by name; an undeclared one has its default's kind and no bounds."""
     fields = dataclasses.fields(parameters)
     bare = {one.name: Setting(one.name, kind_of(one.default), one.default, "") for one in fields}
     return {**bare, **settings_of(parameters)}
 
 
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
-    """(name, default as a user writes it, unit, source, meaning) of each field."""
+    """Return (name, default as a user writes it, unit, source, meaning) of each field."""
     return [
         (one.name, plain(one.default), one.unit, one.source, one.meaning)
         for one in parameter_settings(parameters).values()
@@ -344,13 +341,13 @@ def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str,
 
 
 def format_parameters(parameters: Any) -> dict[str, str]:
-    """Every parameter with its value, as `parse_parameters` reads them back."""
+    """Every parameter with its value, for `parse_parameters`."""
     values = ((one, getattr(parameters, name)) for name, one in parameter_settings(type(parameters)).items())
     return {one.name: format_time(value) if one.kind.is_time else plain(value) for one, value in values}
 
 
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
-    """Fill the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
+    """Fill the dataclass from texts; raise ValueError for an unknown name or unreadable value."""
     settings = parameter_settings(parameters)
     # All names before any value: a name that is mistyped explains why the value of another one looks wrong.
     for name in values:

@@ -1,13 +1,8 @@
 """Words that all modules share: nodes, their roles, time, and the rows of a trace.
 
-A node is a number, also its address, and can take any combination of roles (the thesis, section 2.2). The type of a
-field says which process of the node it names, so that transcripts can use that one's name.
-
-Time is an integer number of nanoseconds, so that sums and comparisons are exact; seconds exist only in files, on the
-command line and in figures.
-
-An agent notes rows under any name but those of `HOST_EVENTS`: metrics are computed from these, and an agent must not be
-able to invent its delivery rate.
+A node is a number, also its address, with any combination of roles (the thesis, section 2.2); a field's type names the
+process for transcripts. Time is whole nanoseconds, so that sums and comparisons are exact. Only the host writes rows of
+`HOST_EVENTS`, the source of metrics: an agent must not invent its delivery rate.
 """
 
 from __future__ import annotations
@@ -28,11 +23,11 @@ NodeId = Annotated[int, Integer("H", lambda node, names: str(names.node(node)))]
 
 
 SubscriberId = Annotated[int, Integer("H", lambda node, names: str(names.subscriber(node)))]
-"""The node of a subscriber, in a message about the subscriber."""
+"""A subscriber's node, in a message about it."""
 
 
 BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node)))]
-"""The node of a broker, in a message about the broker."""
+"""A broker's node, in a message about it."""
 
 
 BROADCAST: NodeId = BROADCAST_ADDRESS
@@ -49,7 +44,7 @@ class Role(Flag):
 
 
 def parse_roles(text: str) -> Role:
-    """Read role names separated by blanks or commas; raises ValueError naming the unknown one."""
+    """Read role names separated by blanks or commas; raise ValueError naming the unknown one."""
     roles = Role.NONE
     for word in text.replace(",", " ").split():
         try:
@@ -129,37 +124,37 @@ def format_time(time: SimTime) -> str:
 # Rows of a trace
 
 PUBLISH = "publish"
-"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+"""A publisher's application publishes: `notification_id`; `detail` lists its subscribers."""
 SUBSCRIBE = "subscribe"
 """A subscriber's application subscribes: `detail` is the filter."""
 UNSUBSCRIBE = "unsubscribe"
 """A subscriber's application unsubscribes: `detail` is the filter."""
 DETACH = "detach"
-"""A client's application leaves its broker on purpose: the agent has been told."""
+"""A client's application leaves its broker on purpose; the agent gets the event."""
 ATTACH = "attach"
 """A client's application is back."""
 DELIVER = "deliver"
 """The application gets `notification_id` after `hops` radio hops."""
 SEND = "send"
-"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+"""A packet enters the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
 RECEIVE = "receive"
-"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
+"""A packet arrives from `peer`, with its notifications (only at level full)."""
 CRASH = "crash"
-"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+"""The node fails: it loses state outside stable storage, and does nothing until it recovers."""
 FREEZE = "freeze"
-"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+"""The node stops: it keeps its state, and does nothing until it recovers."""
 RECOVER = "recover"
 """The node is up again after a crash or a freeze."""
 MOVE = "move"
-"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+"""The node is at `detail` = "x y" (m), and goes straight to its next move row."""
 DIE = "die"
-"""The node's battery is empty: it sends and hears nothing any more."""
+"""The node's battery is empty: it neither sends nor hears any more."""
 ROLE = "role"
-"""Written for each node at its start: `detail` is its roles, blanks between them."""
+"""Each node's roles at its start: `detail` has them, blanks between."""
 ENERGY = "energy"
 """Written for each node at the end: `detail` is the energy used, in mJ."""
 RADIO = "radio"
-"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+"""Written for each node at the end: `message_type` names a radio count, `detail` its value."""
 
 HOST_EVENTS = frozenset(
     {
@@ -184,11 +179,11 @@ HOST_EVENTS = frozenset(
 """The rows that only the host writes; agents write `drop` as well."""
 
 ROUTE = "route"
-"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
+"""The protocol begins to deliver a notification to the subscribers in `detail`, blanks between."""
 DROP = "drop"
-"""A packet or notification is given up, and `detail` says why."""
+"""A packet or notification is given up; `detail` says why."""
 MIGRATE = "migrate"
-"""The node has another parent, which is `peer`, or it has none any more."""
+"""The node has another parent `peer`, or none any more."""
 STORE = "store"
 """A broker stores a notification for subscriber `peer`."""
 REPLAY = "replay"

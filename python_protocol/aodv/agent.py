@@ -1,13 +1,11 @@
 """The AODV agent (RFC 3561) with publish/subscribe (the thesis, section 4.5).
 
-All nodes route. A publisher unicasts each notification to every subscriber of the scenario, so only publishers search
-routes. Handlers stand in the order of the RFC's sections; a method says where it departs from the RFC. Orders that
-matter:
+All nodes route; only publishers search, because they unicast to every subscriber. Orders that matter:
 
 - The sender of a frame is a neighbour before the handler runs (`_hear_neighbour`).
 - `receive_request` recognises a known RREQ, as most are, with few calls.
 - `_lose_link` saves packets before it reports to precursors: a route under repair is not lost.
-- A route is in the table before its search ends (`Discovery.learned`), because waiting packets leave over it.
+- A route is in the table before its search ends (`Discovery.learned`): waiting packets leave over it.
 """
 
 from __future__ import annotations
@@ -92,8 +90,7 @@ class Aodv(Agent):
     def receive_request(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
         """Handle the first copy of a request, unless its link may be one-way (section 6.8).
 
-        Later copies only show their senders (section 6.5: "silently discards"). A shorter way that a jitter delays is
-        lost.
+        Later copies only show their senders (6.5: "silently discards"), so a shorter way that a jitter delays is lost.
         """
         if self._blacklisted.get(sender, now) > now:
             return
@@ -104,7 +101,7 @@ class Aodv(Agent):
             self._take_up(request, sender, now)
 
     def _take_up(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
-        """Learn the way back, and answer a new request or pass it on (section 6.5)."""
+        """Learn the way back, and answer or pass on a new request (section 6.5)."""
         self.seen.add((request.originator, request.rreq_id), now)
         self._learn_reverse_route(request, sender, now)
         is_destination = request.destination == self.node
@@ -136,7 +133,7 @@ class Aodv(Agent):
             self.table.extend(request.originator, until, now)
 
     def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
-        """The active route, if it is as new as the request wants and intermediate nodes may answer (section 6.6)."""
+        """Return an active, new enough route, if intermediate nodes may answer (section 6.6)."""
         # An older route may be the very one whose loss the originator has heard of, and would lead back to it.
         route = None if request.destination_only else self.table.active(request.destination, now)
         if route is None or not route.sequence_valid:
@@ -145,7 +142,7 @@ class Aodv(Agent):
         return route if is_new_enough else None
 
     def _answer_for_destination(self, request: RouteRequest, sender: NodeId, route: Route, now: SimTime) -> None:
-        """Answer with an active route (section 6.6.2), and send a gratuitous RREP to the destination (6.6.3)."""
+        """Answer with an active route (6.6.2), and send the destination a gratuitous RREP (6.6.3)."""
         reverse = self.table.active(request.originator, now)
         if reverse is None:  # an answer would find no way back either
             return
@@ -158,7 +155,7 @@ class Aodv(Agent):
             self._reply(asked, reverse.hop_count, request.originator_sequence, reverse.lifetime - now, now)
 
     def _reply(self, request: RouteRequest, hop_count: int, sequence: int, lifetime: SimTime, now: SimTime) -> None:
-        """Send the RREP to a request (section 6.6) after a jitter: others may answer the same broadcast."""
+        """Send the RREP (section 6.6) after a jitter: others may answer the same broadcast."""
         reply = RouteReply(
             hop_count=hop_count,
             ttl=self.parameters.net_diameter,
@@ -170,7 +167,7 @@ class Aodv(Agent):
         self._send_reply(reply, now, answers_broadcast=True)
 
     def _pass_on(self, request: RouteRequest, now: SimTime) -> None:
-        """Broadcast with the newest known sequence number of the destination (section 6.5)."""
+        """Broadcast with the destination's newest known sequence number (section 6.5)."""
         known = self.table.sequence_of(request.destination)
         if known is None:
             onward = one_hop_on(request)
@@ -185,8 +182,7 @@ class Aodv(Agent):
     def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
         """Take the route if it is better or in use, and then forward the reply.
 
-        Section 6.7 forwards only a reply that changed a route. After hellos of the same content no answer would get
-        through.
+        Section 6.7 forwards only a reply that changed a route; after hellos of the same content none would get through.
         """
         self._hear_neighbour(sender, now)
         # Acknowledged even if the route is of no use: the flag asks about the link, not about the reply (section 6.8).
@@ -202,7 +198,7 @@ class Aodv(Agent):
             self._send_reply(reply, now)
 
     def _send_reply(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
-        """Send to the next hop towards the originator (section 6.7), after a jitter if others may answer."""
+        """Send towards the originator (section 6.7), after a jitter if others may answer."""
         reverse = self.table.active(reply.originator, now)
         if reverse is None:
             return
@@ -227,17 +223,17 @@ class Aodv(Agent):
 
     @on_timer(AckTimer)
     def miss_reply_ack(self, key: AckTimer, now: SimTime) -> None:
-        """Blacklist a neighbour that has sent no RREP-ACK, because the link may be one-way."""
+        """Blacklist a neighbour without RREP-ACK: its link may be one-way."""
         self.neighbours.blacklist(key.neighbour, now)
 
     # Section 6.9: hello messages
 
     @on_timer(HELLO_TIMER)
     def say_hello(self, _: object, now: SimTime) -> None:
-        """Send a hello if it is needed, and set the timer again, early by a jitter.
+        """Send a hello if needed, and set the timer again, early by a jitter.
 
-        The RFC needs it on an active route without other broadcasts since the last check. Data and replies make a route
-        active; hellos do not, or two nodes would keep each other saying hello.
+        It is needed on an active route without broadcasts since the last check. Hellos make no route active, or two
+        nodes would keep each other saying hello.
         """
         parameters, used_at = self.parameters, self.table.used_at
         is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now
@@ -251,7 +247,7 @@ class Aodv(Agent):
 
     @on(Hello)
     def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
-        """Make the route to the neighbour as new as its hello, for the lifetime in it."""
+        """Make the neighbour's route as new as its hello, for its lifetime."""
         is_new = self.table.hear(sender, now, now + hello.lifetime_ms * MILLISECOND)
         self.table.learn_sequence(sender, hello.destination_sequence)
         if is_new:
@@ -259,7 +255,7 @@ class Aodv(Agent):
         self.neighbours.hello(sender, now)
 
     def _hear_neighbour(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take a control message as a sign of life and a route of one hop (section 6.2)."""
+        """Take a control message as a sign of life and a one-hop route (section 6.2)."""
         heard = self._heard
         if neighbour in heard:
             heard[neighbour] = now
@@ -268,7 +264,7 @@ class Aodv(Agent):
 
     @on_timer(SWEEP_TIMER)
     def sweep(self, _: object, now: SimTime) -> None:
-        """Find lost neighbours (section 6.9), and delete old entries (6.3, 6.5 and 6.11)."""
+        """Find lost neighbours (section 6.9), and delete old entries (6.3, 6.5, 6.11)."""
         # Lost neighbours first, because their routes become invalid, and are not expired then.
         for neighbour in self.neighbours.lost(now):
             self._lose_link(neighbour, self.frames.give_up(neighbour), now)
@@ -284,7 +280,7 @@ class Aodv(Agent):
 
     @on(LinkData, LinkAck)
     def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
-        """Hear the messages in a frame of the neighbour's link layer."""
+        """Hear the messages in a link layer frame."""
         self.neighbours.hear(sender, now)
         # What the link layer carries is handled as if it had come by itself. Several come at once where one was
         # missing.
@@ -304,7 +300,7 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Lose the link of a bare frame, as ideal links and MACs that acknowledge report it, or drop the frame."""
+        """Lose the link of a bare frame, as ideal links and acknowledging MACs report it, or drop the frame."""
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
         if event.is_break:
@@ -313,7 +309,7 @@ class Aodv(Agent):
             self.frames.drop(event.message, event.reason)
 
     def _lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
-        """Invalidate the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
+        """Invalidate routes over `neighbour` that are not repaired (section 6.11, case i)."""
         # It is not missed a second time; a hello makes it a neighbour again.
         self.neighbours.forget(neighbour)
         broken = self.table.break_link(neighbour, now)
@@ -328,7 +324,7 @@ class Aodv(Agent):
 
     @on(RouteError)
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
-        """Invalidate the routes over the sender to unreachable destinations, and report to precursors."""
+        """Invalidate routes over the sender to unreachable destinations; report to precursors."""
         self._hear_neighbour(sender, now)
         # Section 6.11, case iii: only routes whose next hop is the sender, as it does not speak for any other way.
         routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
@@ -347,7 +343,7 @@ class Aodv(Agent):
 
     @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
-        """Deliver data for this node, forward other data, and keep the route to its originator alive."""
+        """Deliver or forward data, and extend the route to its originator."""
         self.neighbours.hear(sender, now)
         self.table.use((sender, packet.originator), now)
         # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
@@ -362,8 +358,7 @@ class Aodv(Agent):
     def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Forward data over a route that is active or under repair; refuse it otherwise.
 
-        In the wait after a reboot refuse all, and begin the wait again (section 6.13): the sender may route over this
-        node as it was before.
+        In the wait after a reboot, refuse all and restart the wait (section 6.13): the sender may use an old route.
         """
         destination, is_silent = packet.destination, self.is_silent(now)
         if not is_silent and (self.discovery.is_repairing(destination) or self.table.active(destination, now)):
@@ -378,13 +373,13 @@ class Aodv(Agent):
 
     @on(Started)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Set the timers after a boot or a recovery; the first hello comes at a random time."""
+        """Set the timers after a boot or recovery; the first hello comes at a random time."""
         self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 
     @on(Crashed)
     def crash(self, _: Crashed, __: SimTime) -> None:
-        """Lose everything that is not in stable storage."""
+        """Lose everything outside stable storage."""
         self._has_crashed = True
         self.forget()
 
@@ -398,7 +393,7 @@ class Aodv(Agent):
 
     @on_timer(REBOOT_TIMER)
     def end_silence(self, _: object, now: SimTime) -> None:
-        """Start the searches that were requested during the wait."""
+        """Start the searches requested during the wait."""
         self.discovery.silent_until = now
         for destination in self.discovery.queue.destinations():
             self.discovery.search(destination, now)
@@ -418,8 +413,7 @@ class Aodv(Agent):
     def publish(self, event: Publish, now: SimTime) -> None:
         """Send the notification to each subscriber, in a packet of its own.
 
-        The scenario names them, an oracle: publish/subscribe has to send subscriptions for it (the thesis, section
-        4.5.2).
+        The scenario names them, an oracle; publish/subscribe has to send subscriptions (the thesis, section 4.5.2).
         """
         notification = event.notification
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
@@ -432,7 +426,7 @@ class Aodv(Agent):
 
     @on(Subscribe, Unsubscribe)
     def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver what matches from now on."""
+        """Deliver matching notifications from now on."""
         self.subscriptions.change(event)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:

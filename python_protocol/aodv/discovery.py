@@ -1,12 +1,9 @@
-"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): a node's searches, and the packets that wait for them.
+"""Route discovery (RFC 3561, sections 6.1 to 6.5 and 6.12): searches, and the packets that wait for them.
 
-- *Rings* (section 6.4): the first RREQ goes TTL_START hops, or a little beyond the destination's last place; each
-  further one TTL_INCREMENT more; beyond TTL_THRESHOLD the whole network, RREQ_RETRIES times more (6.3).
-- *Rate* (section 6.3): a RREQ gets its place when its attempt begins, and keeps it. Giving places back was tried: on a
-  slow channel it cost half as many messages again.
-
-A search ends when there is a route, wherever it comes from (`learned`). Local repair (6.12) is a search of one RREQ,
-for the route of its packet only; flag N starts no search.
+- *Rings* (6.4): the first RREQ goes TTL_START hops, or a little beyond the destination's last place; each further one
+  TTL_INCREMENT more; beyond TTL_THRESHOLD the whole network, RREQ_RETRIES times more (6.3).
+- *Rate* (6.3): a RREQ keeps the place it got. Giving places back cost half as many messages again on a slow channel.
+- A route from any source ends a search (`learned`). Local repair (6.12) is a search of one RREQ; flag N starts none.
 """
 
 from __future__ import annotations
@@ -27,14 +24,14 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryTimer:
-    """The key of the timer of the search for one destination."""
+    """The timer key of a destination's search."""
 
     destination: NodeId
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One RREQ of a search: its TTL, and the number of searches of the whole network before it."""
+    """One RREQ of a search: its TTL, and the earlier searches of the whole network."""
 
     ttl: int
     repeats: int = 0
@@ -42,16 +39,16 @@ class Attempt:
 
 @dataclass(slots=True)
 class Search:
-    """A search in progress. `is_sent` is false while the RREQ waits for the rate limit."""
+    """A search in progress; `is_sent` is false while the rate limit holds its RREQ."""
 
     attempt: Attempt
     is_sent: bool = False
     lost_hop_count: int | None = None
-    """In a local repair, the hops to the destination before the link broke."""
+    """In a local repair, the hops to the destination before the break."""
 
 
 class Discovery(Process):
-    """The searches of one node, and the packets that wait for them."""
+    """The searches of one node, and their waiting packets."""
 
     def __init__(
         self, node: NodeId, parameters: AodvParameters, table: RoutingTable, frames: Transmission, errors: RouteErrors
@@ -69,7 +66,7 @@ class Discovery(Process):
     # Packets, with a route and without one
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
-        """Send a packet over the active route, or search one while it waits (section 6.3)."""
+        """Send a packet over the active route, or keep it and search one (section 6.3)."""
         route = self._table.active(packet.destination, now)
         if route is not None:
             self._send_packet(packet, route, now)
@@ -81,7 +78,7 @@ class Discovery(Process):
     def save(self, packet: DataPacket, now: SimTime) -> None:
         """Search again for a packet that a link did not take: at its originator, or as a local repair.
 
-        The RFC leaves the originator's case open. In ns-3 the packet is lost with the link.
+        The RFC leaves the originator's case open; ns-3 loses the packet.
         """
         if packet.originator == self._node or self._can_repair(packet, now):
             self.carry(packet, now)
@@ -89,7 +86,7 @@ class Discovery(Process):
             self._frames.drop(packet, "link broken")
 
     def _send_packet(self, packet: DataPacket, route: Route, now: SimTime) -> None:
-        """Pass `packet` to the next hop, and extend the routes that section 6.2 names."""
+        """Pass `packet` to the next hop, and extend the routes of section 6.2."""
         if self._frames.is_full(route.next_hop):
             self._frames.drop(packet, "link queue full")
             return
@@ -99,7 +96,7 @@ class Discovery(Process):
     # Searches
 
     def search(self, destination: NodeId, now: SimTime) -> None:
-        """Search `destination`, unless a search is in progress or a reboot's wait is not over."""
+        """Search `destination`, unless a search or a reboot's wait is on."""
         if destination in self.searches or now < self.silent_until:
             return
         route = self._table.get(destination)
@@ -107,7 +104,7 @@ class Discovery(Process):
         self._begin(destination, Search(first_attempt(self._parameters, known)), now)
 
     def proceed(self, destination: NodeId, now: SimTime) -> None:
-        """Send the RREQ that the rate limit held back, or the next one because an answer is overdue (6.3, 6.4)."""
+        """Send the held RREQ, or the next one if an answer is overdue (6.3, 6.4)."""
         search = self.searches.get(destination)
         if search is None:
             return
@@ -121,7 +118,7 @@ class Discovery(Process):
             self._begin(destination, Search(following_attempt), now)
 
     def learned(self, destination: NodeId, now: SimTime) -> None:
-        """End the search for `destination`, to which there is a new or better route, and send its packets."""
+        """End the search for `destination`, which has a new or better route, and send its packets."""
         search = self.searches.get(destination)
         if search is None or (route := self._table.active(destination, now)) is None:
             return
@@ -156,7 +153,7 @@ class Discovery(Process):
         self.set_timer(DiscoveryTimer(destination), waiting_time(self._parameters, search.attempt))
 
     def _make_request(self, destination: NodeId, ttl: int) -> RouteRequest:
-        """A RREQ with the next RREQ ID and a newer own sequence number (sections 6.1 and 6.3)."""
+        """Make a RREQ with new RREQ ID and own sequence number (sections 6.1 and 6.3)."""
         self.rreq_id = following(self.rreq_id)
         self._table.sequence = following(self._table.sequence)
         known = self._table.sequence_of(destination)
@@ -187,7 +184,7 @@ class Discovery(Process):
     # Local repair
 
     def _can_repair(self, packet: DataPacket, now: SimTime) -> bool:
-        """Whether the destination is, or was, near enough for a local repair (section 6.12)."""
+        """Whether the destination was near enough for a local repair (section 6.12)."""
         route = self._table.get(packet.destination)
         if not self._parameters.local_repair or route is None:
             return False
@@ -212,7 +209,7 @@ def first_attempt(parameters: AodvParameters, last_hop_count: int | None) -> Att
 
 
 def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None:
-    """A larger ring, then the whole network up to RREQ_RETRIES times more, then None."""
+    """Return a larger ring, then the whole network up to RREQ_RETRIES times more, then None."""
     if attempt.ttl < parameters.net_diameter:
         return Attempt(_ring(parameters, attempt.ttl + parameters.ttl_increment))
     if attempt.repeats < parameters.rreq_retries:
@@ -221,14 +218,14 @@ def next_attempt(parameters: AodvParameters, attempt: Attempt) -> Attempt | None
 
 
 def waiting_time(parameters: AodvParameters, attempt: Attempt) -> SimTime:
-    """The wait for an answer in ns, doubled with each repetition (binary exponential back-off)."""
+    """Return the wait for an answer in ns, doubled each time (binary exponential back-off)."""
     if attempt.ttl < parameters.net_diameter:
         return parameters.ring_traversal_time(attempt.ttl)
     return parameters.net_traversal_time << attempt.repeats
 
 
 def repair_attempt(parameters: AodvParameters, last_hop_count: int, hops_to_originator: int) -> Attempt:
-    """The RREQ of a local repair (section 6.12); MIN_REPAIR_TTL is the last known hop count."""
+    """Return a local repair's RREQ (section 6.12); MIN_REPAIR_TTL is the last known hop count."""
     ttl = max(last_hop_count, hops_to_originator // 2) + parameters.local_add_ttl
     return Attempt(min(ttl, parameters.net_diameter))
 
@@ -241,7 +238,7 @@ def _ring(parameters: AodvParameters, ttl: int) -> int:
 
 
 class RequestQueue:
-    """Packets that wait for a route (section 6.3: "buffered", first in, first out), each for at most `timeout` ns.
+    """Packets that wait for a route, first in, first out (section 6.3), each at most `timeout` ns.
 
     Limit and time-out are those of ns-2 and ns-3; a full queue drops the oldest.
     """
@@ -255,24 +252,24 @@ class RequestQueue:
         return len(self._waiting)
 
     def add(self, packet: DataPacket, now: SimTime) -> DataPacket | None:
-        """Queue `packet`; returns the oldest one if it had to make room."""
+        """Queue `packet`; return the oldest one if it had to make room."""
         dropped = self._waiting.popleft()[1] if len(self._waiting) >= self._limit else None
         self._waiting.append((now + self._timeout, packet))
         return dropped
 
     def take(self, destination: NodeId) -> list[DataPacket]:
-        """Take the packets for `destination` out, oldest first."""
+        """Take out the packets for `destination`, oldest first."""
         taken = [packet for _, packet in self._waiting if packet.destination == destination]
         self._waiting = deque(entry for entry in self._waiting if entry[1].destination != destination)
         return taken
 
     def sweep(self, now: SimTime) -> list[DataPacket]:
-        """Take out those that waited too long."""
+        """Take out packets that waited too long."""
         over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
         return [self._waiting.popleft()[1] for _ in over]
 
     def destinations(self) -> list[NodeId]:
-        """The destinations of the waiting packets, in the order of their first ones."""
+        """The waiting packets' destinations, in order of first packets."""
         return list(dict.fromkeys(packet.destination for _, packet in self._waiting))
 
 
@@ -281,7 +278,7 @@ RequestId = tuple[NodeId, int]
 
 
 class IdCache:
-    """The RREQs heard in the last `lifetime` ns (PATH_DISCOVERY_TIME), to recognise copies (6.5)."""
+    """The RREQs of the last `lifetime` ns (PATH_DISCOVERY_TIME), to recognise copies (6.5)."""
 
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
@@ -297,6 +294,6 @@ class IdCache:
         self.known_until[request] = now + self._lifetime
 
     def sweep(self, now: SimTime) -> None:
-        """Forget expired entries, which come first because all live equally long."""
+        """Forget expired entries, which come first: all live equally long."""
         for request, _ in list(takewhile(lambda entry: entry[1] <= now, self.known_until.items())):
             del self.known_until[request]

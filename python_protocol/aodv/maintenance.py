@@ -1,11 +1,10 @@
 """Route maintenance (RFC 3561, sections 6.8, 6.9 and 6.11): neighbours, and the reports of lost routes.
 
-A neighbour that has said hello is lost after ALLOWED_HELLO_LOSS intervals of silence. The node checks at fixed times: a
-timer for each neighbour would be set again by every frame. A neighbour that left a RREP unacknowledged is on the
-blacklist for a while, because answers do not reach it.
+A neighbour that has said hello is lost after ALLOWED_HELLO_LOSS intervals of silence, checked at fixed times: every
+frame would reset a timer. A neighbour that left a RREP unacknowledged is blacklisted: answers do not reach it.
 
-A route has precursors, the neighbours that may send over it. A RERR reports its loss to them, and each that sent over
-the reporter reports to its own. Without precursors nothing is sent.
+A RERR reports a lost route to its precursors, the neighbours that may send over it; each that sent over the reporter
+reports to its own. Without precursors nothing is sent.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True, slots=True)
 class AckTimer:
-    """The key of the timer for the RREP-ACK of a neighbour (section 6.8)."""
+    """The timer key of a neighbour's RREP-ACK (section 6.8)."""
 
     neighbour: NodeId
 
 
 class Neighbours:
-    """A neighbour is watched for `watch_period` ns after its hello, and lost after `hello_timeout` ns of silence."""
+    """Watches a neighbour for `watch_period` ns after its hello; `hello_timeout` ns of silence lose it."""
 
     def __init__(self, hello_timeout: SimTime, watch_period: SimTime, blacklist_timeout: SimTime) -> None:
         self._hello_timeout = hello_timeout
@@ -35,16 +34,16 @@ class Neighbours:
         self._blacklist_timeout = blacklist_timeout
         self._said_hello: dict[NodeId, SimTime] = {}
         self.heard: dict[NodeId, SimTime] = {}
-        """When those that are watched were last heard."""
+        """When watched neighbours were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
-        """The time until which RREQs of a neighbour are ignored; it may be over."""
+        """The time until which a neighbour's RREQs are ignored; it may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
-        """A hello came: from now on the neighbour is watched."""
+        """Watch the neighbour from its hello on."""
         self.heard[neighbour] = self._said_hello[neighbour] = now
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take any other frame as a sign of life of a watched neighbour."""
+        """Take a frame as a watched neighbour's sign of life."""
         if neighbour in self.heard:
             self.heard[neighbour] = now
 
@@ -53,7 +52,7 @@ class Neighbours:
         self.heard.pop(neighbour, None)
 
     def lost(self, now: SimTime) -> list[NodeId]:
-        """Take out the neighbours that were silent for too long, ordered by id."""
+        """Remove and return the silent neighbours, ordered by id."""
         silent = sorted(node for node, heard in self.heard.items() if heard + self._hello_timeout <= now)
         for neighbour in silent:
             del self.heard[neighbour]
@@ -73,9 +72,9 @@ class RouteErrors:
         self._limit = RateLimit(per_second)
 
     def report(self, lost: Iterable[Route], now: SimTime, *, no_delete: bool = False) -> None:
-        """Report lost routes to their precursors, which leave the lists unless `no_delete` keeps their routes.
+        """Report lost routes to their precursors, and drop these unless `no_delete` keeps the routes.
 
-        The RFC does not say when precursors leave: these no longer route over this node.
+        The RFC leaves their end open: these no longer route over this node.
         """
         concerned = [route for route in lost if route.precursors]
         if not concerned:
@@ -91,7 +90,7 @@ class RouteErrors:
                 route.precursors.clear()
 
     def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
-        """Report to `sender`, a precursor or not, that its data for `destination` have no route here (case ii)."""
+        """Report to `sender`, precursor or not, that its data for `destination` have no route (case ii)."""
         route = self._table.get(destination)
         told = {sender}
         sequence = 0
@@ -105,7 +104,7 @@ class RouteErrors:
     def _send(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
     ) -> None:
-        """Unicast to one neighbour; broadcast to several after a jitter, because others may send a RERR too."""
+        """Unicast to one neighbour; broadcast to several after a jitter, because others may send too."""
         for start in range(0, len(unreachable), MAX_UNREACHABLE):
             if not self._limit.allows(now):
                 return

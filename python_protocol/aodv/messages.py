@@ -1,12 +1,12 @@
 """The messages of AODV (RFC 3561, section 5), and the data packet that it routes.
 
-Fields, order and masks of flags are the RFC's, with these differences:
+Fields, order and masks of flags are the RFC's, except:
 
-- Addresses have 16 bits, as in IEEE 802.15.4 and Castalia. A RREQ has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR
-  3 and 6 a destination (4 and 8), a RREP-ACK 1 (2).
+- Addresses have 16 bits, as in IEEE 802.15.4. A RREQ has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR 3 and 6 a
+  destination (4 and 8), a RREP-ACK 1 (2).
 - The TTL, in the RFC part of the IP header, takes a reserved byte.
 - No subnets (section 7), so no prefix size in a RREP.
-- No multicast: RFC 3561 reserves the flags J and R, and defines no use.
+- No multicast: the RFC reserves the flags J and R without a use.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from roambus.python_protocol.vocabulary import NodeId
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""
 MAX_UNREACHABLE = 15
-"""Destinations in one RERR that fit the 127 bytes of a CC2420, link header included."""
+"""Destinations in one RERR that fit a CC2420's 127 bytes with link header."""
 
 SequenceNumber = U32
-"""The age of what is known of a route (section 6.1)."""
+"""The age of a route's information (section 6.1)."""
 Milliseconds = U32
 """A lifetime, as the RFC writes it."""
 
@@ -35,11 +35,11 @@ class RouteRequest(
     """RREQ (section 5.1): searches a route from `originator` to `destination`, after `hop_count` hops."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
-    """G: a node that answers for the destination informs it."""
+    """G: an intermediate answer informs the destination."""
     destination_only: bool = bit(0x10, default=False, kw_only=True)
     """D: only the destination may answer."""
     unknown_sequence: bool = bit(0x08, default=False, kw_only=True)
-    """U: the destination sequence number is not known."""
+    """U: the destination's sequence number is unknown."""
     hop_count: U8
     ttl: U8
     rreq_id: U32
@@ -50,7 +50,7 @@ class RouteRequest(
 
 
 class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknowledge}"):
-    """RREP (section 5.2): there is a route to `destination`, `hop_count` hops from the sender."""
+    """RREP (section 5.2): a route to `destination`, `hop_count` hops from the sender."""
 
     acknowledge: bool = bit(0x40, default=False, kw_only=True)
     """A: the receiver answers with a RREP-ACK."""
@@ -59,7 +59,7 @@ class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknow
     destination: NodeId
     destination_sequence: SequenceNumber
     originator: NodeId
-    """The node that searched: the reply goes there."""
+    """The searching node, where the reply goes."""
     lifetime_ms: Milliseconds
 
 
@@ -70,25 +70,24 @@ class Hello(
 ):
     """Hello (section 6.9): a RREP that a node broadcasts about itself.
 
-    It has a tag of its own; the RFC's receiver recognises it by the IP header. Transcripts leave out its constant
-    fields.
+    It has its own tag; the RFC recognises it by the IP header. Transcripts omit its constant fields.
     """
 
     @classmethod
     def of(cls, node: NodeId, sequence: int, lifetime_ms: int) -> Self:
-        """The hello of a node: a RREP of hop count 0 and TTL 1."""
+        """Make a node's hello: a RREP of hop count 0 and TTL 1."""
         return cls(0, 1, node, sequence, node, lifetime_ms)
 
 
 class Unreachable(NamedTuple):
-    """A lost destination, with the sequence number of the loss."""
+    """A lost destination, with the loss's sequence number."""
 
     destination: NodeId
     sequence: SequenceNumber
 
 
 class RouteError(Message, tag=0x14, name="RERR", notation="... {no_delete}"):
-    """RERR (section 5.3): these destinations, at most 255, are unreachable for the sender."""
+    """RERR (section 5.3): at most 255 destinations that the sender cannot reach."""
 
     no_delete: bool = bit(0x80, default=False, kw_only=True)
     """N: the sender has repaired the link, upstream routes stay."""
@@ -100,10 +99,9 @@ class RouteReplyAck(Message, tag=0x15, name="RREP-ACK"):
 
 
 class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
-    """A notification for one subscriber, after `hop_count` hops.
+    """A notification for one subscriber, after `hop_count` hops; the header stands for that of IP.
 
-    The header stands for that of IP. Traces use the hop count, and local repair needs the originator's distance
-    (section 6.12).
+    Traces use the hop count, local repair the originator's distance (section 6.12).
     """
 
     hop_count: U8
@@ -114,14 +112,14 @@ class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
 
 
 Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
-"""The messages that nodes forward hop by hop."""
+"""Messages forwarded hop by hop."""
 
 
 def hops_after(message: Passed) -> int:
-    """The hops of the message on arrival, in eight bits."""
+    """The message's hops on arrival, in eight bits."""
     return min(message.hop_count + 1, MOST_HOPS)
 
 
 def one_hop_on(message: Passed, **changes: Any) -> Passed:
-    """The message as the next node has it: one hop more, one less to live, and the changes."""
+    """Return the next node's message: one hop more, one less to live, and the changes."""
     return message.replaced(hop_count=hops_after(message), ttl=message.ttl - 1, **changes)

@@ -1,12 +1,11 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Constants that the RFC computes from others are properties. A profile gives defaults; a given parameter overrides it, so
-two switches have the values `profile`, `on` and `off`.
+Constants that the RFC computes are properties. A profile gives defaults for absent parameters, also two switches:
 
 - `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
 - `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).
-- `derived` computes the constants from bit rate and network size for the worst case: every node hears every other and
-  is a destination. With the RFC's 40 ms a RREQ outlasts the wait for its answer on a slow channel.
+- `derived` computes constants from bit rate and network size for the worst case: all nodes hear each other and are
+  destinations. With the RFC's 40 ms a RREQ outlasts its wait on a slow channel.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 _SECTION_10 = "RFC 3561, section 10"
 
 CHOICES = ("profile", "on", "off")
-"""The values of a switch that the profile sets."""
+"""The values of a profile's switch."""
 
 # What the profile `derived` is computed from.
 
 _REQUEST_BITS = 8 * (20 + 25)
-"""A RREQ, and the headers of network, MAC and PHY around it: 10, 9 and 6 bytes."""
+"""A RREQ with headers of network, MAC and PHY: 10, 9 and 6 bytes."""
 _USE = 0.5
 """The share of its rate that a channel carries under CSMA with hidden nodes (Kleinrock and Tobagi, 1975)."""
 _SHARE = 0.25
-"""The share of that for one node's searches: two at once leave half of it to data."""
+"""The share of that for a node's searches: two leave half to data."""
 
 
 class AodvParameters(LinkParameters):
-    """Raises ValueError, naming the parameter, for values that make no sense."""
+    """Raises ValueError, naming the parameter, for impossible values."""
 
     profile: str = parameter(
         "rfc",
@@ -184,7 +183,7 @@ class AodvParameters(LinkParameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The constants of the profile `derived`, which follow from two other parameters."""
+        """Return the constants of the profile `derived`."""
         if given.get("profile") != "derived":
             return {}
         return derived(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
@@ -193,12 +192,12 @@ class AodvParameters(LinkParameters):
 
     @property
     def hello_timeout(self) -> SimTime:
-        """ALLOWED_HELLO_LOSS * HELLO_INTERVAL: silence after which a neighbour is lost (section 6.9)."""
+        """ALLOWED_HELLO_LOSS * HELLO_INTERVAL: silence that loses a neighbour (section 6.9)."""
         return self.allowed_hello_loss * self.hello_interval
 
     @property
     def sweep_interval(self) -> SimTime:
-        """The time in ns between two searches for lost neighbours, half a HELLO_INTERVAL; ns-3 has a whole one."""
+        """The ns between checks for lost neighbours: half a HELLO_INTERVAL (ns-3: a whole one)."""
         return self.hello_interval // 2
 
     @property
@@ -213,21 +212,21 @@ class AodvParameters(LinkParameters):
 
     @property
     def my_route_timeout(self) -> SimTime:
-        """MY_ROUTE_TIMEOUT: the lifetime of routes to the node itself in its RREPs (section 6.6.1)."""
+        """MY_ROUTE_TIMEOUT: the lifetime of routes to the node in its RREPs (section 6.6.1)."""
         return 2 * self.active_route_timeout
 
     @property
     def delete_period(self) -> SimTime:
-        """DELETE_PERIOD: how long an invalid route is kept for its sequence number (section 6.11).
+        """DELETE_PERIOD: how long an invalid route keeps its sequence number (section 6.11).
 
-        It bounds how long any node can still route over one that forgot the destination, so a node waits so long after
-        a reboot (section 6.13).
+        It bounds how long any node can route over one that forgot the destination, hence the wait after a reboot
+        (6.13).
         """
         return self.delete_period_factor * max(self.active_route_timeout, self.hello_interval)
 
     @property
     def blacklist_timeout(self) -> SimTime:
-        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored: one search's repetitions (section 6.8)."""
+        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored, one search's repetitions (6.8)."""
         return self.rreq_retries * self.net_traversal_time
 
     @property
@@ -241,17 +240,17 @@ class AodvParameters(LinkParameters):
         return round(0.3 * self.net_diameter)
 
     def ring_traversal_time(self, ttl: int) -> SimTime:
-        """RING_TRAVERSAL_TIME of a TTL: there and back, with TIMEOUT_BUFFER hops of slack (6.4)."""
+        """RING_TRAVERSAL_TIME of a TTL: there and back, plus TIMEOUT_BUFFER hops (6.4)."""
         return 2 * self.node_traversal_time * (ttl + self.timeout_buffer)
 
     @property
     def sends_hellos_always(self) -> bool:
-        """Whether all nodes send hellos at all times; in section 6.9 only nodes on active routes do."""
+        """Whether all nodes always send hellos; in section 6.9 only those on active routes do."""
         return self._is_on(self.hello_always)
 
     @property
     def reports_expiry(self) -> bool:
-        """Whether a RERR reports a route that timed out; section 6.11 does not."""
+        """Whether a RERR reports a timed-out route; section 6.11 does not."""
         return self._is_on(self.rerr_on_expiry)
 
     def _is_on(self, choice: str) -> bool:
@@ -262,12 +261,12 @@ class AodvParameters(LinkParameters):
 
 
 def flood_time(nodes: int, bit_rate: int) -> SimTime:
-    """The time in ns that a RREQ occupies the channel when each node sends it once; `bit_rate` is in bit/s."""
+    """Return the ns that a RREQ occupies the channel if each node sends it once, at `bit_rate` bit/s."""
     return round(nodes * _REQUEST_BITS * SECOND / (bit_rate * _USE))
 
 
 def longest_search(traversal: SimTime, diameter: int) -> SimTime:
-    """The time in ns that an unanswered search waits after its RREQs."""
+    """Return the ns that an unanswered search waits after its RREQs."""
     usual = AodvParameters
     ttls = range(usual.ttl_start, usual.ttl_threshold + 1, usual.ttl_increment)
     rings = sum(ttl + usual.timeout_buffer for ttl in ttls if ttl < diameter)
@@ -276,10 +275,10 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
 
 
 def derived(nodes: int, bit_rate: int) -> Mapping[str, Any]:
-    """The constants of section 10 for a number of nodes and a rate in bit/s, and the queues they need.
+    """Return the constants of section 10, and queues, for a number of nodes and a rate in bit/s.
 
-    A hop takes at worst the time in which all nodes send the RREQ. The diagonal of a square of nodes is the diameter. A
-    packet outlasts the longest search behind those of all other destinations, while one a second comes for each.
+    A hop takes at worst the time in which all nodes send the RREQ. The diameter is a square's diagonal. A packet
+    outlasts the longest search behind all other destinations', at one a second for each.
     """
     traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
     per_second = max(1, floor(_SHARE * SECOND / traversal))

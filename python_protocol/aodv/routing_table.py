@@ -1,13 +1,11 @@
 """The routing table (RFC 3561, sections 2, 6.1 and 6.2): at most one route to each destination.
 
-A route is valid until its lifetime ends or its link breaks, then invalid for DELETE_PERIOD, then deleted. Lifetimes are
-compared at look-up; timers would cost more than the routes.
-
-No loop can form: along next hops (sequence number, hops) only gets better. An offer is taken only if it is newer, or
-equally new and shorter, or the own route was lost. Two rules go beyond the RFC (`test_loop_freedom.py`):
+A route is valid until its lifetime ends or its link breaks, then invalid for DELETE_PERIOD, then deleted. Look-ups
+compare lifetimes; timers would cost more. No loop can form: along next hops (sequence number, hops) only gets better.
+Two rules go beyond the RFC (`test_loop_freedom.py`):
 
 - A lost route gets the next sequence number, also after a RERR, whose number section 6.11 copies.
-- It is remembered for DELETE_PERIOD after the last data from its destination (`extend`).
+- It is remembered for DELETE_PERIOD after its destination's last data (`extend`).
 """
 
 from __future__ import annotations
@@ -32,14 +30,14 @@ class RouteState(Enum):
 
 
 _VALID = RouteState.VALID
-"""At hand for each frame: in Python 3.11 an attribute of an enumeration costs several times as much."""
+"""Cached for each frame: enumeration attributes are several times as slow in Python 3.11."""
 
 
 @dataclass(slots=True)
 class Route:
-    """An entry of the table; at `lifetime` a valid route expires, and another one is deleted (section 6.11).
+    """An entry; at `lifetime` a valid route expires, another is deleted (section 6.11).
 
-    A sequence number that is not valid is unknown.
+    An invalid sequence number is unknown.
     """
 
     destination: NodeId
@@ -54,7 +52,7 @@ class Route:
 
 
 class RoutingTable:
-    """The routes of one node, and its own sequence number."""
+    """A node's routes and its own sequence number."""
 
     def __init__(self, delete_period: SimTime, active_route_timeout: SimTime) -> None:
         """Both times are in ns."""
@@ -62,7 +60,7 @@ class RoutingTable:
         self.sequence = 0
         """The node's own sequence number (section 6.1)."""
         self.used_at: SimTime | None = None
-        """The last time the node was part of an active route, by data or a RREP."""
+        """When data or a RREP last made the node part of a route."""
         self._routes: dict[NodeId, Route] = {}
         self._expired: list[Route] = []
 
@@ -70,12 +68,12 @@ class RoutingTable:
         return iter(self._routes.values())
 
     def listing(self, names: Names) -> Listing:
-        """The routes as transcripts show them, with the names of section 2."""
+        """The routes for transcripts, named as in section 2."""
         head = ("Destination", "Next hop", "Hop count", "Sequence number", "State", "Precursors")
         return by_first_column(head, (_describe(route, names) for route in self))
 
     def get(self, destination: NodeId) -> Route | None:
-        """The entry for `destination`, in whatever state."""
+        """The entry for `destination`, in any state."""
         return self._routes.get(destination)
 
     def active(self, destination: NodeId, now: SimTime) -> Route | None:
@@ -94,10 +92,10 @@ class RoutingTable:
         return route.sequence if route is not None and route.sequence_valid else None
 
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
-        """Make or renew the route of one hop to a neighbour (section 6.2); True for a new one.
+        """Make or renew the one-hop route to a neighbour (section 6.2); return True for a new one.
 
-        It replaces a longer one of any number, as in ns-3, and keeps a known number, as one hop cannot be part of a
-        loop. A neighbour at the edge of range so attracts data that then fails.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot loop. So a
+        neighbour at the edge of range attracts data that then fails.
         """
         route = self._routes.get(neighbour)
         if route is None:
@@ -111,7 +109,7 @@ class RoutingTable:
         return True
 
     def update(self, offer: Route, now: SimTime) -> bool:
-        """Take a better route from a control message (sections 6.2 and 6.7); whether it was taken.
+        """Take a better route (sections 6.2 and 6.7); return whether it was taken.
 
         An offer equal to the valid route renews its lifetime and counts as taken.
         """
@@ -138,16 +136,16 @@ class RoutingTable:
             route.sequence_valid = True
 
     def use(self, nodes: tuple[NodeId, ...], now: SimTime) -> None:
-        """Extend the routes to these nodes by ACTIVE_ROUTE_TIMEOUT, because data use them (section 6.2)."""
+        """Extend routes that data use by ACTIVE_ROUTE_TIMEOUT (section 6.2)."""
         self.used_at = now
         for node in nodes:
             self.extend(node, now + self._active_route_timeout, now)
 
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
-        """Extend an active route to `until` at least (section 6.2), and remember a lost one for DELETE_PERIOD more.
+        """Extend an active route to at least `until` (section 6.2); remember a lost one DELETE_PERIOD more.
 
-        Data that prolong our route may prolong a neighbour's route over us; it must not outlive our memory of the
-        number of the loss, or we would be offered our own way back.
+        Our data may prolong a neighbour's route over us; if it outlived our memory of the loss, we would be offered our
+        own way back.
         """
         route = self._routes.get(destination)
         if route is not None:
@@ -161,7 +159,7 @@ class RoutingTable:
             route.lifetime = max(route.lifetime, until)
 
     def add_precursor(self, destination: NodeId, neighbour: NodeId) -> None:
-        """Add the receiver of a reply to the route and to the route to its next hop (section 6.7)."""
+        """Add a reply's receiver to the route and to that to its next hop (section 6.7)."""
         route = self._routes.get(destination)
         if route is None:
             return
@@ -170,7 +168,7 @@ class RoutingTable:
             next_hop.precursors.add(neighbour)
 
     def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
-        """Apply section 6.11: a new sequence number, or a newer one `reported` by a RERR; DELETE_PERIOD to go."""
+        """Apply section 6.11: the next sequence number, or a RERR's newer `reported`; DELETE_PERIOD to go."""
         if reported is not None and (not route.sequence_valid or is_newer(reported, route.sequence)):
             route.sequence, route.sequence_valid = reported, True
         elif route.sequence_valid:
@@ -179,7 +177,7 @@ class RoutingTable:
         route.lifetime = now + self._delete_period
 
     def break_link(self, neighbour: NodeId, now: SimTime) -> list[Route]:
-        """Invalidate and return every active route over `neighbour`, ordered by destination (6.11, case i)."""
+        """Invalidate and return active routes over `neighbour`, by destination (6.11, case i)."""
         broken = [route for route in self if route.next_hop == neighbour and self.active(route.destination, now)]
         for route in broken:
             self.invalidate(route, now)
@@ -206,7 +204,7 @@ class RoutingTable:
 
 
 def _is_better(offer: Route, route: Route) -> bool:
-    """Section 6.7: the known number is unknown, older, or equal to that of a lost or longer route."""
+    """Apply section 6.7: the known number is unknown, older, or equal to that of a lost or longer route."""
     if not route.sequence_valid or is_newer(offer.sequence, route.sequence):
         return True
     is_shorter = route.state is not _VALID or offer.hop_count < route.hop_count

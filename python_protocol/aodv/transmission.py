@@ -1,11 +1,9 @@
-"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, within rate limits.
+"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, rate-limited.
 
-Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's link layer
-notification. Broadcasts go bare, and without `link_layer` everything does; then only hellos show breaks. There is no
-passive acknowledgement: the MAC hands up no frames for others.
-
-Where several nodes may react to one frame, each waits for a jitter (RFC 5148): a broadcast in the MAC, a unicast here.
-A RREQ over its rate limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
+Data, RREPs and unicast RERRs go over the link layer (`parts.link`), whose breaks are section 6.10's notification.
+Broadcasts, and without `link_layer` all frames, go bare; then only hellos show breaks. There is no passive
+acknowledgement: the MAC hands up no frames for others. Reactions to one frame wait for a jitter (RFC 5148). A RREQ over
+its limit (section 6.3) waits; a RERR (6.11) is left out, because further data bring another (case ii).
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, DROP, SECOND, NodeId, 
 
 @dataclass(frozen=True, slots=True)
 class UnicastTimer:
-    """The key of the timer of one postponed unicast."""
+    """The timer key of a postponed unicast."""
 
     number: int
 
@@ -34,14 +32,14 @@ class Transmission(Process):
     """The frames of one node."""
 
     def __init__(self, parameters: AodvParameters, random: Random, of: Process) -> None:
-        """A node that reboots makes a new one, with new sessions of the link layer."""
+        """Begin new sessions of the link layer, also after a reboot."""
         super().__init__(of)
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
         self._broadcasts: list[SimTime] = []
-        """When this node broadcast, or will, since it was last asked."""
+        """Times of broadcasts, also future, since last asked."""
         self._postponed: dict[int, tuple[NodeId, Message]] = {}
-        """Unicasts that wait for their time, by their numbers."""
+        """Postponed unicasts, by number."""
         self._number = 0
 
     def broadcast(self, message: Message, now: SimTime) -> None:
@@ -50,7 +48,7 @@ class Transmission(Process):
         self.send(BROADCAST, message)
 
     def broadcast_later(self, message: Message, now: SimTime) -> None:
-        """Send to every neighbour after a jitter, because others may answer the same frame."""
+        """Broadcast after a jitter, because others may answer the same frame."""
         delay = self._jitter.delay()
         self._broadcasts.append(now + delay)
         self.send(BROADCAST, message, delay)
@@ -69,13 +67,13 @@ class Transmission(Process):
             self.perform(self._link.send(neighbour, message, now))
 
     def unicast_later(self, neighbour: NodeId, message: Message) -> None:
-        """Send to one neighbour after a jitter, because others may answer the same frame."""
+        """Unicast after a jitter, because others may answer the same frame."""
         self._number += 1
         self._postponed[self._number] = neighbour, message
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
 
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Send a postponed message, whose time has come."""
+        """Send a postponed message."""
         if key.number in self._postponed:
             self.unicast(*self._postponed.pop(key.number), now)
 
@@ -88,11 +86,11 @@ class Transmission(Process):
         return messages
 
     def is_full(self, neighbour: NodeId) -> bool:
-        """Whether the link layer could not take another message for `neighbour`."""
+        """Whether `neighbour` has a full link queue."""
         return self._link is not None and self._link.is_full(neighbour)
 
     def retransmit(self, key: LinkTimer) -> list[LinkBroken]:
-        """Send unacknowledged messages again; return the links that are given up."""
+        """Send unacknowledged messages again; return links given up."""
         if self._link is None:
             return []
         actions, broken = self._link.timer(key)
@@ -100,7 +98,7 @@ class Transmission(Process):
         return broken
 
     def give_up(self, neighbour: NodeId) -> list[Message]:
-        """End the link to a lost neighbour; return the messages that wait for it."""
+        """End the link to a lost neighbour; return its waiting messages."""
         if self._link is None:
             return []
         actions, broken = self._link.reset(neighbour)
@@ -119,23 +117,23 @@ class Transmission(Process):
 
 
 class RateLimit:
-    """Grants at most `per_second` times in any window of one second.
+    """Grants at most `per_second` times in any one-second window.
 
-    Windows from whole seconds, as in ns-3, would let twice the limit pass around a second's end.
+    Whole-second windows, as in ns-3, let twice the limit pass around a second's end.
     """
 
     def __init__(self, per_second: int) -> None:
         self._times: deque[SimTime] = deque(maxlen=per_second)
 
     def reserve(self, now: SimTime) -> SimTime:
-        """Reserve and return the earliest free time from now on."""
+        """Reserve and return the earliest free time."""
         full = len(self._times) == self._times.maxlen
         time = max(now, self._times[0] + SECOND) if full else now
         self._times.append(time)
         return time
 
     def allows(self, now: SimTime) -> bool:
-        """Take the present time if it is free; returns whether it was."""
+        """Take the present time if free; return whether it was."""
         if len(self._times) == self._times.maxlen and self._times[0] + SECOND > now:
             return False
         self._times.append(now)

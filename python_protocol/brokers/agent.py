@@ -1,14 +1,9 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.election`) finds neighbours, the link carries messages; both report to broker and client, whose actions
-the agent carries out. The client on a broker's node is that broker's, and their messages stay off the air; any other
-client has its parent as its broker. A neighbour with a full queue is given up. Messages of a broken link go another way
-before the tree hears of it.
-
-Actions are carried out before anything else happens, so broker and client see messages in order, as over the FIFO
-channels of the thesis (section 2.2).
-
-A scenario can give the tree (`GivenTree`), by `Rewired`.
+Tree (`parts.election`) and link report to broker and client, whose actions come before anything else, so both see
+messages in order, as over the thesis' FIFO channels (section 2.2). A client's broker is that of its node, off the air,
+or its parent. A neighbour with a full queue is given up. Messages of a broken link go another way before the tree hears
+of it. A scenario can give the tree (`GivenTree`), by `Rewired`.
 """
 
 from __future__ import annotations
@@ -44,9 +39,9 @@ SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 
 
 class BrokerAgent(Agent):
-    """Any combination of roles on a node; a subclass names its broker and its client, which handle its messages.
+    """Any combination of roles on a node; a subclass names its broker and its client, which handle messages.
 
-    Detach and Attach are ignored: the tree tells a client when its broker changes.
+    Detach and Attach are ignored: the tree reports a changed broker to the client.
     """
 
     broker_type: ClassVar[type[Broker]]
@@ -54,19 +49,19 @@ class BrokerAgent(Agent):
     parameters: BrokerParameters
 
     def __init_subclass__(cls) -> None:
-        """The agent's messages are those that its broker and client handle."""
+        """Take the messages that broker and client handle."""
         super().__init_subclass__()
         heard = (*cls.broker_type.heard(), *cls.client_type.heard())
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
 
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
-        """A node has a client always, and a broker if that is one of its roles."""
+        """Make a client always, and a broker if the node has that role."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
         self._lose_memory()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The tables of the broker, if there is one."""
+        """The broker's tables, if any."""
         return {} if self.broker is None else self.broker.listings(names)
 
     def _make_broker(self) -> Broker:
@@ -84,7 +79,7 @@ class BrokerAgent(Agent):
         return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
-        """Forget everything but the client's filters and counter, which survive a crash."""
+        """Forget all but the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
         self.link = self._make_link()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
@@ -110,7 +105,7 @@ class BrokerAgent(Agent):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Give a heartbeat to the tree, and every other frame to the link."""
+        """Give a heartbeat to the tree, another frame to the link."""
         if type(event.message) is Heartbeat:
             self.overlay.receive(event, now)  # what `dispatch` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
@@ -125,13 +120,13 @@ class BrokerAgent(Agent):
 
     @on_timer(ElectionTimer)
     def time_election(self, key: ElectionTimer, now: SimTime) -> None:
-        """A timer of the tree has run out."""
+        """Fire a timer of the tree."""
         self.overlay.fire(key, now)
         self._follow_changes(now)
 
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
-        """A timer of the link has run out."""
+        """Fire a timer of the link."""
         actions, broken = self.link.timer(key)
         self.perform(actions)
         for one in broken:
@@ -139,13 +134,13 @@ class BrokerAgent(Agent):
 
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
-        """The scenario gives the node its place in the tree."""
+        """Take the scenario's place in the tree."""
         self.overlay.dispatch(event, now)
         self._follow_changes(now)
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Break the link of a frame that was not sent; a link layer retransmits by itself.
+        """Break the link of an unsent frame; a link layer retransmits by itself.
 
         Bare links are for reliable back-ends and MACs that acknowledge: a full buffer loses the frame.
         """
@@ -173,7 +168,7 @@ class BrokerAgent(Agent):
     # What election and link report
 
     def _follow_changes(self, now: SimTime) -> None:
-        """Report changes of the tree to broker and client, each after the actions of the one before it."""
+        """Report the tree's changes, each after the actions of the one before."""
         for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
@@ -241,7 +236,7 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
-        """Carry out the broker's actions; a message to its own node is for the client there."""
+        """Carry out the broker's actions; messages to its own node are for the client there."""
         for action in broker.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -252,7 +247,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _carry_out_client(self, now: SimTime) -> None:
-        """Carry out the client's actions; with a broker on the node all its messages are for that."""
+        """Carry out the client's actions; a broker on the node gets all its messages."""
         for action in self.client.take():
             if type(action) is not Send:
                 self._actions.append(action)
@@ -263,7 +258,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _transmit(self, action: Send, now: SimTime) -> None:
-        """Send over the link; give a neighbour with a full queue up, so that nothing is lost in silence."""
+        """Send over the link; give up a neighbour with a full queue, so that no loss is silent."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
             self.perform(self.link.send(neighbour, action.message, now))
@@ -279,7 +274,7 @@ class BrokerAgent(Agent):
 
 
 class GivenTree(Overlay):
-    """One node's parent and children, which come with the first `Rewired`."""
+    """A node's parent and children, from the first `Rewired` on."""
 
     children: dict[NodeId, bool]
     """Whether each child is a broker."""
@@ -291,7 +286,7 @@ class GivenTree(Overlay):
 
     @on(Rewired)
     def rewire(self, tree: Rewired, now: SimTime) -> None:
-        """Report lost children, the new parent and new children, each in the given order."""
+        """Report lost children, the new parent and new children, in the given order."""
         gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
         come = [child for child in tree.children if child not in self.children]
         self.changes += [NeighbourGone(child, moved=False) for child in gone]

@@ -1,12 +1,9 @@
-"""A broker of the family: its interfaces, the messages it shares with other protocols, its table and its queues.
+"""A broker of the family: its interfaces, shared messages, table and queues.
 
-A broker is a process without radio, link or tree: its driver (`brokers.agent`) reports its interfaces I_i, neighbours
-N_i and clients (the thesis, section 2.2), hands it messages, carries its own over FIFO links, and returns undelivered
-ones by `link_broken`. Messages to its own node are for the client there. A protocol adds handlers; a `ForgetfulBroker`
-drops what it cannot send.
-
-R_i has entries (f, z, s): notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep
-notifications for unreachable subscribers (section 4.3), with one limit for the node.
+Its driver (`brokers.agent`) reports its interfaces I_i, neighbours N_i and clients (the thesis, section 2.2), hands it
+messages, carries its own over FIFO links, and returns undelivered ones by `link_broken`. R_i has entries (f, z, s):
+notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep notifications for unreachable
+subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations
@@ -69,7 +66,7 @@ MAX_HOPS = 0xFF
 
 
 Hops = U8
-"""A number of hops, at most MAX_HOPS."""
+"""Hops, at most MAX_HOPS."""
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):
@@ -107,39 +104,39 @@ class Broker(Process):
     """b_i, whose handlers of messages a protocol adds."""
 
     def __init__(self, node: NodeId, parameters: Any) -> None:  # each protocol has its own
-        """At first nothing is known, not even a neighbour."""
+        """Begin without neighbours."""
         super().__init__()
         self.node = node
         self.neighbours: dict[NodeId, None] = {}
-        """N_i, in the order in which they came."""
+        """N_i, in order of arrival."""
         self.clients: set[NodeId] = set()
-        """The clients of I_i except the one on this node."""
+        """The clients of I_i on other nodes."""
         self._brokers: set[NodeId] = set()
 
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """A broker has made this one its parent, or is back."""
+        """Meet a broker that chose this parent, or is back."""
         self.meet(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """A client has attached itself, or is back."""
+        """Meet a client, perhaps back."""
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
-        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
+        """Forget an unreachable interface; one that has `moved` reports through its new parent."""
         self.neighbours.pop(interface, None)
         self.clients.discard(interface)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
-        """Take back the `messages` of a link that was given up, the oldest first."""
+        """Take back the `messages` of a link that was given up, oldest first."""
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
-        """The link to an interface has nothing left to do."""
+        """React to an idle link to an interface."""
 
     def migrate(self, parent: NodeId) -> None:
-        """The way to the leader now begins at `parent`."""
+        """Turn to `parent` as the way to the leader."""
         self.meet(parent)
 
     # Interfaces
@@ -156,7 +153,7 @@ class Broker(Process):
             self.clients.add(sender)
 
     def is_client(self, interface: NodeId) -> bool:
-        """Whether z is a client; a broker's node is its broker to all others."""
+        """Return whether z is a client; a broker's node is its broker to all others."""
         return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
@@ -164,24 +161,24 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Whether y = z, and z is no client, which may want what it publishes."""
+        """Return whether y = z and z is no client, which may want its own notifications."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
 
     def flood(self, message: Message, sender: NodeId) -> None:
-        """Send to all of N_i but the sender of the message."""
+        """Send to N_i without the message's sender."""
         for neighbour in self.neighbours:
             if neighbour != sender:
                 self.send(neighbour, message)
 
     def note_route(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
-        """Note the subscribers for whom the broker takes a notification on."""
+        """Note the subscribers that a notification goes on to."""
         if listed := node_list(subscribers):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
-        """The hops of a message with `hops` so far that goes on to an interface."""
+        """Return the hops of a message, `hops` so far, that goes on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
     # What a person can see
@@ -192,17 +189,17 @@ class Broker(Process):
 
 
 class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues, which drops what it cannot send."""
+    """b_i of a protocol without queues, which drops unsendable messages."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Drop the notifications of a link that was given up."""
+        """Drop the notifications of a broken link."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub):
                 self._drop(message, interface)
 
     def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Pass a PUB on to an interface, if it is there."""
+        """Pass a PUB to a present interface."""
         if self.reaches(interface):
             self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
         else:
@@ -224,7 +221,7 @@ class Entry(NamedTuple):
 
 
 class RoutingTable:
-    """R_i, whose entries are in the order in which they came."""
+    """R_i, in order of arrival."""
 
     def __init__(self) -> None:
         self._interfaces: dict[tuple[Filter, NodeId], NodeId] = {}
@@ -237,7 +234,7 @@ class RoutingTable:
         self._interfaces.setdefault((wanted, subscriber), interface)
 
     def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
-        """Remove (f, -, s), if it is there."""
+        """Remove any (f, -, s)."""
         self._interfaces.pop((unwanted, subscriber), None)
 
     def replace(self, subscriber: NodeId, interface: NodeId) -> None:
@@ -256,7 +253,7 @@ class RoutingTable:
         return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
 
     def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """The different z of each (-, z, s); several only while messages about s are in transit."""
+        """Return the different z of each (-, z, s); several only while messages about s travel."""
         return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
 
     def subscribers(self) -> list[NodeId]:
@@ -264,7 +261,7 @@ class RoutingTable:
         return list(dict.fromkeys(entry.subscriber for entry in self))
 
     def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """The different y of each (f, y, -) with f(e), each with its s."""
+        """Return the different y of each (f, y, -) with f(e), each with its s."""
         found: dict[NodeId, list[NodeId]] = {}
         for entry in self:
             if entry.filter.matches(notification):
@@ -274,13 +271,13 @@ class RoutingTable:
         return found
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
-        """The table of a broker, as the thesis prints it in table 2.3."""
+        """Return a broker's table, as printed in the thesis, table 2.3."""
         rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
         return by_first_column(("Filter", "Interface", "Subscriber"), rows)
 
 
 class Storage:
-    """The queues of all subscribers; each holds a notification once, the oldest first."""
+    """The queues of all subscribers; each holds a notification once, oldest first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -288,7 +285,7 @@ class Storage:
         self._stored = 0
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
-        """Enqueue a notification; return the rows for the trace, a drop if the storage is full."""
+        """Enqueue a notification; return the rows for the trace, a drop if full."""
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
@@ -315,11 +312,11 @@ class Storage:
         return taken
 
     def subscribers(self) -> list[NodeId]:
-        """The subscribers for whom something is stored."""
+        """The subscribers with stored notifications."""
         return list(self._queues)
 
     def listing(self, names: Names) -> Listing:
-        """The queues as a table for a person to look at."""
+        """The queues as a table."""
         queues = self._queues.items()
         rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))

@@ -1,12 +1,9 @@
 """A client of the broker family: its broker, its filters, and notifications that wait for a broker.
 
-A client is publisher and subscriber of one node, two processes in the thesis, section 2.2. It delivers every copy that
-arrives, as in the thesis.
-
-A protocol names its SUB and UNS (`subscription_types`) and their fields before the filter (`_head`), the messages to a
-new broker (`_greet`), and handlers. With FILTERS a new broker lists the filters it knows, and the client corrects them
-(section 3.2). Other protocols use a `FaithfulClient`, which repeats lost messages, and after them the commands it got
-without a broker.
+It is publisher and subscriber of a node (the thesis, section 2.2), and delivers every copy. A protocol names its
+`subscription_types`, their fields before the filter (`_head`), the messages to a new broker (`_greet`), and handlers.
+The client corrects FILTERS, the filters that a new broker knows (section 3.2); a `FaithfulClient` repeats lost
+messages, then the commands it got without a broker.
 """
 
 from __future__ import annotations
@@ -23,12 +20,12 @@ from roambus.python_protocol.vocabulary import DROP, NodeId
 
 
 class Client(Process):
-    """s_i and p_i of one node; a protocol adds handlers of messages from brokers."""
+    """s_i and p_i of one node; a protocol adds handlers of brokers' messages."""
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
     subscription_types: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
-    """The SUB and the UNS of the protocol: the fields of `_head`, then the filter."""
+    """The protocol's SUB and UNS: the fields of `_head`, then the filter."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """A client is detached at first."""
@@ -36,9 +33,9 @@ class Client(Process):
         self.node = node
         self.broker: NodeId | None = None
         self.filters: dict[Filter, None] = {}
-        """The filters are the keys, in the order in which they came."""
+        """The filters are the keys, in order of arrival."""
         self._is_subscriber = False
-        """Whether it has ever subscribed; before that it has nothing to migrate (algorithms 2.3 and 3.2)."""
+        """Whether it has ever subscribed, and so can migrate (algorithms 2.3 and 3.2)."""
         self._last_broker: NodeId | None = None
         self._limit = parameters.publisher_buffer
         self._unpublished: list[Notification] = []
@@ -46,18 +43,18 @@ class Client(Process):
     # What the tree and the link report
 
     def attach(self, broker: NodeId) -> None:
-        """A broker is there; it is this client's from now on."""
+        """Take this broker from now on."""
         last, self._last_broker = self._last_broker, broker
         self.broker = broker
         self._greet(broker, last)
         self._flush()
 
     def detach(self) -> None:
-        """The broker is out of reach."""
+        """Lose the broker."""
         self.broker = None
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Publish the notifications of undelivered messages again, in order."""
+        """Republish undelivered notifications, in order."""
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
@@ -65,13 +62,13 @@ class Client(Process):
     # Commands of the application
 
     def subscribe(self, wanted: Filter) -> None:
-        """The application wants what `wanted` matches."""
+        """Subscribe to notifications that `wanted` matches."""
         if wanted not in self.filters:
             self.filters[wanted] = None
             self._send_subscription(wanted, is_new=True)
 
     def unsubscribe(self, unwanted: Filter) -> None:
-        """The application no longer wants what `unwanted` matches."""
+        """Unsubscribe from notifications that `unwanted` matches."""
         if unwanted in self.filters:
             del self.filters[unwanted]
             self._send_subscription(unwanted, is_new=False)
@@ -105,11 +102,11 @@ class Client(Process):
         """Send the messages to a new broker; `last` is the one before, perhaps the same."""
 
     def _head(self) -> tuple[Any, ...]:
-        """The fields before the filter of a SUB or UNS made now; a protocol that numbers them counts up here."""
+        """Return the fields before the filter of a new SUB or UNS; a numbering protocol counts up here."""
         return (self.node,)
 
     def _subscription(self, about: Filter, *, is_new: bool) -> Message:
-        """The SUB for a filter, or its UNS."""
+        """Return a filter's SUB or UNS."""
         self._is_subscriber |= is_new
         made: Message = self.subscription_types[0 if is_new else 1](*self._head(), about)
         return made
@@ -119,7 +116,7 @@ class Client(Process):
         return Pub(hops, notification)
 
     def _send_subscription(self, about: Filter, *, is_new: bool) -> None:
-        """Send a SUB or UNS; without a broker none is made, so that it uses no number."""
+        """Send a SUB or UNS; without a broker make none, so that no number is used."""
         if self.broker is not None:
             self.send(self.broker, self._subscription(about, is_new=is_new))
 
@@ -128,7 +125,7 @@ class Client(Process):
             self._send_subscription(one, is_new=True)
 
     def _flush(self) -> None:
-        """Send waiting notifications; without a broker keep only the newest."""
+        """Send waiting notifications; without a broker keep the newest."""
         if self.broker is None:
             dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
             for one in dropped:
@@ -144,7 +141,7 @@ class FaithfulClient(Client):
     """Channels are reliable to the papers: undelivered messages go to the next broker, in order."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first nothing was lost, and nothing waits."""
+        """Begin with nothing lost or waiting."""
         super().__init__(node, parameters)
         self._undelivered: list[Message] = []
         self._commands: list[tuple[Filter, bool]] = []
@@ -165,7 +162,7 @@ class FaithfulClient(Client):
         super()._send_subscription(about, is_new=is_new)
 
     def _resend(self, broker: NodeId) -> None:
-        """Send undelivered messages to a broker, a new one or the same."""
+        """Send undelivered messages to a broker, new or the same."""
         for message in self._take_undelivered():
             self.send(broker, message)
 
@@ -175,12 +172,12 @@ class FaithfulClient(Client):
         return commands
 
     def _send_commands(self, commands: Iterable[tuple[Filter, bool]]) -> None:
-        """Send the commands given before there was a broker."""
+        """Send the commands given without a broker."""
         for about, is_new in commands:
             self._send_subscription(about, is_new=is_new)
 
     def _send_withdrawals(self) -> None:
-        """Unsubscribe from filters given up without a broker; subscriptions follow as they are."""
+        """Unsubscribe from filters given up without a broker; subscriptions follow unchanged."""
         self._send_commands((about, is_new) for about, is_new in self._take_commands() if not is_new)
 
     def _take_undelivered(self) -> list[Message]:

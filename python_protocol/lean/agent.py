@@ -1,13 +1,12 @@
 """MFT-PubSub without its tree: directed forwarding to few subscribers, gossip with repair to many.
 
-Filters decide who forwards, and subscribers number them, as in the thesis; there is no leader, parent, order or
-reliable link.
+There is no leader, parent, order or reliable link.
 
-- The publisher compares the cost of a PUB to each subscriber, its mean distance and half a frame for the ACK, with that
-  of a counter-based broadcast.
+- The publisher compares the cost of PUBs, each subscriber's mean distance and half a frame for the ACK, with that of a
+  counter-based broadcast.
 - A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
   until it hears an ACK or a nearer PUB. Bystanders repeat a missed ACK.
-- At the end of its tries a node drops it; the publisher first sends it to all, repeated like gossip.
+- After its tries a node drops it; the publisher first sends it to all.
 - Heartbeats carry distances while PUBs are on the air.
 """
 
@@ -57,7 +56,7 @@ from roambus.python_protocol.vocabulary import (
 )
 
 LAST_NUMBER = 0xFFFF
-"""Changes of a subscriber's filters are numbered from 1 to this, then from 1 again."""
+"""Changes of filters are numbered from 1 to this, then from 1 again."""
 _ACK_FRAMES = 0.5
 """An acknowledgement in frames of a notification, with their headers."""
 _ECHOES = 2
@@ -69,43 +68,43 @@ _INTERESTS = "interests"
 
 @dataclass(frozen=True, slots=True)
 class ForwardTimer:
-    """The key of the timer of a notification's forwarding."""
+    """The timer key of a notification's forwarding."""
 
     notification: NotificationId
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The key of the timer of a missing acknowledgement."""
+    """The timer key of a missing acknowledgement."""
 
     notification: NotificationId
 
 
 @dataclass(frozen=True, slots=True)
 class EchoTimer:
-    """The key of the timer after which an acknowledgement is repeated."""
+    """The timer key of a repeated acknowledgement."""
 
     acknowledged: Ack
 
 
 @dataclass(slots=True)
 class Journey:
-    """The state of a notification on its way to few."""
+    """A notification on its way to few."""
 
     notification: Notification
     hops: int
     heard: SimTime
     todo: set[NodeId] = field(default_factory=set)
-    """For whom this node is about to send it."""
+    """Subscribers to which this node is about to send it."""
     duty: dict[NodeId, float] = field(default_factory=dict)
-    """The subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
+    """Subscribers that wait for a sign of a nearer node, with their distances."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
-    """Those of them that were heard to say so."""
+    """Those of them heard to say so."""
     served: set[NodeId] = field(default_factory=set)
-    """Subscribers for whom this node has ever sent it."""
+    """Subscribers to which this node ever sent it."""
     unheard: set[NodeId] = field(default_factory=set)
-    """Subscribers whose acknowledgement of the last effort has not come."""
+    """Subscribers without acknowledgement of the last effort."""
     tries: int = 0
     echoes: int = 0
     broadcasts: int = 0
@@ -127,7 +126,7 @@ class LeanMft(RepairingGossip):
     needs_levels = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: LeanParameters, random: Random) -> None:
-        """The number and the parts of the own filters are in stable storage."""
+        """Keep the number and the parts of the own filters in stable storage."""
         self._number = 0
         self._parts = 1
         super().__init__(node, roles, parameters, random)
@@ -157,13 +156,13 @@ class LeanMft(RepairingGossip):
 
     @on(Started, Recovered)
     def start(self, event: Started | Recovered, now: SimTime) -> None:
-        """Begin to send heartbeats, and after a crash the own filters."""
+        """Begin heartbeats, and after a crash send the own filters."""
         super().start(event, now)
         if self._number:
             self._learn_own()
 
     def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
-        """Tell everybody what is wanted from now on."""
+        """Send everybody the own filters from now on."""
         super().change_subscriptions(event, now)
         self._number = self._number % LAST_NUMBER + 1
         self._learn_own()
@@ -197,7 +196,7 @@ class LeanMft(RepairingGossip):
             self.send(BROADCAST, told)
 
     def _publish_late(self, interest: Interest) -> None:
-        """Send recent notifications to a subscriber whose subscription came late."""
+        """Send recent notifications to a late subscriber."""
         for identifier, journey in self._journeys.items():
             is_own = identifier.publisher == self.node and interest.subscriber != self.node
             is_late = self._now - journey.heard < self.parameters.subscription_delay
@@ -228,7 +227,7 @@ class LeanMft(RepairingGossip):
 
     @on(Beat)
     def take_beat(self, beat: Beat, sender: NodeId, now: SimTime) -> None:
-        """Learn distances, compare sums, and compare digests as gossip with repair does."""
+        """Learn distances, and compare sums and digests as gossip with repair does."""
         self._distances.learn(sender, unpack_levels(beat.first, beat.levels), beat.interval * SECOND // 8)
         if beat.interests != self._interests.sum and now >= self._compare_again and not self._interests.is_pending:
             self._compare_again = now + self.parameters.subscription_delay
@@ -240,7 +239,7 @@ class LeanMft(RepairingGossip):
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Send a notification to the few who want it, or to all."""
+        """Send a notification to its few subscribers, or to all."""
         notification = event.notification
         wanting = self._interests.wanting(notification) - {self.node}
         if self._are_many(notification, len(wanting), now):
@@ -255,7 +254,7 @@ class LeanMft(RepairingGossip):
             self._transmit(journey, now)
 
     def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
-        """Whether a broadcast is cheaper than PUBs to `count` subscribers, or they do not fit into a frame."""
+        """Return whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
         others = [one for one in self._interests.subscribers if one != self.node]
@@ -300,7 +299,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(AnswerTimer)
     def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
-        """Send it again within the tries; at their end the publisher sends it to all, and others drop it."""
+        """Send it again; after the last try the publisher sends it to all, and others drop it."""
         journey = self._journeys.get(key.notification)
         if journey is None:
             return
@@ -328,7 +327,7 @@ class LeanMft(RepairingGossip):
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
-        """A notification for few is on the air."""
+        """Take a notification for few."""
         notification = pub.notification
         self._directed = now
         if self._seen.add(notification.id):
@@ -353,7 +352,7 @@ class LeanMft(RepairingGossip):
                 self.send(BROADCAST, Ack(pub.notification.id, self.node), delay)
 
     def _consider(self, pub: Pub, journey: Journey, now: SimTime) -> None:
-        """Forward for subscribers to which this node is nearer; end the duty for those with a nearer sender."""
+        """Forward for subscribers nearer to this node; end the duty for those nearer to the sender."""
         need = self.parameters.progress / (1 + pub.effort)
         nearness = []
         for subscriber, level in pub.targets:
@@ -401,7 +400,7 @@ class LeanMft(RepairingGossip):
 
     @on(Ack)
     def take_ack(self, ack: Ack, sender: NodeId, now: SimTime) -> None:
-        """End all duties for a subscriber that has it, and the repetition of its ACK."""
+        """End all duties for a served subscriber, and the repetition of its ACK."""
         self._directed = now
         is_witnessed = sender == ack.subscriber
         journey = self._journeys.get(ack.notification)
@@ -424,7 +423,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(EchoTimer)
     def echo(self, key: EchoTimer, _: SimTime) -> None:
-        """Says for a subscriber that it has the notification."""
+        """Acknowledge for a subscriber that has the notification."""
         if (journey := self._journeys.get(key.acknowledged.notification)) is not None:
             journey.echoes += 1
             self.send(BROADCAST, key.acknowledged)

@@ -1,12 +1,12 @@
 """Distances to subscribers, in expected transmissions.
 
-At walking speed a link's shadowing changes within a second, so nodes keep distances instead of next hops.
+Shadowing changes within a second at walking speed, so nodes keep distances instead of next hops.
 
-- A link is rated by the mean strength of its frames over the edge of the own radio, in deviations. At the edge only the
-  better half is heard, 0.8 deviations above the mean, which is subtracted.
-- The edge is learnt, so that a twentieth of all frames is weaker, within the accuracy of the sensitivity.
-- A missing frame moves the mean towards the edge, as does a subscriber that does not answer.
-- Neighbours send theirs in levels of 0.4 transmissions, valid for three of their intervals.
+- A link's rating is its mean strength over the own radio's edge, in deviations. At the edge only the better half is
+  heard, 0.8 deviations above the mean, which is subtracted.
+- The edge is learnt: a twentieth of all frames is weaker.
+- A missing frame or answer moves the mean towards it.
+- Neighbours send theirs in levels of 0.4 transmissions, valid for three intervals.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from math import erf, sqrt
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 LEVEL = 0.4
-"""In transmissions: the farthest distance is six, the diagonal of a field in which a node hears a sixth of all."""
+"""In transmissions: the farthest distance is six, a field's diagonal where a node hears a sixth of all."""
 UNKNOWN = 15
-"""The level of those of whom nothing is known."""
+"""The level of an unknown node."""
 FARTHEST = UNKNOWN * LEVEL
 LONGEST_ROW = 120
 """Nodes in one row: 60 of the 102 bytes that IEEE 802.15.4 leaves to a message."""
@@ -45,7 +45,7 @@ _LIFETIME = 3
 
 @dataclass(slots=True)
 class Link:
-    """A neighbour's signal and its levels of subscribers, valid for some of its intervals."""
+    """A neighbour's signal and levels, valid for some of its intervals."""
 
     mean: float
     heard: SimTime
@@ -92,7 +92,7 @@ class Distances:
         self._edge = min(max(moved, _SENSITIVITY_DBM - _ACCURACY_DB), _SENSITIVITY_DBM + _ACCURACY_DB)
 
     def learn(self, sender: NodeId, levels: Iterable[tuple[NodeId, int]], interval: SimTime = 0) -> None:
-        """Take levels, and perhaps the interval, of a neighbour that was just heard."""
+        """Take levels, and perhaps the interval, of a neighbour just heard."""
         link = self._links[sender]
         link.levels.update(levels)
         link.interval = interval or link.interval
@@ -123,7 +123,7 @@ class Distances:
         self._links = {node: link for node, link in self._links.items() if link.is_valid(now)}
 
     def heard_of(self, nodes: Iterable[NodeId], now: SimTime) -> float:
-        """The expected number of these nodes that a frame reaches when one of them sends it."""
+        """Return how many of these nodes a frame of one of them should reach."""
         links = (self._links.get(node) for node in nodes)
         return sum(1 / self.transmissions(link, now) for link in links if link is not None and link.is_valid(now))
 
@@ -155,7 +155,7 @@ def level_of(distance: float) -> int:
 
 
 def pack_levels(levels: Mapping[NodeId, int], begin: NodeId = 0) -> tuple[NodeId, bytes]:
-    """The first node from `begin` on, or of all, and a row of two levels a byte from there on."""
+    """Return the first node from `begin` on, or of all, and a row of two levels a byte."""
     nodes = sorted(levels)
     first = next((node for node in nodes if node >= begin), nodes[0] if nodes else 0)
     last = max((node for node in nodes if node < first + LONGEST_ROW), default=first - 1)

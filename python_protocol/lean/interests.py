@@ -1,12 +1,10 @@
 """Interests: the filters of all subscribers, which every node keeps.
 
-- A subscriber numbers its changes and sends all filters with each, so that the newer set counts whatever was lost (T(s)
-  of the thesis); a set longer than a frame goes in parts.
-- News go on after a random time, in shared frames, unless enough neighbours sent them: the counter-based scheme of
-  gossip.
-- Heartbeats carry a sum of all interests and the number of changes. A node with another sum sends its own, and some of
-  others if it has more changes; with as many, a third of the nodes do. They are few, or all who notice would fill the
-  channel.
+- A subscriber numbers its changes and sends all filters with each, in parts of a frame, so that the newer set counts
+  despite losses (T(s) of the thesis).
+- News go on after a random time, in shared frames, unless enough neighbours sent them.
+- Heartbeats carry a sum of all interests and the number of changes. At another sum a node sends its own, and some of
+  others if it has more changes; with as many, a third of the nodes do, or all would fill the channel.
 """
 
 from __future__ import annotations
@@ -24,16 +22,16 @@ from roambus.python_protocol.parts.link import is_newer
 from roambus.python_protocol.vocabulary import NodeId, SubscriberId
 
 MESSAGE_BYTES = 102
-"""The bytes of an IEEE 802.15.4 frame less the headers of network, MAC and PHY."""
+"""An IEEE 802.15.4 frame less the headers of network, MAC and PHY."""
 
 _SOME = 4
 """Parts sent when sums differ: about two frames."""
 _Key = tuple[NodeId, int]
-"""A subscriber and a part of what it wants."""
+"""A subscriber and a part of its filters."""
 
 
 class Interest(NamedTuple):
-    """A part of a subscriber's filters, and the number of its last change."""
+    """A part of a subscriber's filters, and its last change's number."""
 
     subscriber: SubscriberId
     part: U8
@@ -48,7 +46,7 @@ class Wants(Message, tag=0x51, name="SUB", notation="{interests}"):
 
 
 def in_parts(subscriber: NodeId, number: int, filters: Iterable[Filter], least: int) -> list[Interest]:
-    """A subscriber's filters in parts that fit into frames; empty ones at the end replace former parts."""
+    """Split a subscriber's filters into frames; empty parts at the end replace former ones."""
     parts: list[tuple[Filter, ...]] = [()]
     for one in filters:
         longer = (*parts[-1], one)
@@ -61,10 +59,10 @@ def in_parts(subscriber: NodeId, number: int, filters: Iterable[Filter], least: 
 
 
 class Interests:
-    """The filters that one node knows, and the parts that wait to be sent."""
+    """The filters that one node knows, and the parts to send."""
 
     def __init__(self, enough: int) -> None:
-        """A part that was heard `enough` times while it waited is not sent."""
+        """Take `enough`: a waiting part heard that often is not sent."""
         self._enough = enough
         self._known: dict[_Key, Interest] = {}
         self._pending: dict[_Key, int] = {}
@@ -82,7 +80,7 @@ class Interests:
         return {one.subscriber for one in self._known.values() if wants(one.filters, notification)}
 
     def learn(self, interest: Interest) -> bool:
-        """Take a part, and have it sent on if it is new; returns whether it was."""
+        """Take a part, and send it on if it is new; return whether it was."""
         key = interest.subscriber, interest.part
         known = self._known.get(key)
         if known is not None and not is_newer(interest.number, known.number, 16):

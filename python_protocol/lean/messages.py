@@ -15,7 +15,7 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimT
 LAST_EFFORT = 15
 """Of a PUB that is for all to repeat."""
 BEAT_BYTES, HELD_BYTES, TARGET_BYTES = 10, 14, 3
-"""Of a heartbeat without rows and digests, of a digest's entry, and of a target."""
+"""Of a heartbeat without rows and digests, a digest's entry, and a target."""
 
 
 class LeanParameters(RepairParameters):
@@ -92,14 +92,14 @@ class Pub(Message, tag=0x52, notation="effort={effort} {targets} {notification} 
 
 
 class Ack(Message, tag=0x53, notation="{notification} {subscriber}"):
-    """A subscriber has a notification, says itself or a node that heard it."""
+    """A subscriber has a notification, according to itself or a node that heard it."""
 
     notification: NotificationId
     subscriber: SubscriberId
 
 
 class Beat(Message, tag=0x54, name="HEARTBEAT", notation="sum={interests} changes={changes} {held}"):
-    """A heartbeat; the next one comes within `interval` eighths of a second."""
+    """A heartbeat; the next comes within `interval` eighths of a second."""
 
     interval: U8
     interests: U16

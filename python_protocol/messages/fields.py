@@ -1,14 +1,12 @@
 """Fields of messages: how a value of each type travels, and how a transcript shows it.
 
-The types are:
-
 - `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias such as `NodeId`, an `Annotated[int, Integer(...)]`;
   `bool`, a bit;
 - `str` (UTF-8) and `bytes`, at most 255 bytes; `tuple[T, ...]`, at most 255 values; `LongTuple[T]`, at most 65535;
 - an enumeration, a byte; a record: a `NamedTuple`, a frozen dataclass, or a class with `write` and `read`;
 - a message, one of several (`Sub | Uns`), or any (`Message`); `T | None`, whose presence is a bit.
 
-All receivers of a broadcast share one object on the embedded radio, so a changeable type is refused
+Receivers of a broadcast share one object on the embedded radio, so changeable types are refused
 (`what_can_be_changed`).
 """
 
@@ -40,11 +38,11 @@ T = TypeVar("T")
 BROADCAST_ADDRESS = 0xFFFF
 """The destination that every node in range receives."""
 NOBODY = "-"
-"""Stands for a value, such as a node, that there is not."""
+"""Stands for an absent value, such as a node."""
 
 
 class Names:
-    """Names of nodes, filters and notifications in transcripts; subclasses replace what they know better."""
+    """Names of nodes, filters and notifications in transcripts; subclasses replace some."""
 
     def node(self, node: int | None) -> str:
         """A node as a sender or receiver."""
@@ -61,7 +59,7 @@ class Names:
         return self.node(node)
 
     def interface(self, interface: int | None, broker: int) -> str:
-        """The z of a broker's routing table: another node, or the client on its own."""
+        """Return the z of a routing table: another node, or the own client."""
         return self.subscriber(interface) if interface == broker else self.node(interface)
 
     def filter(self, one: Any) -> str:
@@ -73,7 +71,7 @@ class Names:
         return self.notification_id(str(one.id))
 
     def notification_id(self, identifier: str) -> str:
-        """A notification of which only the identifier is known."""
+        """A notification known only by its identifier."""
         return identifier
 
     def filters(self, several: Iterable[Any]) -> str:
@@ -86,17 +84,17 @@ class Names:
 
 
 class FieldError(TypeError):
-    """A field has a type that cannot travel; the text names it and an alternative."""
+    """A field's type cannot travel; the text names it and an alternative."""
 
 
 class FieldType(Protocol):
-    """The bytes of values of one type, and their text in transcripts."""
+    """The bytes of a type's values, and their text in transcripts."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Append the value; raises struct.error, also a MisfitError, if it does not fit."""
+        """Append the value; raise struct.error, also a MisfitError, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
-        """Take a value off the front; raises DecodeError."""
+        """Take a value off the front; raise DecodeError."""
 
     def show(self, value: Any, names: Names) -> str:
         """The value in a transcript."""
@@ -104,7 +102,7 @@ class FieldType(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer of a fixed width: `code` is that of `struct`, `shown(value, names)` a text other than digits."""
+    """An integer of fixed width: `code` is that of `struct`, `shown(value, names)` a text other than digits."""
 
     code: str
     shown: Callable[[Any, Names], str] | None = None
@@ -123,7 +121,7 @@ class Integer:
         return reader.unpack(self.layout)[0]
 
     def show(self, value: Any, names: Names) -> str:
-        """Digits, unless the type says something else."""
+        """Digits, unless the type says otherwise."""
         return str(value) if self.shown is None else self.shown(value, names)
 
     @property
@@ -145,7 +143,7 @@ I64 = Annotated[int, Integer("q")]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class By:
-    """A type given by functions that write, read and show its values; `shape` describes the bytes."""
+    """A type of functions that write, read and show; `shape` describes the bytes."""
 
     write: Callable[[Writer, Any], None]
     read: Callable[[Reader], Any]
@@ -206,7 +204,7 @@ class Several:
             write(writer, one)
 
     def read(self, reader: Reader) -> Any:
-        """Take the count and as many values off the front."""
+        """Take the count and the values off the front."""
         return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:
@@ -240,7 +238,7 @@ class ItsOwn:
         return self.cls.read(reader)
 
     def show(self, value: Any, names: Names) -> str:
-        """As the class describes itself, or else as its `str`."""
+        """As the class describes itself, else its `str`."""
         return described(value, names) or str(value)
 
     @property
@@ -250,7 +248,7 @@ class ItsOwn:
 
 
 def described(value: Any, names: Names) -> str:
-    """The text of a value's method `describe`, or empty."""
+    """The text of a value's `describe`, or empty."""
     describe = getattr(value, "describe", None)
     return "" if describe is None else str(describe(names))
 
@@ -261,15 +259,15 @@ def listed(texts: Iterable[str]) -> str:
 
 
 def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
-    """A `bool` in the bit of this mask, as a published format has it.
+    """Declare a `bool` in the bit of this mask, as in a published format.
 
-    It is given by name only, so that fields without a default can follow. Type checkers read both keywords.
+    Keyword-only, so that fields without a default can follow; type checkers read both keywords.
     """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 
 
 BIT = "bit"
-"""The key of a bit's mask in the metadata of a field."""
+"""The key of a bit's mask in a field's metadata."""
 
 
 # What may be shared: on the embedded back-ends all receivers of a frame get one object, which nobody may change. The
@@ -288,7 +286,7 @@ _CHANGEABLE: dict[type, str] = {
 
 
 def what_can_be_changed(annotation: Any) -> str:
-    """The problem with a field that could be changed, with an alternative; empty if there is none."""
+    """Return the problem with a changeable field and an alternative, or an empty text."""
     return _search(annotation, set())
 
 
@@ -324,7 +322,7 @@ def _search_class(cls: Any, name: Any, seen: set[Any]) -> str:
 
 
 def names_of_fields(cls: Any) -> tuple[str, ...]:
-    """The fields of a dataclass or a NamedTuple; none of another class."""
+    """Return the fields of a dataclass or a NamedTuple; none of another class."""
     if dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
     return getattr(cls, "_fields", ())
@@ -335,7 +333,7 @@ def _first(annotations: Iterable[Any], seen: set[Any]) -> str:
 
 
 def collection_problem(cls: Any, name: Any) -> str:
-    """The alternative to a list, set, dict or bytearray; empty for another class."""
+    """Return the alternative to a list, set, dict or bytearray, or an empty text."""
     for changeable, instead in _CHANGEABLE.items():
         if issubclass(cls, changeable):
             return f"whoever receives a {name} could change it for everybody else who does: write {instead}"

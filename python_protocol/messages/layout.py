@@ -3,12 +3,10 @@
 It is made once with the class; only closures run for each message, because attribute look-ups would cost as much as
 packing.
 
-- Fields travel in order. Adjacent numbers are packed at once, those of records too; reading makes the record anyway.
-- Adjacent bits share a byte, at the place of the first, lowest bit first or by mask. The presence of an optional field
-  is a bit; the values follow the byte.
+- Fields travel in order; adjacent numbers are packed at once, those of records too.
+- Adjacent bits share a byte, at the first one's place, lowest bit first or by mask. An optional field's presence is a
+  bit; its value follows the byte.
 - With numbers and bits only, the size is constant (`FixedSize`).
-
-`_declare` finds types, `_groups` joins fields that travel together, `_part` makes the two functions of a group.
 """
 
 from __future__ import annotations
@@ -59,17 +57,17 @@ from roambus.python_protocol.messages.octets import (
 )
 
 _SHOWN = 60
-"""Characters shown of a value that does not fit."""
+"""Characters shown of a misfit value."""
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 
 Writing = Callable[[Writer, Any], None]
 """Appends fields of the record to what was written."""
 Reading = Callable[[Reader, dict[str, Any]], None]
-"""Takes fields off the front, and enters their values by name."""
+"""Takes fields off the front, by name."""
 
 
 class FixedSize(NamedTuple):
-    """The size of all messages of a class; `pack` raises struct.error for `values` that do not fit.
+    """The size of all messages of a class; `pack` raises struct.error for misfit `values`.
 
     Values of other types than `types` must be written to find out.
     """
@@ -82,7 +80,7 @@ class FixedSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A field; `mask` is that of its bit or of its presence bit (0: the next free one)."""
+    """A field; `mask` is that of its bit or presence bit (0: the next free one)."""
 
     name: str
     kind: FieldType
@@ -91,7 +89,7 @@ class Declared:
 
     @property
     def sort(self) -> str:
-        """Its group: "bit" and "number" travel with their own sort, "other" alone."""
+        """Return its group: "bit" and "number" travel with their own sort, "other" alone."""
         if self.mask is not None:
             return "bit"
         return "number" if isinstance(self.kind, Integer) else "other"
@@ -101,7 +99,7 @@ class Layout:
     """The bytes and the text of one class's fields."""
 
     def __init__(self, cls: Any, notation: str = OTHERS) -> None:
-        """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
+        """Raise FieldError for a field that cannot travel, ValueError for a notation of no field."""
         self.declared = declared = list(_declared(cls))
         self._readers = [_part(group).read for group in _groups(declared)]
         written = (_part(group).write for group in _groups(list(_flattened(declared))))
@@ -111,27 +109,27 @@ class Layout:
             one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers
         )
         self.writers = [*checks, *written]
-        """Append the parts of a record, in order; each is called with a writer and the record."""
+        """Append the parts of a record, in order; called with a writer and the record."""
         # A bit is shown by its name, and an optional value, whose bit says only whether it is there, by its own type.
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self.notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
-        """Append all fields of a record; raises struct.error for a number that does not fit."""
+        """Append all fields of a record; raise struct.error for a misfit number."""
         for write in self.writers:
             write(writer, record)
 
     def read(self, reader: Reader) -> dict[str, Any]:
-        """Take all fields off the front; return their values by name; raises DecodeError."""
+        """Take all fields off the front; return values by name; raise DecodeError."""
         values: dict[str, Any] = {}
         for read in self._readers:
             read(reader, values)
         return values
 
     def misfit(self, record: Any) -> str:
-        """The field whose value cannot be written, as "path = [1, 2]"; empty if there is none.
+        """Return the field whose value cannot be written, as "path = [1, 2]", or an empty text.
 
-        It writes each field again, slowly, because noting the current field would cost every message.
+        It writes each field again: noting the current field would slow every message.
         """
         for one in self.declared:
             value = getattr(record, one.name)
@@ -144,10 +142,9 @@ class Layout:
         return ""
 
     def fixed_size(self) -> FixedSize | None:
-        """The size with tag of a message with these fields; None if it depends on their values.
+        """Return the size with tag of a message of these fields; None if it depends on their values.
 
-        The result also tests the values: `struct` refuses large numbers, and types are compared, because `struct` takes
-        True for 1.
+        It also tests the values: `struct` refuses large numbers; types are compared, because `struct` takes True for 1.
         """
         if any(one.sort == "other" or one.is_optional for one in self.declared):
             return None
@@ -162,7 +159,7 @@ class Layout:
 
     @property
     def shape(self) -> Fields:
-        """The shape of all fields; a byte of bits has no name."""
+        """Return the shape of all fields; a byte of bits has no name."""
         pairs: list[tuple[str, Shape]] = []
         for group in _groups(self.declared):
             if group[0].sort == "bit":
@@ -182,19 +179,19 @@ class Record:
         self._cls = cls
         self.layout = Layout(cls)
         self.is_numbers = bool(self.layout.declared) and all(one.sort == "number" for one in self.layout.declared)
-        """Whether it is written as its numbers, one after the other."""
+        """Whether it is written as its numbers."""
 
     def write(self, writer: Writer, value: Any) -> None:
         """Append the fields of a record of this class.
 
-        Another class with the same attributes would arrive as something else.
+        A similar class would arrive as another one.
         """
         if not isinstance(value, self._cls):
             raise misfit(value, self._cls)
         self.layout.write(writer, value)
 
     def checking(self, name: str) -> Writing:
-        """A check that raises MisfitError unless the field holds such a record."""
+        """Return a check that raises MisfitError unless the field holds such a record."""
         value, cls = attrgetter(name), self._cls
 
         def check(_: Writer, record: Any) -> None:
@@ -208,7 +205,7 @@ class Record:
         return self._cls(**self.layout.read(reader))
 
     def show(self, value: Any, names: Names) -> str:
-        """As the record describes itself; otherwise its fields in parentheses."""
+        """As the record describes itself, else its fields in parentheses."""
         return described(value, names) or f"({self.layout.notation.show(value, names)})"
 
     @property
@@ -228,9 +225,9 @@ class _Part(NamedTuple):
 
 
 def _groups(declared: Sequence[Declared]) -> list[list[Declared]]:
-    """The fields that travel together, in order.
+    """Return the fields that travel together, in order.
 
-    Only adjacent ones are grouped: published formats have bytes in the order of fields.
+    Only adjacent ones are grouped: published formats have bytes in field order.
     """
     grouped = groupby(declared, key=lambda one: (one.sort, one.name if one.sort == "other" else ""))
     return [list(group) for _, group in grouped]
@@ -244,7 +241,7 @@ def _part(fields: Sequence[Declared]) -> _Part:
 
 
 def _numbers(fields: Sequence[Declared]) -> _Part:
-    """Numbers packed at once; a name may lead into a record: "leadership.started"."""
+    """Return numbers packed at once; a name may lead into a record: "leadership.started"."""
     names = [one.name for one in fields]
     packed = Struct("!" + "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
     pack, values_of = packed.pack, attrgetter(*names)
@@ -309,10 +306,9 @@ def _other(field: Declared) -> _Part:
 
 
 def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
-    """The fields that share a byte, with their bits; raises FieldError for the ninth bit in a row.
+    """Return the fields that share a byte, with their bits; raise FieldError for the ninth bit in a row.
 
-    A second byte would begin where the number of fields before decides, so that a new field would move the bits of
-    others.
+    A second byte's place would depend on the fields before, so a new field would move the bits of others.
     """
     if len(fields) > 8:
         raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
@@ -359,9 +355,9 @@ def _declare(name: str, annotation: Any, mask: int) -> Declared:
 
 
 def field_type(annotation: Any) -> FieldType:
-    """The type of a field from its annotation; raises FieldError with an alternative.
+    """Return the type of a field from its annotation; raise FieldError with an alternative.
 
-    Metadata of the annotation count first, then Python's own types, then classes, so that NodeId can say more than int.
+    Metadata count first, then Python's types, then classes, so that NodeId says more than int.
     """
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -377,7 +373,7 @@ def field_type(annotation: Any) -> FieldType:
 
 
 def _annotated(annotation: Any, metadata: tuple[Any, ...]) -> FieldType:
-    """The type in an annotation's metadata; a tuple's is the number that counts its values."""
+    """Return the type in an annotation's metadata; a tuple's is the number that counts its values."""
     for one in metadata:
         if get_origin(annotation) is tuple and isinstance(one, Integer):
             return _several(annotation, one)
@@ -395,7 +391,7 @@ def _several(annotation: Any, count: Integer) -> FieldType:
 
 
 def _one_of(union: Any) -> FieldType:
-    """The type of a field that holds a message of several classes."""
+    """Return the type of a field that holds a message of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
         raise FieldError(_cannot_travel(union))
@@ -423,7 +419,7 @@ def _cannot_travel(annotation: Any) -> str:
 
 
 def _enumeration(cls: type[Enum]) -> FieldType:
-    """A member travels as its place in the enumeration, one byte; inserted members move the others."""
+    """Make a member travel as its place, one byte; inserted members move the others."""
     members = list(cls)
     names = [str(member.name).lower() for member in members]
 
@@ -440,7 +436,7 @@ def _enumeration(cls: type[Enum]) -> FieldType:
 
 
 def _truth(value: Any) -> bool:
-    """The value of a bit; raises MisfitError, because 2 or "no" would arrive as True."""
+    """Return a bit's value; raise MisfitError, because 2 or "no" would arrive as True."""
     if value is not True and value is not False:
         raise misfit(value, bool)
     return value

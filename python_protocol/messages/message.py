@@ -1,15 +1,9 @@
-"""Messages: what nodes send each other.
+"""Messages, which nodes send each other: classes with a tag and typed fields (`messages.fields`).
 
-A message is a class with a tag and typed fields:
-
-    class Gossip(Message, tag=1, notation="{notification} hops={hops}"):
-        hops: U8
-        notification: Notification
-
-It becomes a frozen dataclass with slots: on the embedded radio all receivers of a broadcast get one object, and runs
-make millions. Bytes, size and text follow from the fields: the tag, unique in the agent's set, and the fields in order
-(`messages.fields`). A class with its own `write` and `read` has a published format of its own. The size on the air is
-always that of the bytes, which are not made where the layout knows it.
+`class Gossip(Message, tag=1, notation="{notification} hops={hops}")` becomes a frozen dataclass with slots: on the
+embedded radio all receivers of a broadcast get one object, and runs make millions. Bytes, size and text follow from the
+tag, unique in the agent's set, and the fields in order; a class with its own `write` and `read` has a published format.
+The size is that of the bytes, computed where the layout can.
 """
 
 from __future__ import annotations
@@ -32,7 +26,7 @@ class _MessageClass(type):
     def __new__(
         mcs, class_name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any
     ) -> _MessageClass:
-        """`about` is the tag, the name and the notation in the class's head."""
+        """Take `about`: the tag, the name and the notation in the class's head."""
         cls = super().__new__(mcs, class_name, bases, namespace)
         if not bases or "__dataclass_fields__" in namespace:  # the second class that dataclass makes for its slots
             return cls
@@ -47,26 +41,26 @@ class _MessageClass(type):
 
 
 class Message(metaclass=_MessageClass):
-    """Base of all messages; a subclass without a tag is a base of others, and is not sent."""
+    """Base of all messages; a subclass without a tag is a base of others, never sent."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     tag: ClassVar[int]
     message_type: ClassVar[str]
-    """The name in traces and transcripts, as in the protocol's paper: "RREQ", "BMIG"."""
+    """The name in traces and transcripts, as in the paper: "RREQ", "BMIG"."""
     _head: ClassVar[bytes]
     """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
     _fixed: ClassVar[FixedSize | None]
     _members: ClassVar[Sequence[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]]]
-    """The name of each field, and functions that read and set its slot, also in a frozen message."""
+    """Each field's name, and functions that read and set its slot, also when frozen."""
     _notation: ClassVar[str] = OTHERS
 
     @classmethod
     def take_in(cls, tag: int | None = None, name: str | None = None, notation: str | None = None) -> None:
         """Take the class's head; `name` is the class name in capitals unless given.
 
-        Raises TypeError for a tag that is no byte, a field that cannot travel, or an own `encode` or `encoded_size`;
+        Raise TypeError for a tag that is no byte, a field that cannot travel, or an own `encode` or `encoded_size`;
         ValueError for a wrong notation.
         """
         for method in ("encode", "encoded_size"):
@@ -86,9 +80,9 @@ class Message(metaclass=_MessageClass):
         cls._members = [(name, member.__get__, member.__set__) for name, member in members]
 
     def replaced(self, **changes: Any) -> Self:
-        """The same message with other values in some fields; raises TypeError for a name that is not a field.
+        """Return the message with other values in some fields; raise TypeError for an unknown name.
 
-        It takes half the time of `dataclasses.replace`, because forwarding nodes do little else.
+        It takes half the time of `dataclasses.replace`: forwarding nodes do little else.
         """
         # The slots are set one by one, past the constructor, whose arguments would have to be sorted by name again.
         made = object.__new__(type(self))
@@ -107,11 +101,11 @@ class Message(metaclass=_MessageClass):
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read what `write` wrote; raises DecodeError."""
+        """Read the bytes of `write`; raise DecodeError."""
         return cls(**cls._layout.read(reader))
 
     def encode(self) -> bytes:
-        """The bytes on the air, the tag first; raises ValueError for a value that does not fit."""
+        """Return the bytes on the air, tag first; raise ValueError for a value that does not fit."""
         writer = Writer(self._head)
         try:
             self.write(writer)
@@ -122,7 +116,7 @@ class Message(metaclass=_MessageClass):
         return writer.getvalue()
 
     def encoded_size(self) -> int:
-        """The length of `encode()`, without the bytes if the size is fixed; raises as that does."""
+        """Return the length of `encode()`, without bytes if the size is fixed; raise as that does."""
         fixed = self._fixed
         if fixed is not None:
             values = fixed.values(self)
@@ -141,13 +135,13 @@ class Message(metaclass=_MessageClass):
 
     @classmethod
     def shape_of_fields(cls) -> Shape:
-        """The shape of the bytes after the tag; a class with its own `read` declares it as `shape`."""
+        """Return the shape of the bytes after the tag; a class with its own `read` declares it as `shape`."""
         is_own = cls.read.__func__ is not Message.read.__func__ or cls.write is not Message.write  # type: ignore[attr-defined]  # of methods of classes
         return shape_of(cls) if is_own else cls._layout.shape
 
     @classmethod
     def as_field(cls, *others: type[Message]) -> FieldType:
-        """The type of a field that holds a message of these classes; of any class if this is `Message`."""
+        """Return the type of a field for a message of these classes; of any if this is `Message`."""
         return _Inner((cls, *others))
 
 
@@ -155,7 +149,7 @@ class _Inner:
     """The type of a field that holds a message with its tag."""
 
     holds_message = True
-    """It is shown in parentheses where no notation says how."""
+    """Shown in parentheses without a notation."""
 
     def __init__(self, classes: tuple[type[Message], ...]) -> None:
         self._classes = classes
@@ -168,7 +162,7 @@ class _Inner:
         value.write(writer)
 
     def read(self, reader: Reader) -> Message:
-        """Take a message of the reader's set off the front; raises DecodeError."""
+        """Take a message of the reader's set off the front; raise DecodeError."""
         message: Message = reader.message()
         if Message not in self._classes and not isinstance(message, self._classes):
             raise DecodeError(f"a {message.message_type} is not allowed here")
@@ -180,7 +174,7 @@ class _Inner:
 
     @property
     def shape(self) -> Inner:
-        """A message with one of these classes' tags; with any tag if one is a base of others."""
+        """Return a message of these tags, of any if one class is a base of others."""
         tags = [getattr(cls, "tag", None) for cls in self._classes]
         return Inner() if None in tags else Inner(tuple(tag for tag in tags if tag is not None))
 
@@ -189,7 +183,7 @@ class MessageSet:
     """The messages of one protocol, by tag."""
 
     def __init__(self, classes: Iterable[type[Message]]) -> None:
-        """Raises ValueError if two classes share a tag, TypeError if one has none."""
+        """Raise ValueError if two classes share a tag, TypeError if one has none."""
         self._classes: dict[int, type[Message]] = {}
         for cls in classes:
             if not hasattr(cls, "tag"):
@@ -205,7 +199,7 @@ class MessageSet:
         return self._classes.get(getattr(cls, "tag", -1)) is cls
 
     def read(self, reader: Reader) -> Message:
-        """Read one message or fragment off `reader`; raises DecodeError."""
+        """Read a message or fragment off `reader`; raise DecodeError."""
         tag = reader.u8()
         cls = self._classes.get(tag, Fragment if tag == Fragment.tag else None)
         if cls is None:
@@ -213,7 +207,7 @@ class MessageSet:
         return cls.read(reader)
 
     def decode(self, data: bytes) -> Message:
-        """The message of `data`; raises DecodeError for other bytes, also for bytes left over."""
+        """Return the message of `data`; raise DecodeError for other or left over bytes."""
         reader = Reader(data, self)
         message = self.read(reader)
         reader.finish()
@@ -223,7 +217,7 @@ class MessageSet:
 class Fragment(Message, tag=0xFE, notation="{datagram}.{offset}/{size}"):
     """A piece of a message longer than a frame; the driver makes and joins pieces.
 
-    The whole message is the `datagram`, numbered by its sender as in RFC 4944, section 5.3.
+    The whole is the `datagram`, numbered as in RFC 4944, section 5.3.
     """
 
     datagram: U16

@@ -1,9 +1,8 @@
 """How transcripts write messages: "SUB f1 s3 t=4 h=1".
 
-A notation is a text with the names of fields in braces: "{filter} {subscriber} t={timestamp}"; the field's type shows
-its value. An empty word is left out, such as a bit that is not set; a set one shows its field's name. A word with a
-question mark is also left out for zero, empty or None: "stay={stay}?". The word "..." stands for all fields that the
-others do not name.
+A notation has field names in braces: "{filter} {subscriber} t={timestamp}". An empty word is left out, such as an unset
+bit; a set one shows its field's name. A question mark also leaves out zero, empty or None: "stay={stay}?". The word
+"..." stands for all other fields.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple, Self
 from roambus.python_protocol.messages.fields import NOBODY, FieldType, Names
 
 OTHERS = "..."
-"""The word for all other fields; alone the notation of a message without one."""
+"""The word for all other fields; the default notation."""
 
 
 class Notation:
@@ -51,7 +50,7 @@ class Notation:
 
 
 class _Word(NamedTuple):
-    """A word of a notation: literal texts, each with the field behind it, if any."""
+    """A word of a notation: literal texts, each with any field behind it."""
 
     pieces: tuple[tuple[str, str | None], ...]
     is_optional: bool
@@ -64,7 +63,7 @@ class _Word(NamedTuple):
 
 
 def _plain(name: str, kind: FieldType | None) -> str:
-    """The word for an unnamed field: "name=value", a message in parentheses, a bit's name."""
+    """Return the word of an unnamed field: "name=value", a message in parentheses, a bit's name."""
     if kind is None:
         return f"{{{name}}}"
     return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

@@ -1,9 +1,8 @@
 """Bytes in network byte order: writers, readers and shapes.
 
-A `Writer` raises `struct.error`, of which `MisfitError` is a kind, for a value that does not fit: the message's author
-misused a field. A `Reader` raises only `DecodeError`, whatever the bytes, because they come from others. A `Shape`
-describes the bytes as data, from which dissectors are generated; a type written by hand can declare one, else its bytes
-are opaque.
+A `Writer` raises `struct.error`, or its kind `MisfitError`, for a misfit value, the author's mistake. A `Reader` raises
+only `DecodeError`, because its bytes come from others. A `Shape` describes bytes for dissectors; a hand-written type
+without one is opaque.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class MisfitError(struct.error):
 
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:
-    """The error for a value of another class than its field's."""
+    """Return the error for a value of the wrong class."""
     return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
@@ -40,7 +39,7 @@ class Writer:
 
     def __init__(self, start: bytes = b"") -> None:
         self.data = bytearray(start)
-        """The bytes written; frequent values are appended directly."""
+        """The bytes; frequent values are appended directly."""
 
     def u8(self, value: int) -> None:
         """An unsigned integer of one byte."""
@@ -97,7 +96,7 @@ class Writer:
         self._counted(_pack_u8, data, "a str holds at most 255 of UTF-8: declare LongBytes, and encode the text")
 
     def zeros(self, count: int) -> None:
-        """`count` zero bytes, for content whose size alone matters."""
+        """Append `count` zero bytes, content of size alone."""
         self.data += bytes(count)
 
     def getvalue(self) -> bytes:
@@ -111,7 +110,7 @@ class Reader:
     __slots__ = ("_data", "_nesting", "_offset", "messages")
 
     def __init__(self, data: bytes, messages: Any = None) -> None:
-        """`messages` is the set allowed inside another message (`messages.message.MessageSet`)."""
+        """Take the set allowed inside a message (`messages.message.MessageSet`)."""
         self._data = data
         self._offset = 0
         self._nesting = 0
@@ -165,13 +164,13 @@ class Reader:
         self._take(count)
 
     def unpack(self, layout: Struct) -> tuple[Any, ...]:
-        """Several fields at once, as `Writer.pack` wrote them."""
+        """Several fields at once, as in `Writer.pack`."""
         return layout.unpack(self._take(layout.size))
 
     def message(self) -> Any:
-        """Take an inner message with its tag; raises DecodeError if it is too deep or not allowed.
+        """Take an inner message with its tag; raise DecodeError if it is too deep or not allowed.
 
-        Depth is bounded, so that foreign bytes cannot exhaust the stack.
+        Bounded depth keeps foreign bytes from exhausting the stack.
         """
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -213,43 +212,43 @@ BYTE, TWO_BYTES = Number("B"), Number("H")
 
 @dataclass(frozen=True, slots=True)
 class Enumerated(Shape):
-    """A byte that is the place of one of these names."""
+    """A byte: the place of one of these names."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Blob(Shape):
-    """A count of a byte, and that number of bytes."""
+    """A one-byte count, and as many bytes."""
 
     count: Number = BYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """A count of one byte, and as many bytes of UTF-8."""
+    """A one-byte count, and as many bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding(Shape):
-    """A count of two bytes, and as many bytes, of which only the size matters."""
+    """A two-byte count, and as many bytes, of which only the size matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Shape):
-    """A fixed number of bytes, without a count before them."""
+    """A fixed number of bytes without a count."""
 
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class BitText(Shape):
-    """A count of bits in one byte, and the bytes that they fill."""
+    """A one-byte count of bits, and the bytes that they fill."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Shape):
-    """A count, and that number of values of one shape."""
+    """A count, and as many values of one shape."""
 
     item: Shape
     count: Number = BYTE
@@ -264,7 +263,7 @@ class Fields(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A bit of a byte of flags; `shape` is that of the optional value whose presence it marks."""
+    """A bit of a byte of flags; `shape` is that of the optional value it marks."""
 
     name: str
     mask: int
@@ -280,14 +279,14 @@ class Flags(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Tagged(Shape):
-    """A byte that says which of these shapes follows."""
+    """A byte that selects one of these shapes."""
 
     cases: tuple[tuple[int, Shape], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Inner(Shape):
-    """A message with its tag: one of these tags, or any if there are none."""
+    """A message with one of these tags, or any if there are none."""
 
     tags: tuple[int, ...] = ()
 
@@ -301,7 +300,7 @@ OPAQUE = Opaque()
 
 
 def shape_of(kind: Any) -> Shape:
-    """The declared shape of a field type or a class that writes itself, or OPAQUE."""
+    """Return the declared shape of a field type or self-writing class, or OPAQUE."""
     shape = getattr(kind, "shape", OPAQUE)
     return shape if isinstance(shape, Shape) else OPAQUE
 

@@ -1,14 +1,14 @@
 """A broker of MFT-PubSub: algorithms 4.1 to 4.4 of the thesis, without radio, link or tree.
 
-Handlers are named after the algorithms: z is the interface of a message, b_j the neighbour behind it, s a subscriber,
-T(s) its timestamp. Where the algorithms leave a choice:
+Handlers bear the algorithms' names: z is a message's interface, b_j the neighbour behind it, s a subscriber. Where the
+algorithms leave a choice:
 
-- A BMIG compares the hops that its sender declares; a tie goes to the sender. Subscribers without filters go in O.
-- Control messages from a broker outside N_i are ignored; no message goes back.
+- A BMIG compares its sender's hops; a tie goes to the sender. Subscribers without filters go in O.
+- Control messages from a broker outside N_i are ignored.
 - MIG follows the next hops to their end, even past b (4.1, line 20).
 
-The corrections (`parameters`) share one reason: T(s) tells which claim is newer, not whether it is complete or its way
-still exists.
+Corrections (`parameters`) are needed because T(s) shows the newer claim, not whether it is complete or its way still
+exists.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Broker(Forwarding):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """At first nothing is known, not even a neighbour."""
+        """Begin without neighbours."""
         super().__init__(node, parameters)
         self._uplink: NodeId | None = None
         self._lost: set[NodeId] = set()
         self._owed_filters: set[NodeId] = set()
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
-        """Take a message from an interface or the client on this node; from anyone else only notifications."""
+        """Take a message from an interface or the own client; from others only notifications."""
         if isinstance(message, Bmig) and message.hops == 0:
             self.meet(sender)  # a message that begins at its sender shows that this broker is the sender's
         elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
@@ -61,7 +61,7 @@ class Broker(Forwarding):
 
     @on(Sub)  # lines 1 to 6
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Enter the filter of a SUB that is newer than what is known, and flood it."""
+        """Enter the filter of a newer SUB, and flood it."""
         if not self._is_next(z, sub):
             return
         misled = self._misled(z, sub)
@@ -72,7 +72,7 @@ class Broker(Forwarding):
 
     @on(Uns)  # lines 7 to 12
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Remove the filter of a UNS that is newer than what is known, and flood it."""
+        """Remove the filter of a newer UNS, and flood it."""
         if not self._is_next(z, uns):
             return
         misled = self._misled(z, uns)
@@ -93,10 +93,10 @@ class Broker(Forwarding):
         self._send_queued(mig.subscriber, z)
 
     def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
-        """Whether a message is newer than what is known, lines 1, 7 and 13, and no message before it is missing.
+        """Return whether a message is newer, lines 1, 7 and 13, and no message before it is missing.
 
-        `correct_old` answers an outdated message with a BSUB. `ask_gaps` asks for everything if a number before this
-        one is missing: a broker that skipped it would pass for one that knows both, and lack a filter for ever.
+        `correct_old` answers an outdated one with a BSUB. `ask_gaps` asks for everything after a gap: a broker that
+        skipped a number would pass for one that knows both, and lack a filter for ever.
         """
         own = self.table.timestamp(message.subscriber)
         is_newer = Timestamp(message.timestamp, message.hops) > own
@@ -108,7 +108,7 @@ class Broker(Forwarding):
         return is_newer
 
     def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
-        """By `tell_turns`, the neighbour that was the way until a message of the same timestamp came from z."""
+        """Return, by `tell_turns`, the neighbour that was the way until z sent the same timestamp."""
         route = self.table.get(message.subscriber)
         is_same = route is not None and route.timestamp.counter == message.timestamp
         old = self.table.way(message.subscriber)
@@ -132,7 +132,7 @@ class Broker(Forwarding):
     def migrate(self, parent: NodeId) -> None:
         """Migrate to `parent`, b_n of the algorithm.
 
-        Carries out lines 2 to 12: C holds the subscribers on this side, O the others, for whom stored notifications are
+        Carry out lines 2 to 12: C holds the subscribers on this side, O the others, whose stored notifications are
         replayed.
         """
         # What lies not below this broker: b_n, those without a way, and b_o once it is no neighbour any more.
@@ -174,7 +174,7 @@ class Broker(Forwarding):
             self._send_subscriptions(child.subscriber, b_j)
 
     def _believes(self, child: Known) -> bool:
-        """Whether b_j is the way to a child of its BMIG: lines 4, 11 and 12.
+        """Return whether b_j is the way to a child of its BMIG: lines 4, 11 and 12.
 
         By `home_decides` only the subscriber's own broker denies it.
         """
@@ -184,7 +184,7 @@ class Broker(Forwarding):
         return not own.is_home if self._parameters.home_decides else child.hops <= own.hops
 
     def _redirect(self, b_j: NodeId, child: Known, hops: int) -> dict[NodeId, None]:
-        """Carry out lines 15 and 29 to 31: b_j is the next hop. Returns the old one if the BMIG must go there."""
+        """Carry out lines 15 and 29 to 31: b_j is the next hop; return the old one if the BMIG must go there."""
         route = self.table.get(child.subscriber)
         if route is None:
             return {}
@@ -195,7 +195,7 @@ class Broker(Forwarding):
         return {old: None} if old in self.neighbours and old != b_j else {}
 
     def _check_others(self, b_j: NodeId, bmig: Bmig) -> None:
-        """Carry out lines 19 to 26, for O and for the subscribers that the first broker misses in the message."""
+        """Carry out lines 19 to 26, for O and, at the first broker, for subscribers absent from the message."""
         for other in bmig.others:
             if other.hops < MAX_HOPS:
                 self._forget_way(other.subscriber, b_j)
@@ -235,7 +235,7 @@ class Broker(Forwarding):
             self.flood(one_hop_on(bsub), z)
 
     def _contradicts(self, bsub: Bsub) -> bool:
-        """Whether the sender is wrong, by `correct_old` or, for the subscriber's own broker, by `home_decides`."""
+        """Return whether the sender is wrong, by `correct_old` or, at the own broker, `home_decides`."""
         own = self.table.timestamp(bsub.subscriber)
         if bsub.known.counter == own.counter:
             return own.is_home and self._parameters.home_decides
@@ -244,8 +244,7 @@ class Broker(Forwarding):
     def _turn(self, z: NodeId, bsub: Bsub) -> None:
         """By `home_decides`, believe a claim of the same timestamp, and pass it on along the old way only.
 
-        Hops can be those of a way that is gone. If the old way leads to the subscriber's broker, its BSUB corrects
-        everybody.
+        Hops can be those of a lost way. If the old way leads to the subscriber's broker, its BSUB corrects everybody.
         """
         subscriber = bsub.subscriber
         route, old = self.table.get(subscriber), self.table.next_hop(subscriber)
@@ -259,7 +258,7 @@ class Broker(Forwarding):
 
     @on(Bquery)  # lines 10 and 11
     def answer_query(self, bquery: Bquery, z: NodeId, now: SimTime) -> None:
-        """Send the subscriptions of a subscriber if they are newer than those of the sender."""
+        """Send the subscriptions of a subscriber if they are newer than the sender's."""
         if bquery.known < self.table.timestamp(bquery.subscriber):
             self._send_subscriptions(bquery.subscriber, z)
 
@@ -280,14 +279,14 @@ class Broker(Forwarding):
             self._greet(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """Attach a client, or one that is back, and send it owed FILTERS and stored notifications."""
+        """Attach a client, perhaps back, and send it owed FILTERS and stored notifications."""
         self.clients.add(client)
         if client in self._owed_filters:
             self._send_filters(client)
         self._send_queued(client, self._way(client))
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """Forget an interface that is out of reach; one that has `moved` reports through its new parent."""
+        """Forget an unreachable interface; one that has `moved` reports through its new parent."""
         if interface in self.neighbours and not moved:
             self._lost.add(interface)
         super().gone(interface, moved=moved)
@@ -342,7 +341,7 @@ class Broker(Forwarding):
 
 
 def one_hop_on(message: Sub | Uns | Mig | Bsub) -> Message:
-    """The message as the next broker gets it."""
+    """Return the next broker's message."""
     return message.replaced(hops=min(message.hops + 1, MAX_HOPS))
 
 
@@ -351,10 +350,10 @@ def _known(subscriber: NodeId, route: Route) -> Known:
 
 
 def _is_below(route: Route, beyond: set[NodeId | None]) -> bool:
-    """Whether a subscriber with entries lies on this side: its next hop is not `beyond`."""
+    """Return whether a subscriber with entries lies on this side: its next hop is not `beyond`."""
     return bool(route.filters) and route.next_hop not in beyond
 
 
 def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:
-    """Whether z = s: the subscriber sent it, not the broker on its node."""
+    """Return whether z = s: the subscriber sent it, not its node's broker."""
     return sender == message.subscriber and message.hops == 0

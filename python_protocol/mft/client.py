@@ -1,8 +1,7 @@
 """A client of MFT-PubSub (the thesis, section 4.3).
 
-A subscriber numbers its messages; the number is the timestamp t. At a broker, a new one or the same after a break, it
-sends a MIG and corrects the FILTERS of the answer, so that lost messages matter little. Before its first message it
-only subscribes.
+A subscriber's message number is the timestamp t. At a broker, new or after a break, it sends a MIG and corrects the
+FILTERS of the answer, so lost messages matter little.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ class Client(FamilyClient):
     subscription_types = (Sub, Uns)
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """The first message of the client will have the number 1."""
+        """Begin with message number 1."""
         super().__init__(node, parameters)
         self._timestamp = 0
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """Correct what the new broker has wrong, as its answer to a MIG shows."""
+        """Correct the new broker's errors, as its answer to a MIG shows them."""
         self._correct(message)
 
     @on(Pub)
     def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:
-        """A notification has arrived on its own way."""
+        """Take a notification on its own way."""
         self._deliver(message.notification, message.hops)
 
     @on(Rep)
     def receive_replayed(self, message: Rep, broker: NodeId, now: SimTime) -> None:
-        """Notifications have arrived that a broker had stored."""
+        """Take notifications that a broker had stored."""
         for one in message.notifications:
             self._deliver(one, message.hops)
 

@@ -1,7 +1,7 @@
 """How a broker of MFT-PubSub forwards, stores and replays notifications (the thesis, algorithms 3.1 and 3.2).
 
-A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Over the link
-layer, REPs go one at a time, so that a way that breaks again costs little.
+A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Over the link layer
+REPs go one at a time, so that a way that breaks again costs little.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Recipients = dict[NodeId | None, list[NodeId]]
 
 
 class Forwarding(Broker):
-    """The notifications of a broker, given its routing table."""
+    """A broker's notifications, given its routing table."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """At first nothing is known, and nothing is stored."""
+        """Begin with nothing stored."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
@@ -32,7 +32,7 @@ class Forwarding(Broker):
         self._handled: dict[NotificationId, Recipients] = {}
 
     def idle(self, interface: NodeId) -> None:
-        """Send the next REP over a link that has nothing left to do."""
+        """Send the next REP over an idle link."""
         for subscriber in self.storage.subscribers():
             if self._way(subscriber) == interface:
                 self._send_queued(subscriber, interface)
@@ -59,7 +59,7 @@ class Forwarding(Broker):
 
     @on(Rep)  # algorithm 3.2, lines 22 to 27
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
-        """Pass stored notifications of another broker on towards the subscriber, or store them."""
+        """Pass another broker's stored notifications towards the subscriber, or store them."""
         interface = self._way(rep.subscriber)
         cannot_go_on = interface == z or not self.reaches(interface)
         if interface is None or cannot_go_on or rep.hops > self._parameters.max_hops:
@@ -71,7 +71,7 @@ class Forwarding(Broker):
     # Senders
 
     def _pass_on(self, pub: Pub, recipients: Recipients) -> None:
-        """Send to each interface (algorithm 3.1, lines 17 to 21); store for those that are not there."""
+        """Send to each interface (algorithm 3.1, lines 17 to 21); store for absent ones."""
         for interface, subscribers in recipients.items():
             if interface is not None and self.reaches(interface):
                 self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
@@ -96,7 +96,7 @@ class Forwarding(Broker):
         self.perform(self.storage.put(subscriber, notification))
 
     def _unserved(self, notification: Notification, handled: Recipients) -> Iterator[tuple[NodeId, NodeId | None]]:
-        """The (s, y) of the entries (f, y, s) that match, without the subscribers that were served."""
+        """Return the (s, y) of matching entries (f, y, s), without served subscribers."""
         served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
         return ((s, y) for s, y in self.table.matching(notification) if s not in served)
 
@@ -111,7 +111,7 @@ class Forwarding(Broker):
             self._send_queued(subscriber, self._way(subscriber))
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
-        """The subscribers and notifications of a message that did not arrive."""
+        """The subscribers and notifications of an undelivered message."""
         if isinstance(message, Rep):
             for notification in message.notifications:
                 yield message.subscriber, notification
@@ -120,9 +120,9 @@ class Forwarding(Broker):
                 yield subscriber, message.notification
 
     def _way(self, subscriber: NodeId) -> NodeId | None:
-        """The next hop of replays, by `replay_always` also for a subscriber without filters.
+        """Return the next hop of replays, by `replay_always` also for a subscriber without filters.
 
-        It may only be about to correct them, and drops what it does not want.
+        It may be about to correct them, and drops the rest.
         """
         return self.table.way(subscriber) if self._parameters.replay_always else self.table.next_hop(subscriber)
 

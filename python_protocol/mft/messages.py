@@ -1,8 +1,8 @@
 """The messages of MFT-PubSub (the thesis, tables 2.1, 2.4 and 4.1), timestamps T and the routing table R_i.
 
-`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 where the message begins, one more with each broker.
-`hops` of PUB and REP counts radio hops, its own included. The algorithms replace the next hop in all entries of a
-subscriber together, so the table keeps one next hop, the filters and T for each subscriber.
+`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 at the start, one more with each broker; that of PUB and
+REP counts radio hops, its own included. The table keeps one next hop, the filters and T for each subscriber, because
+the algorithms replace next hops together.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
 
 
 def describe_hops(hops: int) -> str:
-    """The number of hops in transcripts; the greatest is infinite."""
+    """The hops in transcripts; the greatest is infinite."""
     return "inf" if hops == MAX_HOPS else str(hops)
 
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """The number of a subscriber's message, and hops to it; a newer counter is greater, then fewer hops."""
+    """A subscriber's message number and hops; a newer counter is greater, then fewer hops."""
 
     counter: Counter
     hops: Distance
 
     @property
     def is_home(self) -> bool:
-        """Whether it is that of the subscriber's own broker."""
+        """Whether it is the subscriber's own broker's."""
         return self.hops == 1
 
     def __gt__(self, other: Timestamp) -> bool:
@@ -130,7 +130,7 @@ class Bquery(Message, tag=8, notation="{subscriber} T={known}"):
 
 
 class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}"):
-    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker that began the message."""
+    """(BSUB, s, S, T(s), h): all subscriptions of s, with the first broker's T(s)."""
 
     subscriber: SubscriberId
     known: Timestamp
@@ -143,13 +143,13 @@ class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}")
 
 @dataclass(slots=True)
 class Route:
-    """The entries and T of one subscriber; without filters there is only T."""
+    """The entries and T of one subscriber; without filters only T."""
 
     next_hop: NodeId | None
     """None: no way is known."""
     timestamp: Timestamp
     filters: dict[Filter, None] = field(default_factory=dict)
-    """The keys, in the order in which they came."""
+    """The keys, in order of arrival."""
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""
@@ -166,11 +166,11 @@ class RoutingTable:
         return iter(self._routes.items())
 
     def get(self, subscriber: NodeId) -> Route | None:
-        """The route of a subscriber that has entries or once had."""
+        """The route of a subscriber with present or former entries."""
         return self._routes.get(subscriber)
 
     def timestamp(self, subscriber: NodeId) -> Timestamp:
-        """The timestamp of T_i(s); UNKNOWN if nothing is known of the subscriber."""
+        """Return the timestamp of T_i(s); UNKNOWN for an unknown subscriber."""
         route = self._routes.get(subscriber)
         return UNKNOWN if route is None else route.timestamp
 
@@ -180,7 +180,7 @@ class RoutingTable:
         return () if route is None else tuple(route.filters)
 
     def next_hop(self, subscriber: NodeId) -> NodeId | None:
-        """The z of all (-, z, s); None if there is no such entry, or no way."""
+        """Return the z of all (-, z, s); None without such an entry or a way."""
         route = self._routes.get(subscriber)
         return route.next_hop if route is not None and route.filters else None
 
@@ -198,5 +198,5 @@ class RoutingTable:
         return route
 
     def matching(self, notification: Notification) -> list[tuple[NodeId, NodeId | None]]:
-        """(s, z) of the subscribers with a matching entry (f, z, s)."""
+        """Return (s, z) of the subscribers with a matching entry (f, z, s)."""
         return [(s, route.next_hop) for s, route in self._routes.items() if route.matches(notification)]

@@ -1,7 +1,7 @@
 """The parameters of MFT-PubSub, those of election and link included; the thesis gives no values.
 
-The last ones correct the published algorithms; a transcript in tests/scenarios shows each fault. The profile
-`as_published` has none of them, and each round's first sender as parent; `thesis` has all.
+The last ones correct the published algorithms; tests/scenarios shows each fault. Profile `as_published` has none of
+them, and each round's first sender as parent; `thesis` has all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A node that carries notifications and delivers those that its filters match.
 
-Nodes find each other by hellos. Two nodes that miss some hellos in a row have parted; the next hello between them
-begins a new encounter. Every node whose filters match is a receiver. Nothing is acknowledged: a notification whose
-frame is lost is requested or offered again after a later hello.
+Nodes find each other by hellos; after some missed ones the next begins a new encounter. Nothing is acknowledged: a lost
+notification is requested or offered again after a later hello.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ class Carrier(Agent):
         self._lose_memory()
 
     def _lose_memory(self) -> None:
-        """Empty the buffer; the filters are in stable storage, because the application subscribes only once."""
+        """Empty the buffer; the filters are in stable storage: the application subscribes only once."""
         self._buffer: dict[NotificationId, Carried] = {}
         self._had = Recent(_REMEMBERED * self.parameters.buffer)
         self._heard: dict[NodeId, SimTime] = {}
@@ -117,7 +116,7 @@ class Carrier(Agent):
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
-        """Carry a notification of the application."""
+        """Carry the application's notification."""
         self.note(ROUTE, notification_id=str(event.notification.id), detail=node_list(event.subscribers))
         self._take(self._first(event), hops=0)
 
@@ -140,10 +139,10 @@ class Carrier(Agent):
         raise NotImplementedError
 
     def _part_from(self, neighbour: NodeId) -> None:
-        """Forget everything about an encounter that has ended."""
+        """Forget a past encounter."""
 
     def _meet(self, neighbour: NodeId, now: SimTime) -> bool:
-        """Take note of a hello; returns whether it begins an encounter."""
+        """Note a hello; return whether it begins an encounter."""
         is_first = neighbour not in self._heard
         self._heard[neighbour] = now
         return is_first
@@ -172,7 +171,7 @@ class Carrier(Agent):
         self._carry(carried)
 
     def _carry(self, carried: Carried) -> None:
-        """Put a notification into the buffer; a full one drops its oldest."""
+        """Buffer a notification; a full buffer drops its oldest."""
         self._buffer[carried.notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:
             oldest = next(iter(self._buffer))

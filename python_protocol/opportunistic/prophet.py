@@ -1,12 +1,10 @@
 """PRoPHET (RFC 6693) with the forwarding strategy GRTR.
 
-A node has a delivery predictability P for each other node. P grows with each encounter, ages, and is passed on by
-hellos (section 2.1.2). On a hello a node offers its neighbour the notifications whose receivers the neighbour is
-likelier to meet. The neighbour answers with those that it lacks, and gets them: offer, response and bundles of section
-3.2. A node knows which notifications a neighbour has until the encounter ends, and offers only the others.
-
-PRoPHET addresses receivers, so *the scenario names the subscribers to the publisher*, as it does for AODV. The RFC's
-acknowledgements, which clear buffers of delivered bundles, are optional there and absent here.
+A node's delivery predictability P for another grows with each encounter, ages, and is passed on by hellos (section
+2.1.2). On a hello a node offers notifications whose receivers the neighbour is likelier to meet; it requests the
+missing ones and gets them (section 3.2). A node remembers a neighbour's notifications until the encounter ends. PRoPHET
+addresses receivers, so *the scenario names the subscribers*, as for AODV. The RFC's optional acknowledgements are
+absent.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ Probability = Annotated[int, Integer("H", lambda value, _: f"{value / _PARTS:.3f
 
 
 class ProphetParameters(CarrierParameters):
-    """The shared parameters, and those of encounters; names and values are those of RFC 6693, section 3.3."""
+    """Parameters shared and of encounters; names and values are those of RFC 6693, section 3.3."""
 
     p_encounter_max: float = parameter(
         0.7, source="RFC 6693", above=0, at_most=1, doc="the most that an encounter adds"
@@ -59,20 +57,20 @@ class ProphetParameters(CarrierParameters):
 
 
 class Chance(NamedTuple):
-    """P(B, C): how likely the sender B of a hello is to meet the node C."""
+    """P(B, C): how likely a hello's sender B is to meet C."""
 
     node: NodeId
     probability: Probability
 
 
 class ChanceHello(Message, tag=0x07, notation="{chances}"):
-    """The sender's delivery predictabilities, or a part of them: its routing information base."""
+    """Delivery predictabilities of the sender, or a part: its routing information base."""
 
     chances: tuple[Chance, ...]
 
 
 class Offer(Message, tag=0x08, notation="{offered}"):
-    """The sender carries this, and the receiver is likelier to meet those whom it is for (section 3.2.2.2)."""
+    """The sender carries this for receivers that its neighbour is likelier to meet (section 3.2.2.2)."""
 
     offered: tuple[Named, ...]
 
@@ -120,7 +118,7 @@ class Prophet(Carrier):
     # Delivery predictabilities (section 2.1.2)
 
     def _hello(self, now: SimTime) -> Message:
-        """Tell the aged predictabilities, the greatest first, in turns."""
+        """Send the aged predictabilities, the greatest first, in turns."""
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
         most = self.parameters.told
@@ -135,7 +133,7 @@ class Prophet(Carrier):
         self._chances = {node: value * factor for node, value in self._chances.items()}
 
     def _encounter(self, neighbour: NodeId, now: SimTime) -> None:
-        """Equation 1; an encounter that follows soon after the last one counts for less."""
+        """Apply equation 1; an encounter soon after the last one counts for less."""
         own, old, last = self.parameters, self._chances.get(neighbour, 0.0), self._met.get(neighbour)
         self._met[neighbour] = now
         if last is None or old < own.p_first_threshold:
@@ -155,7 +153,7 @@ class Prophet(Carrier):
 
     @on(ChanceHello)
     def hear_hello(self, hello: ChanceHello, neighbour: NodeId, now: SimTime) -> None:
-        """Take in an encounter, and offer what the neighbour is likelier to bring to its receivers."""
+        """Take in an encounter, and offer notifications whose receivers the neighbour is likelier to meet."""
         self._age(now)
         if self._meet(neighbour, now):
             self._contacts[neighbour] = Contact()
@@ -174,25 +172,25 @@ class Prophet(Carrier):
             self.send(neighbour, Offer(offered), self.random.randrange(SECOND // 20))
 
     def _is_better(self, neighbour: NodeId, contact: Contact, receiver: NodeId) -> bool:
-        """GRTR: whether the neighbour's predictability is the greater one; that of a node for itself is 1."""
+        """Apply GRTR: return whether the neighbour's predictability is greater; a node's own is 1."""
         if self.node == receiver:
             return False
         return neighbour == receiver or contact.chances.get(receiver, 0.0) > self._chances.get(receiver, 0.0)
 
     def _has(self, neighbour: NodeId) -> set[NotificationId]:
-        """The notifications that a neighbour is known to have; before its first hello they are not remembered."""
+        """Return the neighbour's known notifications; none are remembered before its first hello."""
         contact = self._contacts.get(neighbour)
         return set() if contact is None else contact.has
 
     @on(Offer)
     def choose(self, offer: Offer, neighbour: NodeId, _: SimTime) -> None:
-        """Ask for what has never been here; the neighbour has all of it."""
+        """Ask for notifications that have never been here; the neighbour has them all."""
         self._has(neighbour).update(one.id for one in offer.offered)
         self.send(neighbour, Response(offer.offered, self._missing(offer.offered)))
 
     @on(Response)
     def answer(self, response: Response, neighbour: NodeId, _: SimTime) -> None:
-        """Hand over what the neighbour lacks; it has the rest."""
+        """Hand over the requested notifications; the neighbour has the rest."""
         wanted = [one.id for one in response.wanted]
         self._has(neighbour).update(one.id for one in response.offered if one.id not in wanted)
         self._hand_over(neighbour, (self._buffer[one] for one in wanted if one in self._buffer))

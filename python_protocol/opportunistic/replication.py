@@ -1,9 +1,9 @@
 """Epidemic routing and binary spray and wait: no node knows the receivers, and copies spread.
 
-In *epidemic routing* (Vahdat and Becker, "Epidemic routing for partially connected ad hoc networks", 2000) a node that
-meets another requests everything that it lacks. In *spray and wait* (Spyropoulos, Psounis and Raghavendra, WDTN 2005) a
-notification begins with L copies. A node with several copies hands half of them to a node that has none. A node with
-one copy hands it only to nodes whose filters, which come with a request, match. A lost frame loses its copies.
+In *epidemic routing* (Vahdat and Becker, "Epidemic routing for partially connected ad hoc networks", 2000) a node
+requests everything that it lacks. In *spray and wait* (Spyropoulos, Psounis and Raghavendra, WDTN 2005) a notification
+begins with L copies; a node hands half of several copies to a node with none, a single one only to receivers, whose
+filters come with a request. A lost frame loses its copies.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Hello(Message, tag=0x04, notation="{carried}"):
 
 
 class Request(Message, tag=0x05, notation="{wanted} {filters}"):
-    """The sender lacks this of the receiver's summary vector, and these are its filters."""
+    """The sender lacks this of the receiver's summary vector, and has these filters."""
 
     wanted: tuple[Named, ...]
     filters: tuple[Filter, ...]
 
 
 class Replicator(Carrier):
-    """Tells neighbours what it carries, and requests what it lacks."""
+    """Sends neighbours its summary vector, and requests the notifications it lacks."""
 
     def _hello(self, _: SimTime) -> Message:
         carried, most = list(self._buffer), self.parameters.told
@@ -46,14 +46,14 @@ class Replicator(Carrier):
 
     @on(Hello)
     def hear_hello(self, hello: Hello, neighbour: NodeId, now: SimTime) -> None:
-        """Request what has never been here."""
+        """Request notifications that have never been here."""
         self._meet(neighbour, now)
         if wanted := self._missing(hello.carried):
             self.send(neighbour, Request(wanted, tuple(self.subscriptions)), self.random.randrange(SECOND // 20))
 
     @on(Request)
     def answer(self, request: Request, neighbour: NodeId, _: SimTime) -> None:
-        """Hand over what the neighbour lacks."""
+        """Hand over the requested notifications."""
         asked = (self._buffer[one.id] for one in request.wanted if one.id in self._buffer)
         self._hand_over(neighbour, (copy for one in asked for copy in self._copy_of(one, request)))
 
@@ -83,7 +83,7 @@ class Epidemic(Replicator):
     parameters: EpidemicParameters
 
     def _copy_of(self, carried: Carried, request: Request) -> Iterator[Carried]:
-        """A notification with one hop left goes to its receivers only (Vahdat and Becker)."""
+        """Give a notification with one hop left to its receivers only (Vahdat and Becker)."""
         left = self.parameters.hop_limit - carried.hops
         if left > 1 or (left == 1 and _is_wanted(carried, request)):
             yield carried
@@ -118,7 +118,7 @@ class SprayAndWait(Replicator):
             yield carried.replaced(copies=0)  # a receiver's own copy is none of the L
 
     def _take(self, carried: Carried, hops: int) -> None:
-        """Add the copies of a notification that two neighbours hand over at the same time."""
+        """Add the copies of a notification from two neighbours at once."""
         identifier = carried.notification.id
         own = self._buffer.get(identifier)
         if own is not None:

@@ -1,8 +1,8 @@
 """Digests: the newest notifications of a node in a few bytes, so that neighbours send the missing ones.
 
-For each publisher a digest has the number of the newest notification and 64 bits for the numbers up to it. A row of
-bits costs the same whatever is missing; a list would cost most when the channel is fullest. Older notifications are
-neither requested nor sent. An unnamed publisher is unknown, unless the digest is full.
+Each publisher has its newest number and 64 bits for the numbers up to it. The row's cost is fixed; a list would cost
+most when the channel is fullest. Older notifications are neither requested nor sent. An unnamed publisher is unknown,
+unless the digest is full.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Bits = Annotated[int, Integer("Q")]
 
 
 class Held(NamedTuple):
-    """The notifications of a publisher that are held: bit i is number `newest` - i."""
+    """A publisher's notifications that are held: bit i is number `newest` - i."""
 
     publisher: NodeId
     newest: U32
     bits: Bits
 
     def has(self, identifier: NotificationId) -> bool:
-        """Whether it names a notification; those too old for it have no bit."""
+        """Return whether it names a notification; too old ones have no bit."""
         age = self.newest - identifier.sequence
         return identifier.publisher == self.publisher and 0 <= age < _BITS and bool(self.bits >> age & 1)
 
@@ -51,7 +51,7 @@ class Digest:
         self._held: dict[NodeId, Held] = {}
 
     def outdated(self, publisher: NodeId, newest: int) -> int:
-        """Count the missing notifications that leave the window once `newest` is the newest."""
+        """Count missing notifications that leave the window at the new `newest`."""
         known = self._held.get(publisher)
         first = 0 if known is None else max(0, known.newest - _BITS + 1)
         named = () if known is None else (known,)
@@ -74,12 +74,12 @@ class Digest:
             del self._held[next(iter(self._held))]
 
     def name(self, held: Held) -> None:
-        """Name a publisher of which nothing may be here, with no bit."""
+        """Name a publisher without bits: nothing of it may be here."""
         self._held.setdefault(held.publisher, Held(held.publisher, held.newest, 0))
         self._keep_limit()
 
     def summary(self) -> tuple[Held, ...]:
-        """The entries for a frame; the publisher heard last comes last."""
+        """A frame's entries; the publisher heard last comes last."""
         return tuple(self._held.values())
 
 
@@ -89,7 +89,7 @@ def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
 
 
 def exceeds(held: Held, digest: Iterable[Held]) -> bool:
-    """Whether the one holds a notification that the other's digest misses."""
+    """Whether one holds a notification that the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), None)
     if own is None or held.newest > own.newest:
         return True
@@ -97,7 +97,7 @@ def exceeds(held: Held, digest: Iterable[Held]) -> bool:
 
 
 def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
-    """The notifications that the one holds and the other's digest misses."""
+    """The notifications that one holds and the other's digest misses."""
     own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
     ages = (age for age in range(_BITS) if held.bits >> age & 1)
     found = (NotificationId(held.publisher, held.newest - age) for age in ages)

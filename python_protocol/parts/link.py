@@ -1,10 +1,10 @@
 """The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-Stop and wait, as in IEEE 802.15.4: one message at a time to each neighbour, acknowledged, and retransmitted with
-growing, jittered pauses. Frames to a node must not overtake each other, which a MAC with one queue guarantees.
+Stop and wait, as in IEEE 802.15.4, with growing, jittered pauses. Frames to a node must not overtake each other, which
+a MAC with one queue guarantees.
 
-- A direction has a session, random at the start and counted up after each give-up. Within one no number is missing; a
-  receiver joins an unknown one wherever it stands.
+- A direction has a session, random at first, counted up after each give-up. Its numbers have no gaps; a receiver joins
+  an unknown one anywhere.
 - The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
   6298, Karn).
 - After a give-up the message may have arrived; re-routed, it can arrive twice.
@@ -81,7 +81,7 @@ _MEAN_GAIN, _DEVIATION_GAIN, _DEVIATIONS = 1 / 8, 1 / 4, 4
 
 
 class LinkData(Message, tag=0x40):
-    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
+    """A message to one neighbour, four bytes longer; `sequence` counts from 0 in a `session`."""
 
     session: U16
     sequence: U8
@@ -110,14 +110,14 @@ LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
 
 @dataclass(frozen=True, slots=True)
 class LinkTimer:
-    """The key of the link layer's only timer for a neighbour."""
+    """The link layer's only timer key for a neighbour."""
 
     neighbour: NodeId
 
 
 @cache
 def link_timer(neighbour: NodeId) -> LinkTimer:
-    """That key, one object for each neighbour, because nearly every frame sets its timer."""
+    """Return that key, one object a neighbour, because nearly every frame sets its timer."""
     return LinkTimer(neighbour)
 
 
@@ -134,7 +134,7 @@ class LinkBroken:
 
 @dataclass(slots=True)
 class Outbound:
-    """The stream to one neighbour: the first message of the queue is under way."""
+    """The stream to one neighbour: the queue's first message is under way."""
 
     session: int
     sequence: int = 0
@@ -142,20 +142,20 @@ class Outbound:
     retries: int = 0
     queue: deque[Message] = field(default_factory=deque)
     sent: SimTime = 0
-    """When the message under way was first transmitted."""
+    """When the message under way was first sent."""
 
 
 class Link:
     """All links of one node."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
-        """`random` is the agent's; a node that reboots makes a new Link."""
+        """Take the agent's `random`; a rebooting node makes a new Link."""
         self._limits = parameters
         self._random = random
         self._next_session = random.randrange(_SESSIONS)
         self._outbound: dict[NodeId, Outbound] = {}
         self._inbound: dict[NodeId, tuple[int, int]] = {}
-        """The session of each neighbour, and the number of its last message."""
+        """Each neighbour's session, and the number of its last message."""
         # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
         self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
@@ -178,20 +178,20 @@ class Link:
         return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Give a lost neighbour up at once: at most one LinkBroken. Its inbound session stays known."""
+        """Give a lost neighbour up at once: at most one LinkBroken; its inbound session stays."""
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
             return [], []
         return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
 
     def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
-        """Take a frame: return actions, and messages in order; any other message is ignored."""
+        """Take a frame: return actions, and messages in order; ignore other messages."""
         if isinstance(message, LinkAck):
             return self._receive_ack(sender, message, now), []
         return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
-        """Retransmit, or after the last time give the neighbour up."""
+        """Retransmit, or after the last time give up."""
         neighbour = key.neighbour
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
@@ -232,7 +232,7 @@ class Link:
         return LinkBroken(neighbour, tuple(outbound.queue))
 
     def _begin(self, neighbour: NodeId, outbound: Outbound, now: SimTime) -> list[Action]:
-        """The first message of the queue is next."""
+        """Begin with the queue's first message."""
         outbound.retries = 0
         outbound.sent = now
         return self._transmit(neighbour, outbound)
@@ -242,7 +242,7 @@ class Link:
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
 
     def _pause(self, retries: int) -> SimTime:
-        """The time after which the message under way is sent again."""
+        """The time until the message under way is sent again."""
         pause = max(self._delay.bound(), self._limits.link_time_out_min) * (1 << retries)
         stretch = 1 + self._limits.link_jitter * self._random.random()
         return round(min(pause, self._limits.link_time_out_max) * stretch)
@@ -282,20 +282,20 @@ class DirectLink:
 
 
 class DelayEstimate:
-    """Mean and mean deviation of a delay in ns, each following its samples (RFC 6298, section 2.3)."""
+    """Mean and mean deviation of a delay in ns, following its samples (RFC 6298, section 2.3)."""
 
     def __init__(self, mean: float, deviation: float) -> None:
         self._mean = mean
         self._deviation = deviation
 
     def sample(self, delay: SimTime) -> None:
-        """The delay was measured once more."""
+        """Take a measured delay."""
         error = delay - self._mean
         self._mean += _MEAN_GAIN * error
         self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
 
     def bound(self) -> float:
-        """Mean plus four deviations, which the delay hardly exceeds."""
+        """Mean plus four deviations, hardly ever exceeded."""
         return self._mean + _DEVIATIONS * self._deviation
 
 
@@ -310,5 +310,5 @@ def newest(first: int, second: int, bits: int = 32) -> int:
 
 
 def following(number: int, bits: int = 32) -> int:
-    """The number after `number`; the one after the largest is 0."""
+    """The next number; 0 after the largest."""
     return (number + 1) % (1 << bits)

@@ -3,13 +3,12 @@
 Each node repeats a round's heartbeat once after a random delay, with its own parent; the first copy's sender becomes
 the parent. Where the thesis leaves a choice:
 
-- Only brokers lead and become parents; a client's copy announces it.
-- Of two leaderships the older wins. Without heartbeats a broker follows another leader it heard lately, or leads; it
-  returns to a left one only for a new round.
-- With `sticky_parent` a parent stays while no copy has fewer hops than its own; rounds go on after its copy.
-- Weak copies make a parent only without others.
-
-No node takes a parent at as many hops as it sent, so hops fall towards the leader.
+- Only brokers lead and become parents.
+- The older leadership wins. Without heartbeats a broker follows another leader heard lately, or leads; it returns to a
+  left one only for a new round.
+- With `sticky_parent` a parent stays while no copy has fewer hops; rounds go on after its copy.
+- Weak copies make a parent only without others. No parent is at as many hops as the node sent: hops fall towards the
+  leader.
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer

@@ -1,11 +1,8 @@
 """One node's part in the election: rounds, leaders, the parent and the children.
 
-A node follows the newest round of one leadership. The round's first copy starts three timers: "relay" passes the round
-on, "choose" compares the senders of its copies, "time-out" waits for the next round. A leader has "lead" for its next
-round. Later copies only enter the comparison, so most messages cost little.
-
-An agent sees an `Overlay`: parent, children, and `changes`, which it takes after each event. Another overlay can take
-the election's place, as in `brokers.agent`, where the scenario gives the tree.
+A node follows the newest round of one leadership. Its first copy starts three timers: "relay" passes it on, "choose"
+compares senders, "time-out" waits for the next round; "lead" is the leader's. Later copies only enter the comparison,
+so most messages cost little. An agent sees an `Overlay`: parent, children, and `changes` after each event.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, S
 
 @dataclass(frozen=True, slots=True)
 class ElectionTimer:
-    """The key of a timer of the election: "lead", "relay", "choose" or "time-out"."""
+    """The key of an election timer: "lead", "relay", "choose" or "time-out"."""
 
     name: str
 
@@ -41,14 +38,14 @@ LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "
 
 @dataclass(frozen=True, slots=True)
 class ParentChanged:
-    """The way to the leader begins at `parent`; None without a way, and at the leader itself."""
+    """The way to the leader begins at `parent`: None without a way, or at the leader."""
 
     parent: NodeId | None
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourAppeared:
-    """The node `neighbour` has this node as its parent."""
+    """`neighbour` has this node as its parent."""
 
     neighbour: NodeId
     is_broker: bool
@@ -69,19 +66,19 @@ class Overlay(Process):
     """The interface of an algorithm that keeps its node in a tree."""
 
     parent: NodeId | None
-    """The next node towards the root; None at the root and without a way to it."""
+    """The next node towards the root; None at the root or without a way."""
     children: Mapping[NodeId, object]
-    """The nodes, brokers and clients, whose parent this one is."""
+    """Nodes, brokers and clients, with this parent."""
 
     def __init__(self, of: Process | None = None) -> None:
-        """A node is alone at first; `of` is the agent."""
+        """Begin alone; `of` is the agent."""
         super().__init__(of)
         self.parent = None
         self.changes: list[Change] = []
         """Changes since the last `take_changes`, in order."""
 
     def take_changes(self) -> list[Change]:
-        """Return the changes since the last call, in order."""
+        """Return the changes since the last call."""
         changes, self.changes = self.changes, []
         return changes
 
@@ -90,21 +87,21 @@ class Overlay(Process):
         """Take a message; an algorithm without messages ignores it."""
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take a child that has shown itself by other means."""
+        """Take a child seen by other means."""
 
     @abstractmethod
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
         """Drop a neighbour that the link layer gave up, also as a parent for some time."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
-        """Take another parent; the same one is not a change."""
+        """Take another parent; the same is no change."""
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))
 
 
 class Copy(NamedTuple):
-    """A copy of a heartbeat in the choice of a parent; the smaller one is better."""
+    """A heartbeat's copy in the choice of a parent; the smaller is better."""
 
     is_weak: bool
     hops: int
@@ -133,7 +130,7 @@ class Election(Overlay):
         random: Random,
         of: Process | None = None,
     ) -> None:
-        """`random` and `of` are the agent's; a node that reboots makes a new Election."""
+        """Take the agent's `random` and `of`; a rebooting node makes a new Election."""
         super().__init__(of)
         self._node = node
         self._is_broker = is_broker
@@ -145,15 +142,15 @@ class Election(Overlay):
         self._best: Copy | None = None
         """The round's best copy so far."""
         self._parent_copy: Copy | None = None
-        """The parent's copy in this round, once it has arrived."""
+        """The parent's copy of this round, if arrived."""
         self._told_hops = MAX_HOPS
-        """The hops that this node has sent in this round."""
+        """The hops that this node sent in this round."""
         self._parent_missed = 0
         self._excluded: dict[NodeId, SimTime] = {}
         self._other: _Other | None = None
-        """The heartbeat that was last heard of a younger leadership."""
+        """The last heartbeat of a younger leadership."""
         self._left: dict[Leadership, int] = {}
-        """The last round heard of each leadership left behind: a few entries a minute at most."""
+        """The last round heard of each left leadership: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
 
     @property
@@ -170,7 +167,7 @@ class Election(Overlay):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Take a copy of a heartbeat; nearly all are later copies, which are only compared."""
+        """Take a heartbeat's copy; nearly all are later copies, which are only compared."""
         message, sender = event.message, event.sender
         if not isinstance(message, Heartbeat):
             return
@@ -222,13 +219,13 @@ class Election(Overlay):
             self._age(now)
 
     def _heard_lately(self, now: SimTime) -> _Other | None:
-        """The heartbeat of another leader, if one was heard lately."""
+        """Another leader's recent heartbeat, if any."""
         other = self._other
         is_late = other is None or now - other.heard >= self._parameters.leader_time_out_min
         return None if is_late else other
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """Take the sender of a message as a child before its heartbeat says so."""
+        """Take a message's sender as a child before its heartbeat says so."""
         self.children[neighbour] = now
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
@@ -260,7 +257,7 @@ class Election(Overlay):
             self._relay_after(0)
 
     def _receive_news(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        """Take a copy of another leadership, or the first one of a new round."""
+        """Take a copy of another leadership, or the first of a new round."""
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
             self._begin_round(copy, message, now)
@@ -296,7 +293,7 @@ class Election(Overlay):
         self._await_next_round()
 
     def _patience(self, copy: Copy) -> SimTime:
-        """The wait in ns for the parent's copy, which each hop's jitter delays, or for a stronger one."""
+        """Return the wait in ns for the parent's copy, which jitters delay, or a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
             return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
@@ -313,7 +310,7 @@ class Election(Overlay):
             self._best = copy
 
     def _is_fit_at_once(self, copy: Copy) -> bool:
-        """Whether a first copy makes a parent before the choice; with `sticky_parent` a weak one waits."""
+        """Return whether a first copy makes a parent at once; with `sticky_parent` a weak one waits."""
         if copy.sender in self._excluded:
             return False
         return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
@@ -346,7 +343,7 @@ class Election(Overlay):
             self.changes.append(NeighbourGone(sender, moved=True))
 
     def _age(self, now: SimTime) -> None:
-        """Forget children that were silent for too many rounds."""
+        """Forget children silent for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         for child in [child for child, heard in self.children.items() if now - heard > patience]:

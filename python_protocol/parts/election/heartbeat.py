@@ -1,8 +1,7 @@
 """The heartbeat of the election: the message, the parameters, time-outs, and the time to settle.
 
-Of two leaderships the smaller, older name wins. The time-out for the next round adapts within bounds to the gaps
-between rounds, and is drawn from an interval, so that not all brokers become leaders at once. `settling_rounds` bounds
-the rounds after a change until there is one leader and one tree; tests of whole networks use it.
+The smaller, older leadership wins. The time-out adapts within bounds to the gaps between rounds, and is random, so that
+not all brokers lead at once. Tests of whole networks use the bound `settling_rounds`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _NO_PARENT = 0xFFFE
 
 
 _SPREAD = 1 / 4
-"""The share of a time-out that is random, so that not all brokers become leaders at once."""
+"""The random share of a time-out, so that not all brokers lead at once."""
 
 
 class Leadership(NamedTuple):
@@ -36,11 +35,11 @@ class Leadership(NamedTuple):
 
 
 NO_LEADERSHIP = Leadership(0xFFFFFFFF, 0xFFFF)
-"""The leadership of a node without a leader; every other one is older."""
+"""The leadership of a node without a leader; every other is older."""
 
 
 class Heartbeat(Message, tag=0x42):
-    """A copy of a round's heartbeat: hops from the leader to the sender, the sender's parent and role."""
+    """A round's heartbeat: hops from the leader to the sender, the sender's parent and role."""
 
     leadership: Leadership
     round: U32
@@ -121,7 +120,7 @@ class ElectionParameters(Parameters):
 
 
 class GapEstimate:
-    """Estimates a bound of the gaps between rounds: the adaptive time-out."""
+    """A bound of the gaps between rounds: the adaptive time-out."""
 
     def __init__(self, parameters: ElectionParameters) -> None:
         self._parameters = parameters
@@ -129,43 +128,40 @@ class GapEstimate:
         self._last: SimTime | None = None
 
     def heard(self, now: SimTime) -> None:
-        """A round's first copy has arrived."""
+        """Take the time of a round's first copy."""
         if self._last is not None:
             self._gap.sample(now - self._last)
         self._last = now
 
     def interrupted(self) -> None:
-        """Leave out the time until the first round of another leader."""
+        """Omit the time until another leader's first round."""
         self._last = None
 
     def time_out(self, random: Random) -> SimTime:
-        """The time-out to set now, drawn again each time."""
+        """Draw the time-out to set now."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
 
 
 def longest_time_out(parameters: ElectionParameters) -> float:
-    """The time in ns that no time-out exceeds."""
+    """The longest time-out, in ns."""
     return (1 + _SPREAD) * parameters.leader_time_out_max
 
 
 def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
-    """Rounds after the last change until each partition has one leader and a tree that stays.
+    """Return the rounds after the last change until each partition has one leader and a tree that stays.
 
-    A link or a node that comes or goes is a change, and so is the start. `depth` is the greatest number of hops between
-    a broker and another node of its partition. It takes:
+    A link or node that comes or goes, and the start, is a change. `depth` is the greatest number of hops between a
+    broker and another node of its partition. It takes:
 
-    1. two floods, until no copy of a lost leader is in transit, nor of one that gave way to it;
-
+    1. two floods, until no copy of a lost leader, or one that gave way to it, is in transit;
     2. `leader_time_out_min`, until no node has heard of it lately, and one longest time-out, until none follows it;
-
     3. a round and a flood, until all know the oldest remaining leader;
+    4. with `sticky_parent` (else parents never rest), the rounds that a parent may miss and one more, a round for each
+       hop, and one in which the last nodes send their parents.
 
-    4. with `sticky_parent`, the rounds that a parent may miss and one more, a round for each hop, and a round in which
-    the last nodes send their parents. Without it parents never rest.
-
-    A flood is the time of `depth` nodes to pass a round on: each waits for its parent's copy, then its jitter, and once
-    more when that copy comes last. Links lose nothing; `depth` times `relay_jitter` stays within `parent_window`.
+    In a flood `depth` nodes wait for the parent's copy, then the jitter, and once more when that copy comes last. Links
+    lose nothing; `depth` times `relay_jitter` stays within `parent_window`.
     """
     flood = depth * (parameters.parent_window + 2 * parameters.relay_jitter)
     leaders = 3 * flood + parameters.leader_time_out_min + longest_time_out(parameters)
