@@ -37,7 +37,7 @@ class Verdict(Enum):
 
 
 class Side(Enum):
-    """On which side of its threshold the claim has a quantity."""
+    """The claimed side of a quantity's threshold."""
 
     ABOVE = ">"
     BELOW = "<"
@@ -106,7 +106,7 @@ def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values, each at the place of its own."""
+    """Holm's step-down adjusted p-values, in the given order."""
     given = np.asarray(p_values, dtype=float)
     order = np.argsort(given, kind="stable")
     adjusted = np.empty_like(given)
@@ -157,7 +157,7 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
 
 
 def format_claims(claims: Iterable[Claim]) -> str:
-    """The claims as lines of text: each with its verdict, reading and numbers."""
+    """The claims as text, each with verdict, reading and numbers."""
     return "\n".join(
         "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *claim.evidence])
         for claim in claims
@@ -192,7 +192,7 @@ NO_NAMES: Mapping[str, str] = {}
 
 
 def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Comparison, Comparison]:
-    """The claim that a quantity lies above one number and below another."""
+    """Claim that a quantity lies between two numbers."""
     return Comparison(label, quantity, Side.ABOVE, low), Comparison(label, quantity, Side.BELOW, high)
 
 
@@ -216,7 +216,7 @@ def value(metric: str, **place: str) -> Quantity:
 
 
 def difference(metric: str, first: Place, second: Place) -> Quantity:
-    """The metric at the first place minus that at the second."""
+    """The metric at the first place minus the second's."""
     return lambda measured, at: by_seed(measured, metric, **first, **at) - by_seed(measured, metric, **second, **at)
 
 

@@ -22,7 +22,7 @@ from roambus.spark.metrics.catalogue import METRICS, metric
 
 
 def names(kind: str) -> list[str]:
-    """The names of all things of a kind, in their order."""
+    """The names of a kind's things, in order."""
     return sorted(_SOURCES[kind]())
 
 
@@ -33,7 +33,7 @@ def summaries(kind: str) -> dict[str, str]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a docstring or a comment, on one line."""
+    """A docstring's or comment's first sentence, on one line."""
     line = " ".join(text.strip().partition("\n\n")[0].split())
     return re.split(r"(?<=\.)\s", line, maxsplit=1)[0]
 
@@ -138,7 +138,7 @@ _OWN: Mapping[str, tuple[str, Callable[[Path], dict[str, str]]]] = {
     "sweeps": (f"*{SWEEP_SUFFIX}", _own_sweep),
     "studies": ("*.py", own_study),
 }
-"""How the files of each kind are called, and what reads them."""
+"""Each kind's file names and their reader."""
 
 SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
 KINDS = tuple(SINGULAR)

@@ -54,7 +54,7 @@ class Measurements:
         return known[column]
 
     def title(self, column: str) -> str:
-        """The title of a metric with its unit, as axes have it."""
+        """A metric's title with its unit, as on axes."""
         return self.metric(column).axis_title
 
     def heading(self, column: str) -> str:
@@ -63,7 +63,7 @@ class Measurements:
         return title[0].upper() + title[1:]
 
     def comparable(self) -> list[Metric]:
-        """The metrics, and the packets of each message type that any run sent."""
+        """The metrics, and packets by sent message type."""
         sent = [str(column) for column in self.runs if str(column).startswith(SENT_PREFIX)]
         return [*self.metrics, *map(sent_metric, sent)]
 
@@ -78,7 +78,7 @@ class Measurements:
         return int(self.runs[SEED].nunique())
 
     def values(self, axis: str) -> list[str]:
-        """The measured values of an axis, in the sweep's order or natural order."""
+        """An axis' measured values, in the sweep's or natural order."""
         if axis == AGENT:
             return self.agents
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
@@ -180,7 +180,7 @@ def _are_widths(widths: pd.Series[float]) -> bool:
 
 
 class NotMeasuredError(Exception):
-    """A run or value that a claim needs is missing."""
+    """A claim lacks a run or value."""
 
 
 def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
@@ -201,7 +201,7 @@ def table_over(measured: Measurements, axis: str, metric: str, /, **place: str) 
 
 
 def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
-    """The least-squares slope of each row over x, one value a column."""
+    """Each row's least-squares slope over x, a column a value."""
     if len(x) < 2:
         raise NotMeasuredError("a trend needs at least two values of the axis")
     centred = np.asarray(x) - np.mean(x)
@@ -296,7 +296,7 @@ def format_mean(mean: float, low: float, high: float) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The table, a line a row; cells must not hold a vertical bar."""
+    """The table, a line a row; cells hold no vertical bar."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

@@ -1,4 +1,4 @@
-"""The common part of our pages' content security policies: only a script or style with a listed hash may run."""
+"""The common part of our pages' content security policies: only listed hashes of scripts and styles may run."""
 
 from __future__ import annotations
 

@@ -60,9 +60,9 @@ def read_width(text: str) -> Width:
 
 
 EARLY_ERROR = 0.01
-"""This is what all looks but the last may err together."""
+"""The error of all looks but the last together."""
 GROWTH = 1.5
-"""Factor between the seeds of a look and of the previous one."""
+"""Ratio of a look's seeds to the previous one's."""
 
 
 def looks(first: int, most: int) -> list[int]:

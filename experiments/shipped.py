@@ -25,7 +25,7 @@ _USES = {
     "study": "roambus reproduce {}",
     "agent": "roambus run field --agent {}",
 }
-"""The kinds of things that have names, and the command that takes each."""
+"""The named kinds, and each one's command."""
 
 
 def study_modules() -> dict[str, Path]:
@@ -35,7 +35,7 @@ def study_modules() -> dict[str, Path]:
 
 
 def shipped_studies() -> dict[str, Path]:
-    """Return the folders of all installed studies, by the studies' names."""
+    """Return the folders of all installed studies, by name."""
     return {name: file.parent for name, file in study_modules().items()}
 
 
@@ -63,7 +63,7 @@ def find_file(kind: str, suffix: str, name: str) -> Path:
 
 
 def no_such(kind: str, name: str) -> UserError:
-    """The error for an unknown name, with near names of all kinds."""
+    """The error for an unknown name, with near names."""
     known = _known()
     near = near_names(name, {other: names for other, names in known.items() if other != kind})
     also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())

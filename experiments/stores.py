@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")
 
 
 class Store(Protocol):
-    """The folder of this machine that stands for an address; `fetch` comes first."""
+    """The local folder of an address; `fetch` comes first."""
 
     @property
     def url(self) -> str:

@@ -59,7 +59,7 @@ def agent_files(folder: Path) -> dict[str, str]:
 
 
 def read_metadata(folder: Path) -> list[dict[str, Any]]:
-    """The entities of a crate; raises UserError for metadata that are none."""
+    """A crate's entities; raises UserError for invalid metadata."""
     file = folder / METADATA_FILE
     try:
         if file.stat().st_size > MOST_BYTES:

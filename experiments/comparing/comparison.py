@@ -46,7 +46,7 @@ class Compared:
     tests: pd.DataFrame
 
     def document(self) -> dict[str, Any]:
-        """The same for programs: the rows of both tables, and the files."""
+        """The rows of both tables and the files, for programs."""
         tables = {"points": self.points.to_dict("records"), "differences": self.tests.to_dict("records")}
         return {"metric": self.metric, **tables, "files": list(self.files)}
 

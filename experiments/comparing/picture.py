@@ -20,7 +20,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.spark.metrics.catalogue import Scale
 
 MOST_PANELS = 12
-"""The most panels that one picture has: more of them nobody can read."""
+"""The most legible panels of one picture."""
 _DECADE = 10
 
 

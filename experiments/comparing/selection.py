@@ -38,7 +38,7 @@ def check_metric(measured: Measurements, metric: str) -> None:
 
 
 def main_metrics(measured: Measurements) -> list[str]:
-    """The main metrics that these runs have; raises UserError if there is none."""
+    """These runs' main metrics; raises UserError without any."""
     present = set(measured.points[METRIC])
     chosen = [metric for metric in MAIN_METRICS if metric in present]
     if not chosen:
@@ -89,7 +89,7 @@ def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text is; None for any other text."""
+    """The number in a text, or None."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 

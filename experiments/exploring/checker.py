@@ -27,7 +27,7 @@ RAISES = "agents raise no errors"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a search ends at the latest; None is no bound."""
+    """The limits of a search; None is no bound."""
 
     depth: int | None = None
     states: int | None = None
@@ -37,7 +37,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that does not hold: how, and the path there."""
+    """A violated property, with the reason and the path."""
 
     name: str
     text: str
@@ -104,19 +104,19 @@ class _Paths:
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
 _LOOK_EVERY = 256
-"""States that are expanded between two looks at the clock and the memory."""
+"""States expanded between checks of clock and memory."""
 
 
 @dataclass(slots=True)
 class Checker:
-    """A breadth-first search, which can be stopped after any state and go on."""
+    """A breadth-first search that can stop after any state and resume."""
 
     model: Model
     initial: State
     properties: PropertyChecker
     reduce: bool = False
     keep_on: bool = False
-    """Whether it goes on after a violation, for the other properties."""
+    """Whether it continues after a violation, for other properties."""
     figures: Figures = field(default_factory=Figures)
     violations: list[Violation] = field(default_factory=list)
     next: int = 0
@@ -152,14 +152,14 @@ class Checker:
         return self._paths.numbers.get(self._paths.pack(*state))
 
     def ancestors(self, number: int) -> list[State]:
-        """Return the states on the path to the one of that number."""
+        """Return the states on the path to that one."""
         numbers = [number]
         while numbers[-1]:
             numbers.append(self._paths.before[numbers[-1]])
         return [self.state(one) for one in reversed(numbers)]
 
     def path(self, number: int) -> tuple[Step, ...]:
-        """Return the steps from the initial state to the one of that number."""
+        """Return the steps from the initial state to that one."""
         return tuple(self.model.steps[step] for step in self._paths.path(number))
 
     def run(self, bounds: Bounds, visitor: Visitor = lambda _: None) -> Figures:
@@ -205,7 +205,7 @@ class Checker:
         return None
 
     def _expand(self, number: int) -> None:
-        """Find the states to which one step leads from that one."""
+        """Find the successors of that state."""
         pack, numbers, depth = self._paths.pack, self._paths.numbers, self._paths.depths[number] + 1
         for step, after in self.successors(self._paths.state(number)):
             self.figures.transitions += 1
@@ -216,7 +216,7 @@ class Checker:
                 self._find(after, number, step, depth)
 
     def _find(self, state: State, before: int, step: int, depth: int) -> None:
-        """Give a state its number, and see whether it violates a property."""
+        """Number the state, and check the properties."""
         number = self._paths.add(self._paths.pack(*state), before, step, depth)
         self.figures.depth = depth
         for name, text in self.properties.violated(state):
@@ -228,7 +228,7 @@ class Checker:
             self.violations.append(violation)
 
     def state_after(self, path: Iterable[Step]) -> State:
-        """Return the state to which steps lead from the initial one."""
+        """Return the state after steps from the initial one."""
         state = self.initial
         for step in path:
             after = {self.model.steps[one]: end for one, end in self.model.successors(state)}[step]
@@ -238,7 +238,7 @@ class Checker:
         return state
 
     def successors(self, state: State) -> Iterable[Successor]:
-        """Return the steps from a state that have to be tried."""
+        """Return the steps to try from a state."""
         if self._reduction is None:
             return self.model.successors(state)
         return self._reduction.successors(state, self._was_expanded)

@@ -238,7 +238,7 @@ class Surroundings:
         self._before = self._look()
 
     def change(self) -> str | None:
-        """Return the name of something that has changed since it was last asked."""
+        """Return a name that has changed since the last call."""
         if not self._spaces:
             return None
         now, before = self._look(), self._before

@@ -32,7 +32,7 @@ _NO_BOUNDS = Bounds()
 _SHOWN = ("table", "stored")
 """The listings at the end of a counterexample, if the agent has them."""
 _LONGEST_PROBE = 30
-"""Steps of a probe that are shown; a probe may never end."""
+"""Shown steps of a probe, which may never end."""
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Exploration:
         return Counterexample(violation.name, violation.text, len(path), text)
 
     def _probe(self, violation: Violation) -> Iterator[Step]:
-        """Yield the steps of the probe that does not arrive."""
+        """Yield the steps of the failed probe."""
         if violation.name != PROPERTIES["probes arrive"].name:
             return
         model, state = self.initial.model, self.checker.state_after(violation.path)

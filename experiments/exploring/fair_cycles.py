@@ -146,7 +146,7 @@ _Message = tuple[int, int]
 
 
 def _arrived(model: Model, state: State, number: int) -> Iterator[_Message]:
-    """The message that arrives in a step from a state, if one does."""
+    """The message that arrives in a step, if any."""
     step = model.steps[number]
     if isinstance(step, Arrive) and not step.lost:
         place = model.worlds.place(step.sender, step.receiver)

@@ -63,7 +63,7 @@ _SOONEST = {"recovers": MILLISECOND, "attaches": DEPARTURE + MILLISECOND, "freez
 
 @dataclass(frozen=True)
 class History:
-    """A network, its delays, what happens, and the probes in the end."""
+    """A network, its delays, commands, and final probes."""
 
     sketch: Sketch
     delays: tuple[tuple[str, SimTime], ...]
@@ -94,7 +94,7 @@ class History:
         return {(name, verb) for (name, _), verb in last.items() if verb in _BEGINS}
 
     def smaller(self) -> Iterator[History]:
-        """Histories that are a step smaller, the greatest steps first."""
+        """Histories one step smaller, the greatest steps first."""
         timed = self.timed
         yield from self._shorter()
         if len(self.probes) > 1:
@@ -121,7 +121,7 @@ class History:
             yield replace(self, timed=(*timed[:first], *timed[first + 1 : last], *timed[last + 1 :]))
 
     def _intervals(self) -> Iterator[tuple[int, int]]:
-        """Where something begins and where it ends, neither of which makes sense alone."""
+        """Pairs of beginning and end, which only make sense together."""
         said = [step.text.split()[:2] for step in self.timed]
         for first, (name, verb) in enumerate(said):
             if verb in (*_BEGINS, "is"):  # is cut off
@@ -166,7 +166,7 @@ def _rounder(step: TimedCommand) -> Iterator[SimTime | None]:
 
 
 def shrink(history: History, is_wrong: Callable[[History], bool], is_over: Callable[[], bool]) -> History:
-    """The smallest history found by greedy steps that is still wrong."""
+    """The smallest wrong history found by greedy steps."""
     goes_on = True
     while goes_on and not is_over():
         goes_on = False
@@ -194,7 +194,7 @@ class _Style:
     is_fine: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Draws the probabilities of a history, so that histories differ in kind."""
+        """Draw a history's probabilities, so that histories differ in kind."""
         random = self.random
         self.quiet = random.choice((0.1, 0.3, 0.6, 0.9))
         self.far = random.choice((0.0, 0.1, 0.4))
@@ -205,7 +205,7 @@ class _Style:
             self.quiet, self.far, self.leaves_out, self.is_fine = 0.0, 0.0, 0.0, True
 
     def after(self) -> SimTime | None:
-        """How long after the one before it a command comes."""
+        """The delay of a command after the previous one."""
         random = self.random
         if random.random() < self.quiet:
             return None
@@ -290,7 +290,7 @@ class _Script:
         self._cast = clients if style.is_storm and self._brokers and clients else self._cast
 
     def draw(self) -> tuple[World, list[TimedCommand]]:
-        """The world in the end, and what has led there."""
+        """The final world, and its history."""
         world, timed = _world(self._network), list[TimedCommand]()
         for may in self._turns():
             if may is None:
@@ -388,7 +388,7 @@ class _Intervals:
         self._homes: dict[NodeId, NodeId] = {}
         """The brokers of the clients that are cut off."""
         self._keeps_homes = False
-        """Whether who is cut off comes back to the same broker."""
+        """Whether cut-off clients return to the same broker."""
         self._kinds: dict[str, Callable[[World], Iterator[Command]]] = {
             "freeze": self._freezes,
             "absence": self._absences,

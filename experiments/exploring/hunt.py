@@ -47,7 +47,7 @@ from roambus.python_protocol.vocabulary import SimTime
 
 @dataclass(frozen=True)
 class Hunted:
-    """What a hunt has run, and what it has found."""
+    """The runs and findings of a hunt."""
 
     name: str
     histories: int
@@ -56,7 +56,7 @@ class Hunted:
     seconds: float
     counterexamples: tuple[Counterexample, ...] = ()
     found_at: tuple[float, ...] = ()
-    """After how many seconds each was found, before it was made smaller."""
+    """Seconds until each was found, before shrinking."""
     counts: tuple[int, ...] = ()
     """The number of histories that violate each property; meaningful if the hunt kept on."""
     interrupted_by: str | None = None
@@ -77,12 +77,12 @@ class Hunted:
 
 
 class Judge:
-    """Runs histories of one question, and says what is wrong with them."""
+    """Runs histories of one question, and finds violations."""
 
     def __init__(self, question: Question, overrides: Overrides) -> None:
         self.question = question
         self.seen: set[str] = set()
-        """The names of the properties that had something to look at."""
+        """The properties that had something to look at."""
         self._overrides = overrides
         settings = dict(overrides.parameters)
         own = next((line for line in question.head if line.startswith("agent ")), "")
@@ -100,11 +100,11 @@ class Judge:
         return plan(parse_document(self.question.path, self.drawer.text(history)))
 
     def wrong(self, history: History) -> dict[str, str]:
-        """The properties that do not hold, and how they do not."""
+        """The violated properties, with reasons."""
         return self.run(history)[0]
 
     def run(self, history: History) -> tuple[dict[str, str], list[object]]:
-        """The same, and what has happened: what was sent and what was delivered."""
+        """The violations, and the run's messages and deliveries."""
         trial = _Trial(self.plan(history), self.question.must, len(history.probes), self.seen)
         try:
             return trial.run(), trial.happened
@@ -143,7 +143,7 @@ class _Trial:
 
     @property
     def happened(self) -> list[object]:
-        """The times and types of all messages, and who was given what."""
+        """The times and types of all messages, and the deliveries."""
         return [*self._witness.sent, self._witness.world.delivered]
 
     def _look(self, now: SimTime) -> None:
@@ -201,13 +201,13 @@ class HuntRequest:
     seconds: float
     seed: int = 0
     keep_on: bool = False
-    """Goes on when something is wrong, to count how often it is."""
+    """Continue after violations, to count them."""
     memory_bytes: int = 500 * 2**20
-    """A process that has more is replaced by a new one."""
+    """A process above this limit is replaced."""
 
     @property
     def grace_s(self) -> float:
-        """The time after which processes that have not ended are killed."""
+        """Time after which remaining processes are killed."""
         return max(2.0, 0.1 * self.seconds)
 
 
@@ -215,7 +215,7 @@ class _Shared(NamedTuple):
     """State that the processes of a hunt share."""
 
     next_seed: Any
-    """A number that one process at a time takes, and counts up."""
+    """A counter that one process at a time increments."""
     is_over: Any
     """An event: the hunt is over for all."""
     deadline: float
@@ -248,14 +248,14 @@ _shared: _Shared
 
 
 def _share(shared: _Shared) -> None:
-    """Prepare a process; the parent hears Ctrl-C, and ends the hunt for all."""
+    """Prepare a process; the parent handles Ctrl-C for all."""
     global _shared  # noqa: PLW0603  # the way to hand something shared to the processes of a pool
     _shared = shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class _TimeOverError(BaseException):
-    """The time of the hunt is over in the middle of a history."""
+    """The hunt's time is over within a history."""
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class InitialState(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the nodes, those of their subscribers where they have one."""
+        """The names of nodes and of their subscribers, if any."""
         network = self.plan.timeline.network
         return tuple(network.node_name(node) for node in range(self.model.size))
 
@@ -109,12 +109,12 @@ def _rules(question: Question, planned: Plan) -> Rules:
 
 
 def _is_untouched(planned: Plan) -> bool:
-    """Whether the setup only waits, so that nothing tells nodes apart."""
+    """Whether the setup only waits, so that nodes stay alike."""
     return all(line.text.split()[0] == "wait" for line in planned.head.setup)
 
 
 def _lossy(planned: Plan) -> frozenset[tuple[NodeId, NodeId]]:
-    """The ways on which the head lets messages get lost."""
+    """The links on which the head allows losses."""
     own = {(one.sender, one.receiver): one.share for one in planned.timeline.losses()}
     ways = permutations(range(len(planned.scenario.nodes)), 2)
     return frozenset(way for way in ways if own.get(way, planned.head.loss))
@@ -151,7 +151,7 @@ def _with_moments(_: Agent, handle: Handle) -> Handle:
 
 
 def _world(model: Model, planned: Plan, witness: Witness) -> World:
-    """The world that the setup has left, of whose history nothing is asked."""
+    """The world after the setup, without its history."""
     parents = planned.timeline.parents
     return replace(
         witness.world.without_history(),

@@ -47,7 +47,7 @@ from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime, format_t
 MOST_AT_ONCE = 1000
 """The most events at one instant, when nodes send again and again over a missing link."""
 LONG_AFTER = 3600 * SECOND
-"""The time after which a command comes when no timer is set."""
+"""A command's delay when no timer is set."""
 Events = tuple[tuple[NodeId, int], ...]
 """Which nodes handle which events, by their numbers."""
 
@@ -62,11 +62,11 @@ class Plan(NamedTuple):
     cuts: bool
     """Whether links may have gone."""
     when_quiet: bool
-    """Whether it may be given only while nothing is under way."""
+    """Whether it needs that nothing is under way."""
 
 
 class Effect(NamedTuple):
-    """The consequences of an answer while links carry as they do."""
+    """The effects of an answer over the present links."""
 
     state: int
     appended: tuple[tuple[int, Item], ...]
@@ -223,7 +223,7 @@ class Model:
         return found
 
     def _moments(self, state: State, soonest: SimTime | None) -> Iterator[SimTime]:
-        """Yield how long after the last event a command may come."""
+        """Yield a command's possible delays after the last event."""
         yield 0
         if not self.rules.is_timed or (self.rules.fast_messages and not self.is_idle(state)):
             return
@@ -231,7 +231,7 @@ class Model:
         yield from (one for one in moments if self._is_in_time(state, one))
 
     def carry_out(self, state: State, command: Command) -> Iterable[Successor]:
-        """Return the step of a command that no line has to allow."""
+        """Return the step of a command that needs no line."""
         key = state[WORLD], command
         if key not in self._given:
             self._given[key] = self._plan(*key, None)

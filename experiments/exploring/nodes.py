@@ -97,7 +97,7 @@ class Outcome(NamedTuple):
     sends: tuple[tuple[NodeId, int], ...]
     seen: tuple[Observation, ...]
     picks: tuple[int, ...]
-    """The numbers that its draws picked; empty if each took the first representative."""
+    """The picks of its draws; empty for all first representatives."""
 
 
 class Failure(NamedTuple):
@@ -128,7 +128,7 @@ class _EndlessError(BaseException):
 LONGEST_HANDLER_S = 10
 """CPU time after which a handler counts as endless."""
 MOST_OUTCOMES = 64
-"""So many outcomes of chance are followed for one event."""
+"""The most outcomes of chance for one event."""
 
 
 class Nodes:
@@ -138,7 +138,7 @@ class Nodes:
         """`values` is the number of representatives of a range for draws."""
         self.relative = relative
         self.horizon: SimTime | None = None
-        """With relative time, moments longer ago than this are alike; None: each counts."""
+        """With relative time, older moments are alike; None: each counts."""
         self._agent_class = agent_class
         self._down: set[NodeId] = set()
         hello = Hello("exploration", [NodeInfo(0)] * size, 2 * NOW)
@@ -198,7 +198,7 @@ class Nodes:
         return agent, tuple(one._replace(at=one.at + origin) for one in timers)
 
     def agent(self, state: int, now: SimTime) -> Agent:
-        """Return an agent in that state, to look at only."""
+        """Return an agent in that state, read-only."""
         if state not in self._shown:
             self._shown[state] = self._load(state, self._base(now))[0]
         return self._shown[state]
@@ -213,7 +213,7 @@ class Nodes:
         return due if self.relative else tuple([max(0, at - now) for at in due])
 
     def later(self, state: int, time: SimTime) -> int:
-        """Return the state after a time in which nothing happens to the node."""
+        """Return the node's state after idle time."""
         if not (time and self.relative):
             return state
         found = self._later.get((state, time))
@@ -340,7 +340,7 @@ def _limited() -> Iterator[None]:
 
 
 def observations(actions: Iterable[Action]) -> Iterator[Observation]:
-    """Return what of an answer is a part of the history."""
+    """Return the part of an answer that belongs to the history."""
     for action in actions:
         if isinstance(action, Deliver):
             yield action.notification
@@ -362,7 +362,7 @@ def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
 
 
 def _clamp(agent: Agent, oldest: SimTime) -> None:
-    """Make the moments that an agent keeps no older than that."""
+    """Limit the age of an agent's moments."""
     waiting: list[object] = [agent]
     met: set[int] = set()
     while waiting:

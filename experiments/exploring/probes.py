@@ -16,7 +16,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId
 
 LONGEST = 10_000
-"""After so many arrivals a probe is taken to go in circles."""
+"""The most arrivals before a probe counts as circling."""
 PROBE = "the probe"
 
 

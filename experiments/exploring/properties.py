@@ -49,7 +49,7 @@ class View:
     agents: Mapping[NodeId, Agent]
     world: World
     now: SimTime
-    """The time, with which moments that agents keep can be compared."""
+    """The time, comparable with the agents' moments."""
     names: tuple[str, ...] = ()
     probe: Callable[[], str | None] | None = None
     """Publish from every publisher in a copy of the network, and return the error."""
@@ -75,7 +75,7 @@ class View:
         return str(identifier)
 
     def published(self) -> tuple[Published, ...]:
-        """The notifications that were published, and who wanted them then."""
+        """The published notifications, with the nodes that wanted them then."""
         return self.world.published
 
 
@@ -120,7 +120,7 @@ class Property:
 
     @property
     def waits_for_quiet(self) -> bool:
-        """Whether states that are not quiet tell nothing of it."""
+        """Whether only quiet states can show it."""
         return not (self.at_any_time or self.lasts)
 
 

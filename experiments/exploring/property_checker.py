@@ -35,7 +35,7 @@ class PropertyChecker:
         self._rests: dict[State, bool] = {}
         """Whether node states with timers, in worlds of one topology, return to themselves."""
         self.seen: set[str] = set()
-        """The names of the properties that had something to look at."""
+        """The properties that had something to look at."""
         self._of_worlds: dict[tuple[str, int], bool] = {}
         self._of_history: dict[int, list[tuple[str, str]]] = {}
         self.quiet = 0
@@ -99,7 +99,7 @@ class PropertyChecker:
         return before
 
     def is_violated(self, one: Property, state: State) -> bool:
-        """Whether a property that depends on the world alone does not hold."""
+        """Whether a property of the world alone is violated."""
         key = one.name, state[WORLD]
         if key not in self._of_worlds:
             self._of_worlds[key] = bool(self._ask([one], self._world_alone(state)))

@@ -62,7 +62,7 @@ class Sketch:
 
 
 def draw_network(random: Random, family: Family | None) -> Sketch:
-    """A network of a family; without one the question draws it."""
+    """A network of a family, or else drawn by the question."""
     if family is None:
         return Sketch("drawn")
     size = family.least + int((family.most - family.least + 1) * random.random() ** 2)

@@ -39,7 +39,7 @@ class Reduction:
         self._applies: dict[int, bool] = {}
 
     def successors(self, state: State, was_expanded: Callable[[State], bool]) -> Iterable[Successor]:
-        """Return the steps from a state that have to be tried."""
+        """Return the steps to try from a state."""
         model = self._model
         if model.nodes.is_timed and not model.rules.fast_messages:
             raise UserError("--reduce needs the line 'messages fast' for agents that set timers or read the clock")

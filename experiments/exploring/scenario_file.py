@@ -108,7 +108,7 @@ def read_question(path: Path, announce: Announce = silently) -> Question:
 
 
 def parse_question(path: Path, text: str, announce: Announce = silently) -> Question:
-    """Reads the text of the file `path`; raises UserError, OSError."""
+    """Parse the text of the file `path`; raises UserError, OSError."""
     reader = _Reader(path, announce)
     for number, line in enumerate(text.splitlines(), 1):
         with at(path, number):
@@ -141,7 +141,7 @@ class _Reader:
             read(self, rest)
 
     def finish(self) -> Question:
-        """The question, about properties that all hold; raises UserError if nothing has to."""
+        """The question, for all properties together; raises UserError without a property."""
         if not self.must:
             raise UserError(f"{self.path}: nothing must hold; write a line such as: must probes arrive")
         others = self.others
@@ -152,7 +152,7 @@ class _Reader:
         self.must.append(find_property(rest, self.path.parent, self.announce))
 
     def read_chance(self, rest: str) -> None:
-        """Takes what is tried of a range from which an agent draws."""
+        """Read the values tried of a range for draws."""
         values = {"least": 1, "ends": 2}.get(rest, int(rest) if rest.isdecimal() else 0)
         if not 1 <= values <= MOST_VALUES:
             raise ValueError(f"'chance {rest}' is none; write 'chance least', 'chance ends' or 'chance 5' (values)")
@@ -270,7 +270,7 @@ class May:
     is_loss: bool = False
     """Whether it is a message that may get lost."""
     when_quiet: bool = False
-    """Whether it may happen only while nothing is under way."""
+    """Whether it needs that nothing is under way."""
 
 
 class MayReader:
@@ -326,7 +326,7 @@ class MayReader:
         return commands[0].command
 
     def _possible(self, command: Command, world: World) -> Iterator[Command]:
-        """The command, if it is not refused, and changes anything."""
+        """The command, if it is accepted and has an effect."""
         match command:
             case Apply(node, event):
                 is_new = node not in world.down and isinstance(event, Subscribe) == (

@@ -101,7 +101,7 @@ def _keeps(names: tuple[NodeId, ...], world: World, kinds: Sequence[Hashable]) -
 
 
 def representatives(commands: Iterable[Command], names: Iterable[tuple[NodeId, ...]]) -> list[Command]:
-    """One of the commands that are turned into each other."""
+    """One of each set of equivalent commands."""
     found: dict[str, Command] = {}
     renamings = list(names)
     for command in commands:

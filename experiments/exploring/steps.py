@@ -63,7 +63,7 @@ class Raised(NamedTuple):
 
 
 Successor = tuple[int, State | Raised]
-"""The number of a step, and the state that it leads to."""
+"""A step's number, and its next state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Rules:
     brokers: frozenset[NodeId] = frozenset()
     publishers: frozenset[NodeId] = frozenset()
     lossy: frozenset[tuple[NodeId, NodeId]] = frozenset()
-    """From which sender to which receiver any message may get lost."""
+    """The pairs (sender, receiver) with losses of any number."""
     any_order: bool = False
     """Messages on one link may overtake each other."""
     fast_messages: bool = False
@@ -87,17 +87,17 @@ class Rules:
     is_timed: bool = False
     """Agents read the clock or set timers, so a command's time matters."""
     counts_calm: bool = False
-    """Whether the world counts the time since the last command."""
+    """Whether the world counts time since the last command."""
     alike: tuple[Hashable, ...] = ()
     """The kinds of the nodes if names do not matter, else empty."""
     history: bool = False
-    """Whether the world keeps what was published, delivered and accepted."""
+    """Whether the world keeps publications, deliveries and acceptances."""
     counts_messages: bool = False
     """Whether the world counts messages and commands."""
 
     @property
     def loss(self) -> int | None:
-        """The place of the line that allows messages to get lost."""
+        """The place of the line that allows losses."""
         return next((place for place, one in enumerate(self.may) if one.is_loss), None)
 
 
@@ -130,14 +130,14 @@ class Worlds(Numbering[World]):
         return enumerate(self.links, self._size)
 
     def topology(self, world: int) -> int:
-        """Return the number of the links that carry in a world."""
+        """Return the number of a world's set of links."""
         while len(self._topologies) <= world:
             reached = map(self[len(self._topologies)].neighbours, range(self._size))
             self._topologies.append(self._carrying.number(tuple(reached)))
         return self._topologies[world]
 
     def neighbours(self, world: int) -> tuple[tuple[NodeId, ...], ...]:
-        """Return the nodes to which a link carries, of each node."""
+        """Return each node's receivers over working links."""
         return self._carrying[self.topology(world)]
 
     def see(self, world: int, node: NodeId, seen: Observation) -> int:
@@ -154,7 +154,7 @@ class Worlds(Numbering[World]):
         return self.number(replace(world, messages=world.messages + messages))
 
     def passed(self, number: int, elapsed: SimTime, calm: SimTime) -> int:
-        """Return the world after some time, as far as it counts that."""
+        """Return the world after some time, if counted."""
         if not (elapsed or calm):
             return number
         world = self[number]
@@ -175,7 +175,7 @@ class Queues(Numbering[tuple[Item, ...]]):
         self._appended: dict[tuple[int, Item], int] = {}
 
     def append(self, queue: int, item: Item) -> int:
-        """Return the queue with one item more at its end."""
+        """Return the queue with one more item at its end."""
         found = self._appended.get((queue, item))
         if found is None:
             found = self._appended[queue, item] = self.number((*self[queue], item))

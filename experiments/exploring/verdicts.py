@@ -32,7 +32,7 @@ _REMEDIES = (
 
 
 class Counterexample(NamedTuple):
-    """A property that does not hold, how, and a transcript that shows it."""
+    """A violated property, the reason, and a transcript."""
 
     name: str
     text: str
@@ -42,7 +42,7 @@ class Counterexample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of one network, the verdict of each property, and the counterexamples."""
+    """A network's figures, verdicts and counterexamples."""
 
     name: str
     states: int
@@ -56,7 +56,7 @@ class Report:
     ended_by: str | None
     """The bound that ended it; None if none did."""
     bounds: tuple[str, ...]
-    """What the verdicts hold within; empty if nothing bounded the search."""
+    """The bounds of the verdicts; empty for an unbounded search."""
     verdicts: dict[str, str]
     counterexamples: tuple[Counterexample, ...]
 
@@ -67,7 +67,7 @@ class Report:
 
     @property
     def is_decided(self) -> bool:
-        """Whether every property is known to hold or not to hold."""
+        """Whether every property holds or does not hold."""
         return not any(one.startswith(UNDECIDED) for one in self.verdicts.values())
 
     @property

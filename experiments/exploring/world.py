@@ -72,7 +72,7 @@ class World:
     graph: Graph
     """Which links carry, and who is down."""
     parents: Parents = ()
-    """The given tree, node by node; empty if there is none."""
+    """The given tree, node by node, or empty."""
     left: tuple[int, ...] = ()
     """How often each of what may happen still may."""
     wanted: tuple[frozenset[Filter], ...] = ()
@@ -80,7 +80,7 @@ class World:
     """How many notifications each node has published."""
     published: tuple[Published, ...] = ()
     delivered: tuple[tuple[NotificationId, ...], ...] = ()
-    """What each node was given, in the order in which it was."""
+    """Each node's deliveries, in order."""
     taken: frozenset[tuple[str, NodeId]] = frozenset()
     """(notification, subscriber) that a node has accepted."""
     unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
@@ -93,7 +93,7 @@ class World:
     elapsed: SimTime = 0
     """The time since the beginning, if that is limited."""
     calm: SimTime = 0
-    """The time since something last happened, if a property wants calm."""
+    """The time since the last event, if a property wants calm."""
 
     @classmethod
     def of(cls, nodes: int, links: Iterable[Link], parents: Parents = ()) -> World:
@@ -135,7 +135,7 @@ class World:
         return self.graph.part(node)
 
     def after(self, *happenings: Happening | ParentChange) -> World:
-        """The world after links, nodes or places in the given tree have changed."""
+        """The world after changes of links, nodes or given places."""
         tree = [one for one in happenings if isinstance(one, ParentChange)]
         parents = dict(enumerate(self.parents))
         graph = self.graph
@@ -159,7 +159,7 @@ class World:
         return self
 
     def wants(self, node: NodeId, notification: Notification) -> bool:
-        """Whether the application of a node wants a notification now."""
+        """Whether a node's application wants a notification now."""
         return any(one.matches(notification) for one in self.wanted[node])
 
     def is_published(self, identifier: NotificationId) -> bool:
@@ -221,7 +221,7 @@ Look = Callable[[SimTime], None]
 
 
 class Witness:
-    """Sees a run of a transcript; `world` is what it knows."""
+    """Observes a transcript's run, and keeps `world`."""
 
     def __init__(
         self,
@@ -319,7 +319,7 @@ class Witness:
         return replace(world, published=(*others, last))
 
     def hear(self, node: NodeId, actions: Sequence[Action], now: SimTime, *, by_timer: bool) -> None:
-        """Takes what it answers; what timers send is no load of a command."""
+        """Record the node's answer; messages of timers are no load of a command."""
         sent = [(now + one.after, str(one.message.message_type)) for one in actions if isinstance(one, Send)]
         self.sent += sent
         if sent and not by_timer:

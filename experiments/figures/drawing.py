@@ -62,7 +62,7 @@ _DECADE = 10
 
 
 def crowds(rates: Sequence[float]) -> bool:
-    """Whether a linear axis could not tell most of these rates apart."""
+    """Whether a linear axis could not separate most of these rates."""
     near = sum(min(rate, 1 - rate) <= _CROWDED for rate in rates)
     return bool(rates) and all(0 <= rate <= 1 for rate in rates) and near > _CROWD * len(rates)
 
@@ -128,7 +128,7 @@ _SHADE, _LIGHTEST = 0.75, 0.3
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-"""For print; pictures of panels that are made for a screen have fewer."""
+"""For print; screen pictures of panels have fewer."""
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
@@ -169,7 +169,7 @@ def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
 
 
 def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
-    """Writes the captions of figures as STEM.txt, a line each; raises OSError."""
+    """Write figures' captions as STEM.txt, a line each; raises OSError."""
     caption = stem.with_name(f"{stem.name}.txt")
     text = "".join(f"{figure.caption}\n" for figure in figures)
     replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))

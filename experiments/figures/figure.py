@@ -41,7 +41,7 @@ class Plan:
     y_title: str = ""
     scale: Scale | None = None
     x_title: str = ""
-    """The title of the horizontal axis; empty for the axis' own."""
+    """The horizontal axis' title; empty for the axis' own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Figure(Shown):
 
     @property
     def intervals(self) -> str:
-        """The number of seeds, of which one alone has no intervals."""
+        """The number of seeds; a single one has no intervals."""
         counts = sorted({n for series in self.series for n in series.seeds})
         if counts == [1]:
             return "1 seed, so without intervals"
@@ -224,7 +224,7 @@ class MapFigure(Shown):
     intervals: str
     """The meaning of words, colours and hatching."""
     series: tuple[Series, ...] = ()
-    """There are no lines, so that a page hides none."""
+    """Empty: a page can hide no lines."""
     logarithmic: bool = False
 
 

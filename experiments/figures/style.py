@@ -58,7 +58,7 @@ class Look:
 
     @property
     def settings(self) -> dict[Any, Any]:
-        """Matplotlib's rcParams for this size and style; they override those of the user."""
+        """Matplotlib's rcParams for this look, over the user's."""
         return {**_BASE, **(_LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL)}
 
     @property
@@ -68,7 +68,7 @@ class Look:
 
     @property
     def is_grey(self) -> bool:
-        """Whether lines are told apart by marker and dash alone."""
+        """Whether only marker and dash separate lines."""
         return self.style == "grey"
 
 
@@ -76,7 +76,7 @@ USUAL = Look()
 
 
 def read_look(formats: str, size: str, style: str) -> Look:
-    """The look that three options ask for; raises UserError, which names the option."""
+    """The look of three options; raises UserError naming the option."""
     chosen = tuple(dict.fromkeys(formats.split(",")))
     for name in chosen:
         if name not in FORMATS:

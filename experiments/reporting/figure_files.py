@@ -24,7 +24,7 @@ from roambus.spark.aggregation.aggregate import METRIC, replace_file
 from roambus.spark.metrics.catalogue import METRICS
 
 EVERY = "all"
-"""The name that stands for every metric that was measured."""
+"""Stands for every measured metric."""
 
 
 def draw_figures(

@@ -142,7 +142,7 @@ def reproduction(found: StudyResults) -> str:
 
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
-    """Code, dates and machines of the runs' logs, as pairs of texts."""
+    """Code, dates and machines from the logs, as text pairs."""
     logs = (log for sweep in found.sweeps if sweep.folder for log in files_of_runs(sweep.folder, LOG_FILE))
     makers = {maker for log in logs if (maker := maker_of(log))}
     if not makers:
@@ -211,7 +211,7 @@ class Filters:
 
 
 def common_place(measured: Measurements) -> dict[str, str]:
-    """The only agent and the only values of axes, which all points share."""
+    """The only agent and axis values that all points share."""
     return {axis: found[0] for axis, found in _levels(measured).items() if len(found) == 1}
 
 
@@ -227,12 +227,12 @@ _MARKS = {
     Verdict.NOT_SIGNIFICANT: "≈",
     Verdict.NOT_MEASURED: "·",
 }
-"""Verdicts are told apart by mark and word, not by colour alone."""
+"""Verdicts have mark and word, not colour alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure as an element of the page, and what stands below it."""
+    """A figure as a page element, and its caption."""
 
     name: str
     svg: str
@@ -241,7 +241,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The section of one sweep; `name` is empty for the only one."""
+    """One sweep's section; `name` is empty for the only one."""
 
     name: str
     facts: list[tuple[str, str]]

@@ -70,7 +70,7 @@ class Study:
     """The text whose claims are checked, such as "the thesis"."""
     sweeps: tuple[StudySweep, ...]
     notes: Sequence[str] = ()
-    """Paragraphs above the figures: what a reader must know to read them."""
+    """Paragraphs above the figures that a reader needs."""
     title: str = ""
     """The report's title; by default the agents, side by side."""
 
@@ -151,14 +151,14 @@ class StudyResults:
 
 
 def existing_folder(results: Path) -> Path:
-    """The folder itself; raises UserError if it is not there."""
+    """The folder; raises UserError if it is missing."""
     if not results.is_dir():
         raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
     return results
 
 
 def sweep_folder(results: Path, study: Study, sweep: StudySweep) -> Path:
-    """Where the runs of one of a study's sweeps go."""
+    """The folder of the runs of a study's sweep."""
     return results if len(study.sweeps) == 1 else results / sweep.name
 
 
@@ -183,7 +183,7 @@ def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = 
 
 
 def measured_by(folder: Path) -> list[str]:
-    """The files and packages of metrics that the sweep of these results names."""
+    """The metric files and packages that these results name."""
     named: list[str] = read_asked(folder).get(MEASURE, [])
     return named
 

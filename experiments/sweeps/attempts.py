@@ -49,7 +49,7 @@ def workspace(results: Path) -> Iterator[Path]:
 
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
-    """Makes a folder of a new name in this one; raises OSError."""
+    """Make a uniquely named folder in this one; raises OSError."""
     # Since Python 3.12 what it gives is absolute, and messages name files as the user does.
     return parent / Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).name
 
@@ -75,7 +75,7 @@ def remove_at_once(folder: Path) -> None:
 
 
 def tidy(results: Path) -> None:
-    """Removes what killed commands left below `results`, if that exists; raises OSError."""
+    """Remove killed commands' remains below `results`, if it exists; raises OSError."""
     if results.is_dir():
         with locked(results):
             _remove_abandoned(results)
@@ -102,7 +102,7 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
-    """Do `attempt` in a child process; raises EndedError if something killed it."""
+    """Do `attempt` in a child process; raises EndedError if killed."""
     try:
         return run_alone(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:

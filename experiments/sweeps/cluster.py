@@ -168,7 +168,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Job:
-    """Runs tasks; `outcomes` yields their outcomes, then `failure` says whether Spark gave up."""
+    """Runs tasks; `outcomes` yields outcomes, then `failure` is set if Spark gave up."""
 
     context: SparkContext
     archive: str
@@ -241,7 +241,7 @@ def _first_line(text: str) -> str:
 
 
 PATIENCE_S = 20.0
-"""How long nothing may begin before the user hears a possible reason."""
+"""How long nothing may begin before the user gets a likely reason."""
 
 NOTHING_BEGINS = (
     "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
@@ -252,11 +252,11 @@ COMPILING = "no run has ended yet: executors compile the radio when they first u
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The executors of the Spark master at `url`, as a `roambus.experiments.sweeps.runner.Crew`."""
+    """The executors of the Spark master at `url`, as a `Crew` of `runner`."""
 
     url: str
     remark: Callable[[str], None]
-    """Shows the user a line while the sweep goes on."""
+    """Shows the user a line during the sweep."""
     at_once: int = field(default=0, init=False)
     """Only the cluster knows."""
 

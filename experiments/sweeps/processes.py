@@ -32,12 +32,12 @@ from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
 ATTEMPTS = 2
-"""How often a run is tried whose process is killed."""
+"""The attempts at a run whose process is killed."""
 STILLBORN = 4
 """The command gives up after this many workers in a row that end before they are ready."""
 KILLED = f"its process was killed {ATTEMPTS} times; use fewer --workers if memory ran out"
 STOP_S = 10.0
-"""The time in which a stopped worker removes what it has begun."""
+"""The time for a stopped worker to clean up."""
 
 _READY = True
 """A worker's first answer, which no run has."""
@@ -68,16 +68,16 @@ class Processes:
 
 @dataclass(slots=True)
 class _Crew:
-    """The workers, and the runs that wait for one: (number, plan)."""
+    """The workers, and the waiting runs: (number, plan)."""
 
     waiting: deque[tuple[int, RunPlan]]
     backend: BackendFactory
     workspace: Path
     workers: dict[Connection, _Worker] = field(default_factory=dict)
     killed: dict[int, int] = field(default_factory=dict)
-    """How often the process of each run, or its worker, was killed."""
+    """How often each run's process, or its worker, was killed."""
     stillborn: int = 0
-    """How many workers in a row ended before they were ready."""
+    """Workers in a row that ended before they were ready."""
 
     def hire(self, number: int) -> None:
         """Starts workers, and gives each a run."""

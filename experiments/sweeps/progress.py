@@ -64,7 +64,7 @@ class Progress:
 
     @contextmanager
     def show(self, total: int, work: Work | None = None) -> Iterator[None]:
-        """Begins to count to `total` runs; `work` has their relative times."""
+        """Begin to count `total` runs; `work` is their relative times."""
         self._total, self._done, self._work = total, 0, work
         self._start = time.monotonic()
         if not self._console.is_terminal:
@@ -84,11 +84,11 @@ class Progress:
             self._is_begun, self._start = True, time.monotonic()
 
     def finished(self, place: Path, error: str | None) -> None:
-        """One more run is done; a failed one is shown at once."""
+        """Count one run; show a failed one at once."""
         self.finished_together({place: error})
 
     def finished_together(self, places: Mapping[Path, str | None]) -> None:
-        """Several runs are done at once, each with its error or None."""
+        """Count several runs, each with its error or None."""
         self._done += len(places)
         if self._work is not None:
             self._work.ended.update(places)
@@ -119,7 +119,7 @@ class Progress:
 
 
 def describe(left_s: float) -> str:
-    """A time, in the unit that one would say it in."""
+    """A time in a natural unit."""
     seconds = round(left_s)
     if seconds < 90:
         return f"{seconds} s"

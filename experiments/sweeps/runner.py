@@ -48,7 +48,7 @@ class Crew(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many runs go on at the same time; 0 if nobody knows."""
+        """How many runs go on at the same time; 0 if unknown."""
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -241,7 +241,7 @@ def _collect(
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Another crew, and the store into which it makes runs."""
+    """Another crew, and the store for its runs."""
 
     crew: Crew
     store: Store
@@ -265,7 +265,7 @@ class Published:
 
 T = TypeVar("T")
 MOST_TASKS = 1000
-"""The most tasks of a SLURM array, unless its administrator allows more (MaxArraySize)."""
+"""The most tasks of a SLURM array by default (MaxArraySize)."""
 
 _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 
@@ -313,7 +313,7 @@ exec {shlex.join(command)} --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$SLUR
 
 
 def without_options(arguments: Sequence[str], *options: str) -> list[str]:
-    """The arguments of a command without these options and their values."""
+    """A command's arguments without these options and their values."""
     kept: list[str] = []
     waiting = iter(arguments)
     for word in waiting:

@@ -31,7 +31,7 @@ FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names of agents, axes and values: parts of folder names."""
 
 EVERY_AGENT = "agent"
-"""The owner of a parameter that stands for every agent which has it."""
+"""The owner of a parameter of all agents that have it."""
 
 LONGEST_NAME = 120
 """In bytes: file systems allow 255, and a folder has an axis and its value."""
@@ -77,7 +77,7 @@ class Sweep:
     backend: str = DEFAULT
     """The default back-end of its runs."""
     name: str = ""
-    """The name of its file without the ending; empty for a command."""
+    """The file's stem; empty for a command."""
     study: str | None = None
     """The name of the study that it belongs to."""
     more_seeds: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -124,7 +124,7 @@ def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis
 
 
 def seed_range(where: str, count: object) -> tuple[int, ...]:
-    """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
+    """Seeds 0 to count - 1; raises UserError, beginning with `where`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
     _check_runs(where, count)

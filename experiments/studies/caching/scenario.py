@@ -21,7 +21,7 @@ from typing import NamedTuple
 from roambus.python_protocol.vocabulary import NodeId
 
 _START_S = 1.0
-"""The birth of the first clients; all nodes have booted by then."""
+"""The first clients' birth, after all nodes have booted."""
 _REST_S = 1.0
 """The rest of a node between two clients."""
 _DEPARTURE_S = 0.02
@@ -186,7 +186,7 @@ def _in_order(planned: list[tuple[float, str]]) -> list[str]:
 
 
 def _poisson(mean: float, random: Random) -> int:
-    """Draw from the Poisson distribution, by the arrivals of a unit of time."""
+    """Draw from the Poisson distribution, by arrivals in unit time."""
     count, at = 0, -math.log(1 - random.random()) / mean
     while at < 1:
         count, at = count + 1, at - math.log(1 - random.random()) / mean

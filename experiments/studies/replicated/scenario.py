@@ -30,7 +30,7 @@ class Failure:
 
 
 def random_sites(seed: int, sites: int) -> str:
-    """Return the parameter `sites`, each tree with root 0 as likely as any other."""
+    """Return the parameter `sites`, a uniformly random tree with root 0."""
     parents = random_tree(sites, Random(f"sites/{seed}/{sites}"))
     return ";".join(_site(site, sites, parents.get(site)) for site in range(sites))
 
