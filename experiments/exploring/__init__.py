@@ -1,26 +1,7 @@
-"""Exploring: agents are checked as they are, in all states that a small network can reach, or hunted in large ones.
+"""Exploring: agents are checked in all reachable states of a small network, or hunted in large ones.
 
-| module             | content                                                           |
-|--------------------|-------------------------------------------------------------------|
-| `scenario_file`    | the question: a transcript's head, what may happen, what must hold |
-| `shapes`           | graphs and trees of N nodes, and nodes that are alike             |
-| `moments`          | relative time, and a probe for uses of the clock                  |
-| `copies`           | agents as bytes, by pickle                                        |
-| `nodes`            | states of single nodes and their answers to events                |
-| `world`            | links, places, subscriptions and history                          |
-| `steps`            | states, steps and rules of a network                              |
-| `model`            | the steps from each state                                         |
-| `reduction`        | the option `--reduce`                                             |
-| `checker`          | the breadth-first search                                          |
-| `fair_cycles`      | runs that never end                                               |
-| `properties`       | what must hold                                                    |
-| `property_checker` | evaluates properties in states                                    |
-| `probes`           | publishes in a copy of a quiet network                            |
-| `initial_state`    | the state at the end of a setup                                   |
-| `counterexamples`  | paths as transcripts                                              |
-| `verdicts`         | what an exploration has decided, within which bounds              |
-| `exploration`      | one exploration from its file to its report                       |
-| `random_networks`  | random trees, graphs and fields                                   |
-| `histories`        | random histories, drawn and shrunk                                |
-| `hunt`             | runs random histories in several processes                        |
+`scenario_file` reads the question; `initial_state` runs its setup. `shapes` and `random_networks` make networks.
+`moments`, `copies`, `nodes`, `world` and `steps` make up a state, `model` its steps. `checker` searches breadth first,
+`reduction` leaves out orders, `fair_cycles` finds endless runs. `properties`, `property_checker` and `probes` judge;
+`counterexamples` and `verdicts` report. `exploration` runs one search, `hunt` random `histories` in several processes.
 """

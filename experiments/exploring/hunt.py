@@ -1,12 +1,10 @@
 """Hunts for errors in networks that are too large to explore: random histories, one by one.
 
-A history runs as a transcript with a witness. Properties of deliveries are judged at the end, those of tables before
-the probes, once all has settled. Nothing is ever proved: a hunt reports the number of histories and their seeds, and
-continues with the next seed when run again.
+A history runs as a transcript with a witness. Deliveries are judged at the end, tables before the probes, once all has
+settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
 
-Several processes take seeds from one counter, so all seeds up to the last are run. A hunt ends after its time, at
-Ctrl-C, or at the first violation, unless it is to keep on and count. The first history of each violation is shrunk and
-written as a transcript.
+Processes take seeds from one counter, so all up to the last are run. A hunt ends after its time, at Ctrl-C, or at the
+first violation, unless it keeps on and counts. Each violation's first history is shrunk and written as a transcript.
 """
 
 from __future__ import annotations

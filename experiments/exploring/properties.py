@@ -1,20 +1,19 @@
-"""What must hold: properties by name, and one's own.
+"""Properties by name, and a user's own.
 
-A property is a function of a `View`: it returns what is wrong, as a sentence, or None. It is asked in every state
-(`at_any_time`), or only where nothing is under way and nothing is left to wait for (`once_quiet`):
+A property is a function of a `View` that returns the error as a sentence, or None. It is evaluated in every state
+(`at_any_time`), or only in quiet ones (`once_quiet`):
 
     @once_quiet
-    def nobody_waits(view: View) -> str | None:
+    def all_served(view: View) -> str | None:
         waiting = [view.name(node) for node in view.up if view.agents[node].waits]
         return f"{waiting[0]} waits for ever" if waiting else None
 
-*What applications see* judges every agent: such properties follow from commands that were given and deliveries that
-were made, and from nothing else. *Tables* are judged where they can be read: those of the broker family and of AODV,
-and that of an agent which has a method `ways(now)` that returns {destination: (next hop, ...)}; a node's own number as
-a hop means that the destination is here.
+*Delivery properties* judge every agent by commands and deliveries alone. *Table properties* judge readable tables: in
+the broker family, in AODV, and in an agent with a method `ways(now)` that returns {destination: (next hop, ...)}; a
+node's own number as a hop means that the destination is here.
 
-A property that had nothing to look at in any state holds of anything. So each says whether it `sees` something, and if
-it never did, in which words that is to be told (`blind`).
+A property without anything to look at holds of anything. So each says whether it `sees` something, and has a text for
+never (`blind`).
 """
 
 from __future__ import annotations

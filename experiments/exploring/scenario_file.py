@@ -1,7 +1,6 @@
-"""Reads what is to be explored: a transcript whose last lines say what may happen, and what must hold.
+"""Reads the question of an exploration: a transcript's head with lines of its own.
 
-The lines that only an exploration has are taken out; what is left is the head of a transcript, with its setup. All of
-them begin with a word of their own, and may stand anywhere in the head:
+Those lines are taken out, the rest is the head with its setup. They may stand anywhere:
 
     may 2 link changes
     must no loops
@@ -9,10 +8,8 @@ them begin with a word of their own, and may stand anywhere in the head:
     graphs 4
     order any
 
-What may happen, beside deliveries and timers, is single commands, or any command of a kind, each so many times. A line
-such as "2 link changes" stands for every change of one link, wherever and in whatever order; one such as
-"p1 publishes e1" for that command alone. What a transcript would refuse cannot happen, and what would change nothing
-is left out.
+Beside deliveries and timers, single commands may happen ("p1 publishes e1"), or any of a kind ("2 link changes"), so
+many times, in any order. Refused and ineffective commands are left out.
 """
 
 from __future__ import annotations
