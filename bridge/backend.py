@@ -160,7 +160,7 @@ class Backend(Protocol):
         """
 
     def fail(self, error: BaseException) -> None:
-        """Report that `error` ends the run; called at most once, before `close`."""
+        """Report the run's fatal `error`; called at most once, before `close`."""
 
     def close(self) -> Totals:
         """End the run in any state and free everything; called once, last."""
@@ -169,7 +169,7 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    Optional method `beyond()` returns a `roambus.bridge.ini.lookup.Beyond`: its features beyond the embedded radio.
+    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.ini.lookup.Beyond`).
     """
 
     @property

@@ -210,7 +210,7 @@ def check_params(path: Path, extent: Extent, lines: int) -> None:
 
 
 def _check(name: str, value: str, extent: Extent, lines: int) -> None:
-    """Refuse a field larger than the scenario's: nodes could leave it."""
+    """Refuse a field larger than the scenario's, which nodes could leave."""
     match name:
         case "nn":
             if number(value) != lines:
@@ -228,7 +228,7 @@ def _check(name: str, value: str, extent: Extent, lines: int) -> None:
 
 
 class Order(NamedTuple):
-    """From `time_s` on, the node goes to (x, y) metres at `speed_mps`."""
+    """From `time_s` the node goes to (x, y) metres at `speed_mps`."""
 
     time_s: float
     x: float

@@ -144,7 +144,7 @@ def open_record(path: Path) -> Iterator[Record]:
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """Return the recording back-end, beside the ini in `folder`; raise OSError.
+    """Return the recording back-end for the ini and its files in `folder`; raise OSError.
 
     `agent` is the reference of the run's agent.
     """
@@ -169,7 +169,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 class RecordingBackend:
     """Records any back-end's run, even if an agent or the simulator ends it.
 
-    It records a Step per instant, unbatched, so records do not depend on the transport.
+    Records hold a Step per instant, unbatched, independent of the transport.
     """
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:

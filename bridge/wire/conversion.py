@@ -112,7 +112,7 @@ def _check_peer(message: pb.Hello, token: str) -> None:
 
 
 def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
-    """Read a node; a clock skew beyond a factor of two confuses rate and drift."""
+    """Read a node; a clock skew beyond a factor of two must be a mistaken rate."""
     if info.start < 0:
         raise ProtocolError(f"Hello: node {node} boots at {format_time(info.start)}, before the run")
     if not SLOWEST_CLOCK <= info.clock_rate <= FASTEST_CLOCK:
@@ -140,8 +140,8 @@ class StepReader:
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
 
-        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if the
-        simulator promised silence. The caller inserts wake-ups due up to `message.now`.
+        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if silence
+        was promised. The caller inserts wake-ups due up to `message.now`.
         """
         now, more = message.now, message.more
         if now < self._now or (self._more and now > self._now):
@@ -253,7 +253,7 @@ class StepReader:
 
 
 def _by_instant(events: Iterable[Timed], last: SimTime, now: SimTime) -> dict[SimTime, list[Timed]]:
-    """Group the events of a Step at `now` in order, none before `last`."""
+    """Group the events of a Step at `now`; raise ProtocolError if out of order."""
     read: dict[SimTime, list[Timed]] = {}
     for event in events:
         if not last <= event.time <= now:

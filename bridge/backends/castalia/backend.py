@@ -215,7 +215,7 @@ def _check_scenario(scenario: Scenario) -> None:
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raise UserError for wrong strength readings and others' traffic, the embedded radio's only."""
+    """Raise UserError for wrong strength readings and others' traffic."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)

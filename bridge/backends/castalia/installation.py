@@ -180,7 +180,7 @@ def release_in(omnetpp: Path) -> str:
 def other_release(file: Path, simulator: str, root: str, there: str) -> str:
     """Return the simulator release of our file's build if not the present one, else "".
 
-    Our file contains the simulator's name, release and a comma; `root` is its folder's variable.
+    The file contains name, release and a comma; `root` is the variable of the simulator's folder.
     """
     built = re.search(rf"{re.escape(simulator)} (\d[\w.]*), ".encode(), file.read_bytes())
     if built is None or there in {"", release := built[1].decode()}:

@@ -79,7 +79,7 @@ class Simulator(Protocol):
     def end(self, *, in_order: bool) -> None:
         """Free everything, by SIGKILL if necessary; called once, last.
 
-        Raises BackendError if disorderly.
+        Raises BackendError if an orderly end failed.
         """
 
 
@@ -193,7 +193,7 @@ class ServedSimulator(_SimulatorOfRun):
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """Free everything without killing, once the last message is read."""
+        """Free everything without killing, after a while to read the last message."""
         with self._resources:
             if self._channel is not None:
                 self._channel.wait_until_left(self._deadline_s if in_order else FAREWELL_S)

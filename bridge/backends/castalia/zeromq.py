@@ -187,9 +187,9 @@ class Connection:
 
 
 def make_identities_unpredictable() -> None:
-    """Randomize the start of libzmq's peer numbers.
+    """Randomize libzmq's peer numbers, which start from C's unseeded `rand`.
 
-    libzmq draws it from C's unseeded `rand`, and aborts when a peer has claimed the next: a stranger could end the run.
+    libzmq aborts when a peer has claimed the next number: a stranger could end the run.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
 

@@ -113,7 +113,7 @@ def cut_off(
 ) -> Iterator[tuple[Link, Sequence[Sent], list[Sent]]]:
     """Yield dead links, their frames, and those reported to senders.
 
-    A link layer detects a lost unicast frame by its missing acknowledgement, never a broadcast.
+    A missing acknowledgement reveals a lost unicast frame, never a broadcast.
     """
     for link, frames in under_way:
         if not graph.carries(*link):

@@ -76,8 +76,8 @@ def path_loss(
 ) -> PathLoss:
     """Draw log-normal shadowing per pair; raise UserError for too many ways.
 
-    All shadowing is drawn first, row by row, then differences of directions, from a generator copy past the first
-    draws, so that pairs come in blocks. Given losses replace or extend drawn ones, however weak.
+    All shadowing is drawn first, row by row, then differences of directions, from an advanced generator copy, so that
+    pairs come in blocks. Given losses replace or extend drawn ones, however weak.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
@@ -272,7 +272,7 @@ def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices
 
 
 class Squares:
-    """Places by squares of at least `side` metres; their number is bounded.
+    """Places by squares of at least `side` metres, in bounded number.
 
     Importing SciPy's tree takes longer than most searches.
     """
