@@ -125,7 +125,7 @@ class BonnMotion:
         """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
-        """Takes the line at that position; raises ValueError."""
+        """Take the line at that position; raise ValueError."""
         if self._last and position > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
         self._last = position
@@ -245,7 +245,7 @@ class SetDest:
         self._orders: dict[NodeId, list[Order]] = {}
 
     def take(self, _: int, line: str) -> None:
-        """Takes the next line; raises ValueError."""
+        """Take the next line; raise ValueError."""
         line = line.rstrip("; ")  # Tcl ends an order with it before a comment
         if start := _START.fullmatch(line):
             self._start(self._extent.node(start[1]), start[2], start[3])

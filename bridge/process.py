@@ -127,7 +127,7 @@ BEING_MADE_S = 10.0
 """A folder with its first name for longer belongs to a killed process."""
 _NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
 _MODE = 0o700
-"""The names and the mode that `mkdtemp` gives."""
+"""`mkdtemp`'s names and mode."""
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class Recording:
 
     @property
     def lasting(self) -> int:
-        """The ns from the first row to the last."""
+        """Return the ns from first to last row."""
         return int(self.rows["at"][-1])
 
 

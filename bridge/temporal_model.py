@@ -104,7 +104,7 @@ class _Reader:
             raise ValueError(f"{head.strip()} has a distribution already")
 
     def _place(self, numbers: list[float]) -> tuple[float, int] | None:
-        """Where the distribution that begins with these numbers belongs."""
+        """Return the place of the distribution with these first numbers."""
         if numbers == self._heads[COHERENCE]:
             return None
         if len(numbers) != 2 or numbers[0] not in self._heads[CORRELATION]:

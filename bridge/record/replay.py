@@ -149,7 +149,7 @@ class ReplayBackend:
         self._more = False
         self._totals = Totals()
         self.frame = 0
-        """The frame that was looked at last."""
+        """The last frame read."""
         self.ending = "the run ended at its time limit"
         """How the recorded run ended."""
         self.raised_as_recorded = False

@@ -26,7 +26,7 @@ from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, Ab
 from roambus.python_protocol.vocabulary import SECOND
 
 GREATEST_NODE = 65535
-"""The address of broadcast, above which there is none."""
+"""The broadcast address, the highest."""
 
 BATCH_ROWS = 16384
 """Rows in memory at once when reading by batches."""

@@ -98,7 +98,7 @@ def path_loss(
 
 
 def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways]:
-    """The ways that are not given, and then those that are."""
+    """Return the ways not given, then the given ones."""
     sources, targets = (np.array(ends, np.int32) for ends in (given.sources, given.targets))
     codes = sources.astype(np.int64) * places + targets
     kept = []
@@ -109,7 +109,7 @@ def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways
 
 
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
-    """The generator in its state after this number of draws."""
+    """Return the generator after this number of draws."""
     later = copy.deepcopy(random)
     for start in range(0, draws, DRAWS_AT_ONCE):
         later.standard_normal(min(DRAWS_AT_ONCE, draws - start))

@@ -73,7 +73,7 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def first_looks(batteries: NDArray[Any]) -> list[tuple[int, int, int]]:
-    """Every node's first look at its battery, as an event."""
+    """Return every node's first battery look, as an event."""
     times = (batteries["since"] + batteries["interval"]).tolist()
     return [(time, state.BATTERY, node) for node, time in enumerate(times)]
 

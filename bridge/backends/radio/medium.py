@@ -17,7 +17,7 @@ from roambus.bridge.backends.radio.engine import MEASURED_LOSS, VARIATION, compi
 from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
-"""This ends the list of the nodes in a place."""
+"""Ends a place's list of nodes."""
 DIGIT_BITS = 7
 """Of the numbers of nodes, by which links are sorted."""
 DIGIT_MASK = (1 << DIGIT_BITS) - 1

@@ -72,7 +72,7 @@ def make_room_for_frames(s: State) -> State:
 
 
 def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    """The array with this number of zeros appended."""
+    """Return the array with this many zeros appended."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
@@ -88,7 +88,7 @@ def asked_ahead(s: State, reached: int) -> int:
 
 @compiled
 def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """Prefetch for links after the sender's link at `place`: a node's record, then its places."""
+    """Prefetch for links after the sender's link at `place`: a node's record, then the signal and level it names."""
     if place + FAR < reached:
         node = s.links[sender, place + FAR].receiver
         row_hint(s.nodes, node, 0)

@@ -305,7 +305,7 @@ def _record_power(s: State, receiver: int, total: float, now: int) -> None:
 
 @compiled
 def add_dbm(a: float, b: float) -> float:
-    """The power of two signals together, by steps on their difference."""
+    """Return two signals' total power, by steps on their difference."""
     # A power in mW would need an exponential and a logarithm for each sum; Castalia saves them, too, by these steps.
     steps = min(math.ceil(abs(a - b)), MOST_STEPS)
     return float(max(a, b) + STEP_DB[steps])
