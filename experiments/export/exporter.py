@@ -75,7 +75,7 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
 
 
 def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
-    """Write the file for the named agents, or the results' agents if all are trusted."""
+    """Write the file for the named agents, or the results' agents if all are installed."""
     agents = named or dict.fromkeys(use for use, _ in read_asked(results).get(AGENTS, {}).values())
     try:
         loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
