@@ -132,7 +132,7 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRICS) -> pd.DataFrame:
     """Return a row with `MEASURED` for each metric of each point.
 
-    Seeds without a value do not count in n. With n = 1 there is no interval, with n = 0 no row.
+    Seeds without a value do not count; n = 1 gives no interval, n = 0 no row.
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
@@ -207,8 +207,8 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
 ) -> list[str]:
     """Write `metrics/runs`, `metrics/points` and `extra`'s tables below `results`.
 
-    Earlier results come from the store unless `afresh`. Return a line for each damaged or failed run, and one for those
-    never made, with the command `again`. Raise UserError, or RoambusError if Spark fails.
+    Earlier results come from the store unless `afresh`. Return a line for each unusable run, and one for missing ones
+    with the command `again`. Raise UserError, or RoambusError if Spark fails.
     """
     files = find_traces(results)
     traces, problems = list_traces(files)
