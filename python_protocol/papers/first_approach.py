@@ -268,7 +268,7 @@ class Broker(FamilyBroker):
             self._send_bmig(z)
 
     def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
-        """Return a BMIG's unconnected subscribers; claim the others by a BMIG (`keep_connected`)."""
+        """Return a BMIG's subscribers that are not connected here (`keep_connected`)."""
         if not self._parameters.keep_connected:
             return bmig.subscribers
         return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))

@@ -64,7 +64,7 @@ class Broker(ForgetfulBroker):
                 self.send(neighbour, Uns(one))
 
     def _forget_unwanted(self) -> None:
-        """Remove messages without a client here (section 3.2)."""
+        """Remove messages that no client here wants (section 3.2)."""
         for one in [message.id for message in self.cache if not self._is_wanted(message)]:
             self.perform(self.cache.forget(one))
 

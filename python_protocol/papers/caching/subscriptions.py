@@ -127,7 +127,7 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
-    """Whether one constraint alone implies the other."""
+    """Whether one constraint implies the other, by these two alone."""
     if known.attribute != asked.attribute:
         return False
     is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
