@@ -82,7 +82,7 @@ _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "
 
 
 _GREATEST_NUMBER = 10**19
-"""More nanoseconds than OMNeT++ can count; larger numbers of any unit are too many."""
+"""More nanoseconds than OMNeT++ can count: a limit for every unit."""
 
 
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
@@ -142,7 +142,7 @@ RECEIVE = "receive"
 CRASH = "crash"
 """The node fails: it loses state outside stable storage, and does nothing until it recovers."""
 FREEZE = "freeze"
-"""The node stops: it keeps its state, and does nothing until it recovers."""
+"""The node stops, with its state, and does nothing until it recovers."""
 RECOVER = "recover"
 """The node is up again after a crash or a freeze."""
 MOVE = "move"
@@ -152,9 +152,9 @@ DIE = "die"
 ROLE = "role"
 """Each node's roles at its start: `detail` has them, blanks between."""
 ENERGY = "energy"
-"""Written for each node at the end: `detail` is the energy used, in mJ."""
+"""At the end, for each node: `detail` is the energy used, in mJ."""
 RADIO = "radio"
-"""Written for each node at the end: `message_type` names a radio count, `detail` its value."""
+"""At the end, for each node: `message_type` names a radio count, `detail` its value."""
 
 HOST_EVENTS = frozenset(
     {
