@@ -1,10 +1,9 @@
-"""Everything between a simulator and the agents: it reads the ini, drives the agents, and carries their messages.
+"""Everything between a simulator and the agents.
 
-`keys` declares how a key of the ini is read, `scenario` has what an ini says as typed classes, and `ini` reads it from
-files. `host` drives the agents of a run over one of the `backends`. `wire` is the language between the host and a
-simulator in another process, and `record` keeps what is said in it. `trace` writes down what happens, `runs` makes
-whole runs with their folders, `transcript` runs scenarios that people write by hand, and `agents` finds the agent's
-class. `errors` says how a command ends, and `files` how files are read and written.
+`keys` declares ini keys, `ini` reads them into the classes of `scenario`. `host` drives agents over one of the
+`backends`; `wire` is the protocol with a simulator in another process, `record` stores it. `trace` records events,
+`runs` makes runs, `transcript` runs hand-written scenarios, `agents` finds agent classes, `errors` defines exit codes,
+`files` handles files.
 """
 
 if __name__ != "roambus.bridge":

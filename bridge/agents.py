@@ -1,11 +1,8 @@
 """Finds an agent's class by the name that a user gives, and checks that it can run.
 
-An agent is named by its entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`. An
-installed one is never looked for in the working folder, which may be a stranger's. Every error of the user's code is a
-UserError with its place.
-
-`find_code` and `announce_code` say which code a name stands for before any of it runs, with a hash: a user who was
-handed results sees what is about to run, and whether it is still what made them (docs: trust).
+The name is an entry point (group `roambus.agents`), `module:Class`, or `path/to/file.py[:Class]`. An installed agent is
+never searched in the working folder, which may be a stranger's. Errors in the user's code become UserErrors with a
+place. `find_code` and `announce_code` show a user the hash of foreign code before any of it runs (docs: trust).
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
 Announce = Callable[[str], None]
-"""Is called with the line that says which code is about to run."""
+"""Receives the line that names the code about to run."""
 _SHOWN_OF_HASH = 16
 _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
 
@@ -45,7 +42,7 @@ _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @
 
 
 def load_agent(reference: str) -> type[Agent]:
-    """Return the agent's class, fit to run; raises UserError, which says what to do."""
+    """Return the runnable agent class; raise UserError."""
     points = _points(reference)
     if len({point.value for point in points}) > 1:  # one package may well be found twice
         packages = " and ".join(_foreign_packages(points)) or "two packages"
@@ -61,9 +58,9 @@ def load_agent(reference: str) -> type[Agent]:
 
 
 def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
-    """Return the class of an agent that results name; raises UntrustedAgentError unless it is installed or `trusted`.
+    """Return the class that results name; raise UntrustedAgentError unless installed or `trusted`.
 
-    Raises what `load_agent` raises, too.
+    Also raises `load_agent`'s errors.
     """
     if not trusted and installed_agent(reference) is None:
         raise UntrustedAgentError(reference)
@@ -71,14 +68,14 @@ def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
 
 
 class UntrustedAgentError(UserError):
-    """Results name an agent that is not installed, and the user has not allowed its code to run."""
+    """Results name an agent neither installed nor trusted."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
 
 
 def installed_agent(reference: str) -> EntryPoint | None:
-    """The entry point of that name, or of this module:Class; None if no installed package brings it."""
+    """Return the entry point of that name or module:Class, or None."""
     return next(iter(_points(reference)), None)
 
 
@@ -88,7 +85,7 @@ def agent_names() -> list[str]:
 
 
 def own_agents() -> list[str]:
-    """The names of the agents that come with roambus."""
+    """Return the names of roambus' agents."""
     return sorted({point.name for point in installed(AGENTS) if is_own(point)})
 
 
@@ -97,12 +94,12 @@ def _points(reference: str) -> list[EntryPoint]:
 
 
 def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
-    """The packages, other than roambus, that bring the entry points."""
+    """Return other packages that bring the entry points."""
     return sorted({str(point.dist.name) for point in points if point.dist is not None} - {DISTRIBUTION})
 
 
 def _find(reference: str, installed: str | None) -> type[Agent]:
-    """Import the module, from the working folder only if it is not an `installed` one, and choose its class."""
+    """Import the module (`installed`: not from the working folder) and choose its class."""
     what, target = f"agent {reference!r}", installed or reference
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if installed:
@@ -118,7 +115,7 @@ def _find(reference: str, installed: str | None) -> type[Agent]:
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    """The class of that name, or without a name the only agent that the module itself defines."""
+    """Return the named class, or the module's only own agent."""
     agents = {key: value for key, value in vars(module).items() if _is_agent(value)}
     own = {key: value for key, value in agents.items() if value.__module__ == module.__name__}
     named = getattr(module, name, None) if name else next(iter(own.values()), None)
@@ -136,7 +133,7 @@ def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
 
 
 def _is_agent(value: object) -> TypeGuard[type[Agent]]:
-    """Whether it is an agent that handles something, and not only a base of others."""
+    """Return whether the class has handlers, unlike a mere base."""
     if not isinstance(value, type) or not issubclass(value, Agent):
         return False
     return bool(value.handlers or value.timer_handlers) or value.handle is not Agent.handle
@@ -146,7 +143,7 @@ def _is_agent(value: object) -> TypeGuard[type[Agent]]:
 
 
 def check_agent(reference: str, agent: type[Agent]) -> None:
-    """Raise UserError if methods hide each other, or the class of its parameters cannot be used."""
+    """Raise UserError for hidden methods or unusable parameters."""
     if not agent.__module__.startswith(f"{DISTRIBUTION}."):
         _refuse_hidden_methods(reference, Path(inspect.getfile(agent)))
     parameters: Any = agent.parameters_type
@@ -170,9 +167,9 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
 
 
 def _refuse_hidden_methods(reference: str, file: Path) -> None:
-    """Raise UserError for two methods of one name in a class, of which Python would silently keep the last.
+    """Raise UserError for two methods of one name: Python silently keeps the last.
 
-    Decorated ones, such as a property's setter or overloads, belong together, unless `on` or `on_timer` decorates them.
+    Decorated ones (setters, overloads) may repeat, but not those with `on` or `on_timer`.
     """
     for cls in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(cls, ast.ClassDef):
@@ -191,7 +188,7 @@ def _refuse_hidden_methods(reference: str, file: Path) -> None:
 
 
 def _is_mark(decorator: ast.expr) -> bool:
-    """Whether a decorator is `on` or `on_timer`, by whatever name its module is imported."""
+    """Return whether it is `on` or `on_timer`, under any import name."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(function).rpartition(".")[2] in ("on", "on_timer")
 
@@ -201,7 +198,7 @@ def _is_mark(decorator: ast.expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AgentCode:
-    """The files of an agent, its own first, and the installed package that brings it; "" if none does."""
+    """An agent's files, its own first, and installed package or ""."""
 
     reference: str
     package: str
@@ -209,14 +206,11 @@ class AgentCode:
 
     @property
     def hash(self) -> str:
-        """The hash of the code; empty if there are no files. Raises OSError."""
+        """Return the hash, empty without files; raise OSError."""
         return code_hash(self.files).hex() if self.files else ""
 
     def announce(self, recorded: str | None = None) -> str:
-        """The line that says what is about to run; `recorded` is the hash in a run's record, None if there is none.
-
-        Raises OSError.
-        """
+        """Return the line naming the code; `recorded` is a run record's hash. Raise OSError."""
         place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
         since = {
@@ -228,7 +222,7 @@ class AgentCode:
 
 
 def find_code(reference: str) -> AgentCode:
-    """The code of an agent, found without running any; without files if there is no such code."""
+    """Return an agent's code without running it; no files if absent."""
     point = installed_agent(reference)
     target = point.value if point else reference
     module, _, _ = target.rpartition(":") if ":" in target else (target, "", "")
@@ -239,24 +233,21 @@ def find_code(reference: str) -> AgentCode:
 
 
 def _files_of_file(file: Path) -> tuple[Path, ...]:
-    """The file and what it imports of the user's own."""
+    """Return the file and its imports of the user's own."""
     if not file.is_file():
         return ()
     return (file, *sorted(one for one in project_files([file]) if one != file and not is_installed(one)))
 
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
-    """Announce an agent that is not installed; with `recorded` (see `AgentCode.announce`) also one that is.
-
-    Raises OSError.
-    """
+    """Announce an uninstalled agent, or any if `recorded`; raise OSError."""
     code = find_code(reference)
     if code.files and not (code.package and recorded is None):
         announce(code.announce(recorded))
 
 
 def announce_file(what: str, file: Path, announce: Announce) -> None:
-    """Announce a file of the user's, which is `what`, if it is there; raises OSError."""
+    """Announce a user's file as `what`, if present; raise OSError."""
     if file.is_file():
         code = AgentCode(what, "", (file.resolve(),))
         announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
@@ -267,12 +258,12 @@ def silently(_: str) -> None:
 
 
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
-    """The files that the class is written in: its module, or the whole of a package that is not roambus'."""
+    """Return the class's module, or its whole foreign package."""
     return module_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
 
 
 def class_docstring(target: str) -> str | None:
-    """The docstring of a class, given as module:Class; None if it is not in the source, as that of a made class."""
+    """Return a module:Class docstring from the source, or None."""
     module, _, name = target.partition(":")
     if (file := find_source(module)) is None:
         return None

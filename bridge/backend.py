@@ -27,7 +27,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Transmission(NamedTuple):
-    """A message that `node` hands to its MAC at time `at` (not before now); `size` is its length in bytes."""
+    """A message of `size` bytes that `node` gives its MAC at `at`, not before now."""
 
     node: NodeId
     at: SimTime
@@ -52,7 +52,7 @@ class Delivery(NamedTuple):
 
 
 def make_deliveries(rows: Iterable[tuple[NodeId, NodeId, Message, float, float]]) -> list[Delivery]:
-    """The rows as Deliveries, in a third of the time that their constructor takes: much of a run passes here."""
+    """Return Deliveries, three times faster than by constructor: a hot path."""
     return list(map(tuple.__new__, repeat(Delivery), rows))
 
 
@@ -66,7 +66,7 @@ class Failure(NamedTuple):
 
 
 class Move(NamedTuple):
-    """`node` is at (x, y) metres at `time` and goes straight on to its next move's place."""
+    """`node` is at (x, y) metres at `time` and goes straight to its next move's place."""
 
     time: SimTime
     node: NodeId
@@ -76,38 +76,38 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
-    """A node as the simulator made it: when it boots, and how many ns of simulator time its timers' ns last."""
+    """A node's boot time, and how many simulator ns one ns of its timers lasts."""
 
     start: SimTime
     clock_rate: float = 1.0
 
 
 class Own(NamedTuple):
-    """The one node that this host drives, where each node has a host of its own; `since` is when it was started."""
+    """The one node of this host, started at `since`, if each node has its own host."""
 
     node: NodeId
     since: SimTime
 
 
 class Framing(NamedTuple):
-    """What the network stack makes of a message, as the simulator says."""
+    """How the simulator's network stack frames a message."""
 
     most_bytes: int
     """The longest message that a frame has room for."""
     header_bytes: int
     """Bytes that network, MAC and radio add."""
     queue: int
-    """Packets that wait in a node's MAC at most; 0 if it has no queue."""
+    """A node's MAC queue in packets; 0 if none."""
     bits_per_second: int
-    """The rate at which all of it is sent; 0 means that of the radio parameters file."""
+    """The whole frame's rate; 0: the radio parameters file's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What the host must know before the first step. `nodes[i]` is node i.
+    """The simulator's facts before the first step; `nodes[i]` is node i.
 
-    If the simulator's own log is to hold what the agents note and deliver, `take_note(time, node, text)` is called for
-    each. Without `own` the host drives all nodes. Without `framing` it is what the ini says of the embedded radio.
+    `take_note(time, node, text)` copies notes and deliveries into the simulator's log. Without `own` the host drives
+    all nodes; without `framing` the ini's embedded radio applies.
     """
 
     simulator: str
@@ -120,10 +120,10 @@ class Hello:
 
 
 class Step(NamedTuple):
-    """What happens at `now`. Agents whose timers are due at `now` run after the deliveries.
+    """Everything that happens at `now`; timers due then run after the deliveries.
 
-    If there is `more`, further Steps of this instant follow, and what is due waits for the last of them. `deaths` are
-    the nodes whose batteries were found empty since the last Step.
+    With `more`, further Steps of this instant follow, and timers wait for the last. `deaths` are the nodes with
+    batteries newly empty.
     """
 
     now: SimTime
@@ -134,7 +134,7 @@ class Step(NamedTuple):
 
 
 DEATHS = "died_us"
-"""The count that says when each node's battery was empty, in us; 0 if it was not. It is there if any was."""
+"""Counts the us at which each node's battery ran empty, or 0; present if any did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,45 +150,41 @@ class Backend(Protocol):
     """Carries messages between nodes and owns the clock."""
 
     def open(self) -> Hello:
-        """Sets the run up; it is called once, before anything else."""
+        """Set the run up; called once, first."""
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Takes the host's transmissions (none in the first call) and runs to the next instant that concerns it.
+        """Take the host's transmissions (none at first) and run to the next instant of concern.
 
-        Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the
-        limit itself). It raises BackendError if the simulator fails, ValueError for a transmission in the past.
+        Returns a Step at the wake-up at the latest; None at the time limit, where nothing happens. Raises BackendError
+        if the simulator fails, ValueError for a past transmission.
         """
 
     def fail(self, error: BaseException) -> None:
-        """The run ends here because of `error`, whoever raised it; it is called at most once, before `close`."""
+        """Report that `error` ends the run; called at most once, before `close`."""
 
     def close(self) -> Totals:
-        """Ends the run, finished or not, opened or not, and frees everything; it is called once, last."""
+        """End the run in any state and free everything; called once, last."""
 
 
 class BackendFactory(Protocol):
-    """Makes back-ends of one kind; it can be pickled.
+    """Makes back-ends of one kind; picklable.
 
-    One that takes more than the embedded radio has a method `beyond()`, too, which returns a
-    `roambus.bridge.ini.lookup.Beyond`.
+    Optional method `beyond()` returns a `roambus.bridge.ini.lookup.Beyond`: its features beyond the embedded radio.
     """
 
     @property
     def name(self) -> str:
-        """The kind of back-end; runs over different kinds have different keys."""
+        """The kind of back-end, which determines a run's keys."""
 
     def prepare(self, scenario: Scenario) -> None:
-        """Compiles what must be compiled, or sees that everything is there; it is called once before many runs.
-
-        Raises UserError.
-        """
+        """Compile or check prerequisites once before many runs; raise UserError."""
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:
-        """The back-end of one run, whose ini and radio parameters file lie in `folder`; raises UserError."""
+        """Return a back-end for the ini and radio file in `folder`; raise UserError."""
 
 
 def is_foreign(factory: BackendFactory) -> bool:
-    """Whether another package brings the factory, whose back-ends are checked while they run."""
+    """Return whether another package brings the factory; its back-ends need checks."""
     return not type(factory).__module__.startswith("roambus.")
 
 
@@ -198,15 +194,15 @@ UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "ns3": ("SN.ideal.", "SN.links.", "SN.interference."),
     "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name),
 }
-"""Beginnings of the keys that a back-end does not read, by its name: others have them for it to be compared."""
+"""Prefixes of keys that a back-end ignores, by name; others use them."""
 
 
 def unused_keys(factory: BackendFactory | None) -> tuple[str, ...]:
-    """Beginnings of the keys that the factory's back-ends do not read."""
+    """Return prefixes of keys that the back-ends ignore."""
     return UNUSED_KEYS.get(factory.name, ()) if factory else ()
 
 
 def beyond_of(factory: BackendFactory | None) -> Beyond | None:
-    """What the factory's back-end takes beyond the embedded radio; raises UserError."""
+    """Return the back-end's features beyond the embedded radio; raise UserError."""
     ask = getattr(factory, "beyond", None)
     return ask() if ask else None

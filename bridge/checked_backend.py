@@ -1,8 +1,7 @@
-"""Checks a back-end of another package while it runs, so that its mistakes end the run and name it.
+"""Checks a foreign back-end while it runs, so that its mistakes end the run and name it.
 
-The cheap things are checked: the types that `open` returns, times that neither go back nor pass the end, nodes that
-exist, and an end that is not too early. A call that exceeds the deadline, or returns one instant over and over, ends
-the run, too. Every exception, SystemExit included, becomes a BackendError.
+Checks are cheap: types from `open`, times that go back or pass the end, unknown nodes, an early end, calls beyond the
+deadline, one instant over and over. Every exception, even SystemExit, becomes a BackendError.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import SimTime, format_time
 
 DEADLINE_S = 30.0
-"""The longest time that one call of the back-end may take by default."""
+"""The default longest time of one call to the back-end."""
 MOST_STEPS_AT_ONCE = 100_000
 """Steps at one instant before the back-end counts as stuck."""
 
 
 class CheckedBackend:
-    """A back-end whose answers are checked; it raises BackendError, which names it."""
+    """Checks a back-end's answers; a BackendError names it."""
 
     def __init__(self, backend: Backend, name: str, deadline_s: float | None = None) -> None:
         self._backend = backend
@@ -100,7 +99,7 @@ class CheckedBackend:
 
     @contextmanager
     def _calling(self, method: str) -> Iterator[None]:
-        """Make a BackendError of whatever the call raises, and of a call beyond the deadline."""
+        """Convert any exception or overdue call to a BackendError."""
         try:
             with _deadline(self._deadline_s):
                 yield
@@ -117,12 +116,12 @@ class CheckedBackend:
 
 
 class _LateError(BaseException):
-    """A call has taken too long; no `except Exception` of the back-end's catches it."""
+    """A call took too long; the back-end's `except Exception` cannot catch it."""
 
 
 @contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Raise _LateError in the block after a time; not in other threads than the main one, which get no signals."""
+    """Raise _LateError in the block after a time; only the main thread gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,10 +1,8 @@
-"""The code that a name stands for: its import, its files, and a hash of what it does.
+"""The code that a name stands for: its import, its files, and a hash of its behaviour.
 
-`code_hash` identifies everything that a run, an agent or a metric executes. It starts at some files and follows their
-imports by name, without running anything, to each module of roambus and of the user's own project; installed libraries
-such as NumPy are left out. It hashes syntax trees less the parts that only people read: comments, formatting,
-docstrings, and the meanings of parameters and keys. So a finished sweep is not repeated for a corrected docstring, and
-is for a changed helper.
+`code_hash` identifies all code of a run, an agent or a metric. It follows imports, without running anything, within
+roambus and the user's project, not into installed libraries. It hashes syntax trees without comments, formatting,
+docstrings, and meanings of parameters and keys, so that only changed behaviour repeats a finished sweep.
 """
 
 from __future__ import annotations
@@ -31,35 +29,35 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
 
 _CODE = Path(__file__).resolve().parents[1]
-"""The folder whose subfolders are the parts of the package, in a checkout and in a wheel."""
+"""The parent folder of the package's parts, in checkout and wheel."""
 PARTS = {f"{PACKAGE}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
-"""The parts of roambus whose modules are followed, with their folders."""
+"""Followed parts of roambus, with their folders."""
 PACKAGE_FOLDER = Path(str(sys.modules[PACKAGE].__file__)).parent
-"""The folder of the package; in a checkout it holds links to the parts."""
+"""The package's folder; in a checkout it links to the parts."""
 _FACE = PACKAGE_FOLDER / "__init__.py"
 MEANINGS = {"doc", "source", "help", "meaning"}
-"""The arguments of a declaration that say what it means."""
+"""The arguments of a declaration that hold its meaning."""
 DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
-"""The functions that declare something, and how many of their arguments without a name come before a meaning."""
+"""Declaring functions with their positional arguments before a meaning."""
 
 
 # Imports
 
 
 def import_module(what: str, name: str) -> ModuleType:
-    """Import the module of that name, also from the working folder; `what` begins the message of a UserError."""
+    """Import a module, also from the working folder; raise UserError, beginning with `what`."""
     _look_in_working_folder()
     return import_installed(what, name)
 
 
 def import_installed(what: str, name: str) -> ModuleType:
-    """Import the module of that name from Python's own search path; `what` begins the message of a UserError."""
+    """Import a module from Python's own path; raise UserError, beginning with `what`."""
     with _errors_of_import(what):
         return importlib.import_module(name)
 
 
 def import_file(what: str, path: Path) -> ModuleType:
-    """Import the module in this file; `what` begins the message of a UserError."""
+    """Import a file's module; raise UserError, beginning with `what`."""
     if not path.is_file():
         raise UserError(f"{what}: there is no file {path}")
     stem = path.stem.replace(".", "_")  # with a dot it would count as a module of a package
@@ -87,7 +85,7 @@ def _look_in_working_folder() -> None:
 
 @contextmanager
 def _errors_of_import(what: str) -> Iterator[None]:
-    """Make a UserError, with the user's own line, of every error but Ctrl-C."""
+    """Convert errors but Ctrl-C to a UserError with the user's line."""
     try:
         yield
     except BaseException as error:
@@ -100,7 +98,7 @@ def _errors_of_import(what: str) -> Iterator[None]:
 
 
 def _place(error: BaseException) -> str:
-    """The user's last line in the traceback before it enters roambus."""
+    """Return the user's last traceback line before roambus."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
     blamed = list(takewhile(_is_users, dropwhile(lambda frame: not _is_users(frame), frames))) or frames
     return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
@@ -111,7 +109,7 @@ def _is_users(frame: traceback.FrameSummary) -> bool:
 
 
 def is_own_file(file: Path) -> bool:
-    """Whether a file is one of roambus."""
+    """Return whether a file is roambus'."""
     return any(map(file.resolve().is_relative_to, (PACKAGE_FOLDER.resolve(), *PARTS.values())))
 
 
@@ -119,14 +117,14 @@ def is_own_file(file: Path) -> bool:
 
 
 def module_files(module: str, file: Path) -> list[Path]:
-    """The files that a class in `file` is written in: that file, or the whole of a package that is not roambus'."""
+    """Return a class's files: `file`, or its whole foreign package."""
     if "." in module and not module.startswith(f"{PACKAGE}."):
         return sorted(file.parent.rglob("*.py"))
     return [file]
 
 
 def find_files(module: str) -> Sequence[Path]:
-    """The files of a package, or those of a module by `module_files`, without running any; none if there is none."""
+    """Return a package's files, or `module_files` of a module, without running any."""
     file = find_source(module)
     if file is None:
         return ()
@@ -134,7 +132,7 @@ def find_files(module: str) -> Sequence[Path]:
 
 
 def find_source(module: str) -> Path | None:
-    """The source file of a module, found without running any; None if there is none."""
+    """Return a module's source file without running it, or None."""
     spec = find_module(module)
     if spec is None or not spec.origin or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
         return None
@@ -142,7 +140,7 @@ def find_source(module: str) -> Path | None:
 
 
 def project_files(starts: Iterable[Path]) -> set[Path]:
-    """These files, and those that they import of roambus and of their own project."""
+    """Return these files and their imports within roambus and their project."""
     found: set[Path] = set()
     waiting = [start.resolve() for start in starts]
     while waiting:
@@ -154,13 +152,13 @@ def project_files(starts: Iterable[Path]) -> set[Path]:
 
 
 def is_installed(file: Path) -> bool:
-    """Whether a file is roambus', or lies where packages are installed."""
+    """Return whether a file is roambus' or installed."""
     places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
     return any(file.is_relative_to(place) for place in (*PARTS.values(), *places))
 
 
 def _imported_files(file: Path) -> Iterable[Path]:
-    """The files of the same project, or of roambus, to which the imports of a file lead."""
+    """Return a file's imports from roambus or its project."""
     if any(map(file.is_relative_to, PARTS.values())):
         return _imported_of_ours(file)
     return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]
@@ -168,12 +166,12 @@ def _imported_files(file: Path) -> Iterable[Path]:
 
 @cache
 def _imported_of_ours(file: Path) -> frozenset[Path]:
-    """Roambus' own files are read once: a process runs the code that it has imported."""
+    """Cache roambus' own: a process runs the code it imported."""
     return frozenset(one for name in _our_code(file).imports if (one := _file_of(name, file)) is not None)
 
 
 def _file_of(module: str, importer: Path) -> Path | None:
-    """The file of a module that belongs to roambus or to the importer's project; leading dots are relative to it."""
+    """Return a module's file in roambus or the importer's project; dots are relative."""
     if module.startswith("."):
         name = module.lstrip(".")
         folder = importer.parents[len(module) - len(name) - 1]
@@ -203,16 +201,16 @@ def _in_folder(folder: Path, names: Sequence[str]) -> Path | None:
 
 
 class Code(NamedTuple):
-    """The hash of what a file does, and the modules that it may import; relative ones begin with dots."""
+    """A file's behaviour hash and possible imports; relative ones begin with dots."""
 
     hash: bytes
     imports: frozenset[str]
 
 
 def code_hash(starts: Iterable[Path]) -> bytes:
-    """A hash of these files and of all that they import of roambus and of their own project; raises OSError.
+    """Hash files and their imports in roambus and their project; raise OSError.
 
-    It depends neither on where the files lie nor on their names.
+    Names and places of files do not matter.
     """
     files = project_files(starts)
     ours = {file for file in files if any(map(file.is_relative_to, PARTS.values()))}
@@ -239,7 +237,7 @@ def _code(source: bytes) -> Code:
 
 
 def _modules_of(node: ast.AST) -> Iterator[str]:
-    """The modules to which an import can lead; from `roambus` itself, those in which its names are defined."""
+    """Yield an import's possible modules; for `roambus`, those defining its names."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
@@ -255,15 +253,15 @@ def _modules_of(node: ast.AST) -> Iterator[str]:
 
 @cache
 def _names_of_the_face() -> tuple[tuple[str, str], ...]:
-    """The names that `roambus` itself offers, each with the module that defines it."""
+    """Return `roambus`' names with their defining modules."""
     imports = (node for node in ast.walk(ast.parse(_FACE.read_bytes())) if isinstance(node, ast.ImportFrom))
     return tuple((alias.asname or alias.name, node.module or "") for node in imports for alias in node.names)
 
 
 def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:
-    """Add words for the node and all below it, the same in every version of Python, and its imports.
+    """Add words for the tree, the same in every Python, and its imports.
 
-    New versions add fields to syntax trees; absent and empty ones are left out, so that the hash stays.
+    Skips empty fields, because new versions of Python add fields.
     """
     if isinstance(node, ast.Import | ast.ImportFrom):
         add_import(node)
@@ -282,7 +280,7 @@ def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[a
 
 
 def _executed(node: ast.AST, name: str, values: list[object]) -> list[object]:
-    """The members of a list, less those that are there for people only."""
+    """Return the list's members, less those for people only."""
     if not isinstance(node, ast.Call):
         return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
     called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of an ast.Attribute, or an ast.Name

@@ -1,10 +1,10 @@
-"""Files of contacts, the times at which nodes could hear each other. They become ideal links that go up and down.
+"""Files of contacts between nodes, which become ideal links that go up and down.
 
 A file has one of two forms:
 
-- The events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, and later `42 CONN 3 7 down`.
-  Further words are left out, as are the ONE's events of messages.
-- CSV, separated by `,`, `;` or tabs, with a heading that names the columns `start`, `end`, `a` and `b`.
+- Events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, later `42 CONN 3 7 down`; the
+  rest is ignored.
+- CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Pair = tuple[NodeId, NodeId]
 
 
 def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
-    """How links come and go by a file, in the order of time; raises UserError with file and line, OSError."""
+    """Return link changes by time; raise UserError with file and line, or OSError."""
     lines = read_lines(path)
     number, first = next(lines, (0, ""))
     separator = next((one for one in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, one))), None)
@@ -60,7 +60,7 @@ Contact = tuple[Pair, SimTime, SimTime]
 
 
 def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
-    """The links that come up, and go down again if that is before the end of the run."""
+    """Yield links up, and down before the run's end."""
     spans: dict[Pair, list[tuple[SimTime, SimTime]]] = {}
     for pair, start, end in contacts:
         spans.setdefault(pair, []).append((start, end))
@@ -85,7 +85,7 @@ def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, Sim
 
 
 def _read_pair(extent: Extent, a: str, b: str) -> Pair:
-    """The nodes in the order that they are given in; raises ValueError."""
+    """Return the nodes in the given order; raise ValueError."""
     one, other = extent.node(a.strip()), extent.node(b.strip())
     if one == other:
         raise ValueError(f"node {one} meets itself")
@@ -109,7 +109,7 @@ class _Csv:
         self._contacts: list[Contact] = []
 
     def take(self, line: str) -> None:
-        """Raises ValueError for what is no contact."""
+        """Take one line; raise ValueError for no contact."""
         cells = _cells(line, self._separator)
         if len(cells) <= max(self._places):
             raise ValueError(f"{line:.40} has no column for each of {', '.join(_COLUMNS)}")
@@ -126,9 +126,9 @@ class _Csv:
 
 
 class _Events:
-    """The ONE's events, which are in the order of time.
+    """The ONE's events in time order.
 
-    Each of two nodes can record a contact, `2 CONN 9` and `9 CONN 2`: these are two contacts that overlap.
+    Each node can record a contact (`2 CONN 9`, `9 CONN 2`): two overlapping ones.
     """
 
     def __init__(self, extent: Extent) -> None:
@@ -138,7 +138,7 @@ class _Events:
         self._last: SimTime = 0
 
     def take(self, line: str) -> None:
-        """Raises ValueError for what is not an event, or one that changes nothing."""
+        """Take one line; raise ValueError for no event or no change."""
         words = line.split()
         if len(words) < 2 or (words[1] != _CONNECTION and words[1] not in _OF_MESSAGES):
             raise ValueError(f"{line:.40} is neither an event of the ONE nor a heading of CSV: {_FORMS}")
@@ -167,7 +167,7 @@ class _Events:
         self._contacts.append(((one, other), start, end))
 
     def contacts(self) -> Iterator[Contact]:
-        """All contacts; what is up at the end of the file stays up."""
+        """Return all contacts; those still up last to the end."""
         for pair, begun in self._begun.items():
             self._add(pair, begun, from_seconds(_LATEST_S))
         self._begun.clear()

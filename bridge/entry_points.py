@@ -1,9 +1,7 @@
-"""Entry points: agents, back-ends, metrics, commands and studies, found by name without importing any of them.
+"""Entry points: finds agents, back-ends, metrics, commands and studies without importing them.
 
-The groups are `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
-`roambus.stores`.
-Extensions of roambus register in the same way as other packages. A copy of roambus without the folder of an extension
-still declares its entry points; these are left out, so that the extension is absent and nothing else changes.
+Groups: `roambus.agents`, `roambus.backends`, `roambus.metrics`, `roambus.commands`, `roambus.studies` and
+`roambus.stores`. Extensions of roambus register like other packages; those without a folder are left out.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stor
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group; read again where a folder of the search path has changed."""
+    """Return a group's entry points, reread after search path changes."""
     places = (Path(place) for place in sys.path)
     return _read(group, tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
 
 
 def named(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by their names; of two with one name, the first on the search path."""
+    """Return entry points by name; the search path's first wins."""
     return {point.name: point for point in reversed(installed(group))}
 
 
@@ -48,7 +46,7 @@ def _exists(module: str) -> bool:
 
 
 def find_module(name: str) -> ModuleSpec | None:
-    """Find a module package by package, in the working folder last, without running any of them."""
+    """Find a module without running packages, the working folder last."""
     names = name.split(".")
     try:
         spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])

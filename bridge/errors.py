@@ -1,8 +1,7 @@
-"""How a command ends: errors with their exit codes, the exit status of a process in words, and the memory used.
+"""How a command ends: errors with exit codes, exit statuses in words, and memory use.
 
-Each error has one message for a person, which is complete in itself. The command line prints it, without a traceback,
-and ends with the exit code of its class. So a script can tell a mistake of the user's (2) from a simulator that failed
-(3) and from an agent that raised (4).
+Each error has one complete message, printed without a traceback, and its class's exit code: scripts distinguish a
+user's mistake (2), a failed simulator (3) and a raising agent (4).
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class RoambusError(Exception):
-    """Ends the command with its message and `exit_code`, without a traceback."""
+    """Ends the command with its message and `exit_code`."""
 
     exit_code = 1
 
 
 class UserError(RoambusError):
-    """The user's mistake: the message names the file, line, key or node, and what to do."""
+    """A user's mistake: names file, line, key or node, and the remedy."""
 
     exit_code = 2
 
 
 class BackendError(RoambusError):
-    """The simulator failed: the message names run, node, simulation time, event and cause as far as known."""
+    """The simulator failed: names run, node, simulation time, event and cause if known."""
 
     exit_code = 3
 
 
 class ProtocolError(BackendError):
-    """The simulator said something that the bridge's protocol does not allow: the message names the rule."""
+    """The simulator broke a rule of the bridge's protocol: names it."""
 
 
 class AgentError(RoambusError):
-    """An agent raised: the message names node, simulation time, event, and the agent's own line."""
+    """An agent raised: names node, simulation time, event, and the agent's line."""
 
     exit_code = 4
 
@@ -53,17 +52,16 @@ class AgentError(RoambusError):
 
 
 class SideEffectError(RoambusError):
-    """An agent had a side effect that makes runs unrepeatable: the message names both."""
+    """A side effect of an agent makes runs unrepeatable: names both."""
 
     exit_code = AgentError.exit_code
 
 
 @contextmanager
 def mistakes_at(place: object) -> Iterator[None]:
-    """Makes a UserError of a ValueError in the block, and puts the place before its message: a file, a line, an agent.
+    """Convert a ValueError in the block to a UserError prefixed with a place (file, line, agent).
 
-    What reads a single value raises ValueError, without knowing where the value stands. So the same readers serve
-    files, the command line and tests, and only who knows the place has to say it.
+    Only callers of value readers know the place.
     """
     try:
         yield
@@ -72,13 +70,13 @@ def mistakes_at(place: object) -> Iterator[None]:
 
 
 class InterruptionError(RoambusError):
-    """Somebody pressed Ctrl-C, or told the process to end."""
+    """Ctrl-C, or a termination signal."""
 
     exit_code = 130
 
 
 _SHELL = 128
-"""A shell, and Java, end with this more than the number of the signal that ended them."""
+"""A shell's or Java's exit status is this plus the signal number."""
 _COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
 _FOR_LACK_OF_MEMORY = (
     ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
@@ -87,7 +85,7 @@ _BY_SOMEBODY = ", and the kernel reports no lack of memory: a person, or a limit
 
 
 def describe_end(status: int, kills_before: int | None = None) -> str:
-    """Such as "was killed by SIGKILL"; `kills_before` are the `memory_kills` of when the process was started."""
+    """Return e.g. "was killed by SIGKILL"; `kills_before`: `memory_kills` at start."""
     if 0 <= status <= _SHELL:
         return f"ended with exit status {status}"
     number = -status if status < 0 else status - _SHELL
@@ -102,10 +100,9 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
 
 
 def memory_kills() -> int:
-    """How many processes the kernel has ended for lack of memory so far, as far as it tells.
+    """Return the kernel's known kills for lack of memory.
 
-    The counters of the machine, of its container, and of our own group are not the same ones, and which of them can be
-    read depends on the machine; so all that can be read are summed, of which only the growth matters.
+    Sums all readable counters (machine, container, own group); only growth matters.
     """
     files = list(_COUNTERS)
     with suppress(OSError, IndexError):
@@ -120,5 +117,5 @@ def memory_kills() -> int:
 
 
 def peak_memory_mib() -> int:
-    """The most memory that this process has used so far, in earlier runs or in this one."""
+    """Return this process's peak memory, earlier runs included."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

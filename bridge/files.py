@@ -1,11 +1,8 @@
 """Files: input is read within limits, and results are complete or absent.
 
-Every text that a user gives is read here: all formats take gzip, a byte order mark, any line ends, and comments.
-
-Results go to a hidden file beside the wanted one, which takes its name in one step once all bytes are on the disk. The
-hidden name has the number of its process: the next run removes it unless that process lives, or another machine still
-holds its lock. A results folder can be a stranger's: links under hidden names are never followed, and what is no
-regular file is never replaced.
+All formats take gzip, a byte order mark, any line ends, and comments. Results go to a hidden file, renamed once all
+bytes are on disk. Its name holds the process number: the next run removes it unless that process lives, or another
+machine holds its lock. In a stranger's folder, hidden links are never followed, and only regular files are replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from typing import BinaryIO, Self
 from roambus.bridge.errors import UserError
 
 MOST_BYTES = 64 * 2**20
-"""No text that somebody writes, or has written for a run, is so large; a file that is, was given by mistake."""
+"""A larger file is a mistake: no hand-written or generated input reaches this."""
 
 _PIECE_BYTES = 2**20
 
@@ -36,9 +33,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Return the text of a file, plain or gzipped, without a byte order mark and with line feeds alone.
+    """Return text, plain or gzipped, without byte order mark, with line feeds alone.
 
-    Raises UserError if it is not UTF-8 text, or too large; OSError.
+    Raises UserError if not UTF-8 or too large; OSError.
     """
     content = read_bytes(path, most)
     try:
@@ -50,9 +47,9 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 
 def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
-    """Yield the number of each line that has more than a comment, from 1 on, and its text without the comment.
+    """Yield each non-empty line's number (from 1) and text without comments.
 
-    Raises what `read_text` raises.
+    Raises `read_text`'s errors.
     """
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if text := line.partition(comment)[0].strip():
@@ -60,7 +57,7 @@ def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file, plain or gzipped; raises UserError if it is damaged or too large, and OSError."""
+    """Return bytes, plain or gzipped; raise UserError if damaged or too large, OSError."""
     with path.open("rb") as file:
         packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         file.seek(0)
@@ -74,7 +71,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
-    """All of the file, or more than `most` bytes of a longer one; raises OSError."""
+    """Return the file, cut somewhere beyond `most` bytes; raise OSError."""
     content = bytearray()
     # Piece by piece, for Python makes room for all that it may read.
     while len(content) <= most and (piece := file.read(_PIECE_BYTES)):
@@ -83,9 +80,9 @@ def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
 
 
 def check_writable(text: str) -> None:
-    """Raises ValueError for a text with a lone surrogate, which is half a character: no UTF-8 file can hold it.
+    """Raise ValueError for a lone surrogate, impossible in a UTF-8 file.
 
-    Python makes one of a byte on the command line that is not UTF-8, and of the escape of such a code point in a text.
+    Sources: a non-UTF-8 byte on the command line, or an escape in a text.
     """
     if found := _SURROGATE.search(text):
         raise ValueError(
@@ -94,10 +91,10 @@ def check_writable(text: str) -> None:
 
 
 class UnfinishedFile:
-    """A file under a hidden temporary name until `finish` gives it its own; the end of the block discards it."""
+    """A hidden file until `finish` names it; the block's end discards it."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the hidden file; raises OSError, and UserError if there is something else than a file at `path`."""
+        """Open it; raise OSError, or UserError if `path` is another kind of file."""
         check_replaceable(path)
         self._path = path
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -107,14 +104,14 @@ class UnfinishedFile:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def finish(self) -> None:
-        """Puts everything on disk, then the file in its place; raises OSError."""
+        """Sync to disk, then rename into place; raise OSError."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
         self._unfinished.replace(self._path)
 
     def discard(self) -> None:
-        """Removes the hidden file, unless it has its name already."""
+        """Remove the hidden file unless already renamed."""
         with suppress(OSError):  # what is still buffered may not fit on the disk
             self.file.close()
         self._unfinished.unlink(missing_ok=True)
@@ -127,7 +124,7 @@ class UnfinishedFile:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes the hidden files of processes that were killed while they wrote the file of this name; raises OSError."""
+    """Remove killed processes' hidden files of this name; raise OSError."""
     for hidden in path.parent.glob(f".{glob.escape(path.name)}.*"):
         process = hidden.suffix[1:]
         if process.isdecimal() and not _is_alive(int(process)) and not _is_locked(hidden):
@@ -135,7 +132,7 @@ def remove_unfinished(path: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether there is such a process on this machine, whoever it belongs to."""
+    """Return whether any user's process has this number here."""
     try:
         os.kill(process, 0)
     except (OSError, OverflowError) as error:  # somebody else's process must not be asked
@@ -144,7 +141,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether a process of another machine still writes it."""
+    """Return whether another machine still writes it."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,10 +151,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises UserError if something other than a regular file has this name, or is what a link of this name leads to.
-
-    Raises OSError if nobody may look.
-    """
+    """Raise UserError unless the name or its link's target is regular or absent; OSError if inaccessible."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -168,5 +162,5 @@ def check_replaceable(path: Path) -> None:
 
 
 def user_cache() -> Path:
-    """Returns it, whether it is there or not: ~/.cache/roambus, unless XDG_CACHE_HOME names another place."""
+    """Return ~/.cache/roambus or XDG_CACHE_HOME's, existing or not."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roambus"

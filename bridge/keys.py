@@ -1,9 +1,8 @@
 """Keys of the ini: their declarations, their kinds of values, and how texts are read.
 
-A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
-which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the
-ini builds the class from these declarations, the compiled radio lays its records out by the same fields, templates that
-pass a key through name it, and the texts of errors and the pages of the docs are made from them.
+Fields of the scenario's settings classes (frozen dataclasses) come from `key()`, which declares a `Setting`: the key's
+path and a default text as in Castalia. The ini reader, the compiled radio's records, templates, errors and docs all use
+these declarations.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from roambus.python_protocol.settings import (
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime, format_time, parse_roles, parse_time
 
 EVERY_NODE = "node[*]"
-"""Stands for each node in the path of a key that every node has."""
+"""Stands for each node in a path."""
 
 LONGEST: SimTime = 9 * 10**9 * SECOND
-"""OMNeT++ and the compiled radio count nanoseconds in 64 bits."""
+"""OMNeT++ and the compiled radio count ns in 64 bits."""
 MOST_DIGITS = 18
-"""So that a whole number has room in 64 bits."""
+"""Whole numbers of this length fit in 64 bits."""
 
 _TIME = re.compile(rf"\s*({NUMBER_PATTERN})\s*[a-z]+\s*")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
@@ -54,7 +53,7 @@ def key(  # noqa: PLR0913, PLR0917  # each is one of the things that a key is de
     within: Range = ANY,
     choices: tuple[Any, ...] = (),
 ) -> Any:
-    """A field of a settings class, with the key that it comes from; without a default the key must be set."""
+    """Return a settings field; without a default the key is required."""
     declared = Setting(path, kind, default, meaning, unit, within, choices)
     if default is None:
         return setting_field(declared, kw_only=True)
@@ -67,7 +66,7 @@ def keys_of(owner: type[Any]) -> tuple[Setting, ...]:
 
 
 def path_of(owner: type[Any], field: str) -> str:
-    """The path of the key that a field comes from."""
+    """Return the path of a field's key."""
     return settings_of(owner)[field].name
 
 
@@ -75,14 +74,14 @@ def path_of(owner: type[Any], field: str) -> str:
 
 
 class Uniform(NamedTuple):
-    """A number drawn for each node between `low` and `high`."""
+    """A draw per node between `low` and `high`."""
 
     low: float
     high: float
 
 
 def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
-    """The text, taken apart; raises ValueError, which says that it is no `what`, for one of another form."""
+    """Return the text's parts; raise ValueError naming `what` for another form."""
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a {what}")
@@ -119,7 +118,7 @@ def quote(text: str) -> str:
 
 
 def file_beside(text: str) -> str:
-    """Reads "walk.movements" or "ways/walk.movements": the path of a file from the folder of the ini downwards."""
+    """Read a path below the ini's folder, e.g. "ways/walk.movements"."""
     name = string(text)
     parts = name.split("/")
     if "\0" in name or not all(parts) or ".." in parts or "." in parts:
@@ -128,18 +127,18 @@ def file_beside(text: str) -> str:
 
 
 def optional_file_beside(text: str) -> str:
-    """Reads as `file_beside`, or "", which stands for no file."""
+    """Read as `file_beside`; "" stands for no file."""
     return "" if string(text) == "" else file_beside(text)
 
 
 def coordinate(text: str) -> float | Uniform:
-    """Reads a number in metres, or uniform(a, b)."""
+    """Read metres, or uniform(a, b)."""
     match = _UNIFORM.fullmatch(text)
     return Uniform(*map(read_number, match.groups())) if match else read_number(text)
 
 
 def check_length(time: SimTime) -> SimTime:
-    """Returns the time, or raises ValueError if it is longer than a simulation can last."""
+    """Return the time; raise ValueError if too long for a simulation."""
     if time > LONGEST:
         raise ValueError(f"it is longer than a simulation can last, which is {format_time(LONGEST)}")
     return time
@@ -156,13 +155,13 @@ def duration(text: str) -> SimTime:
 
 
 def power(text: str) -> float | None:
-    """Reads "-5dBm" or "-5"; None for "", which stands for the radio's first level."""
+    """Read "-5dBm" or "-5"; None for "": the radio's first level."""
     content = string(text).strip()
     return read_number(content.removesuffix("dBm").strip()) if content else None
 
 
 def roles(text: str) -> Role:
-    """Reads roles such as "publisher broker"; raises ValueError for another word."""
+    """Read roles, e.g. "publisher broker"; raise ValueError."""
     return parse_roles(string(text))
 
 
@@ -175,7 +174,7 @@ def filters(text: str) -> tuple[Filter, ...]:
 
 
 def attributes(text: str) -> tuple[tuple[str, Value], ...]:
-    """Reads "topic = 'news' and price = 3", and sorts it by name."""
+    """Read "topic = 'news' and price = 3", sorted by name."""
     constraints = parse_filter(string(text)).constraints
     values = {constraint.attribute: constraint.operand for constraint in constraints}
     if len(values) < len(constraints) or any(constraint.operator is not Operator.EQUAL for constraint in constraints):
@@ -186,7 +185,7 @@ def attributes(text: str) -> tuple[tuple[str, Value], ...]:
 
 
 def _check_travels(value: Filter | Notification) -> None:
-    """Raise ValueError for a name or value that no message can carry."""
+    """Raise ValueError if no message can carry it."""
     try:
         bytes_of(value)
     except (struct.error, ArithmeticError):
@@ -194,7 +193,7 @@ def _check_travels(value: Filter | Notification) -> None:
 
 
 def assignments(text: str) -> tuple[tuple[str, str], ...]:
-    """Reads "name=value name=value", and sorts it by name."""
+    """Read "name=value name=value", sorted by name."""
     pairs = [pair.partition("=") for pair in string(text).split()]
     if any(not (name and equals and value) for name, equals, value in pairs):
         raise ValueError(f'{text} is not a list of settings such as "heartbeat_interval=1s sticky_parent=false"')
@@ -208,12 +207,12 @@ def assignments(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def quoted(name: str, read: Callable[[str], Any], unit: str = "") -> Kind:
-    """A kind of value that the ini has in quotes."""
+    """Make a kind of value quoted in the ini."""
     return Kind(name, read, unit=unit, write=quote)
 
 
 def _in_units_of(unit: SimTime) -> Callable[[float], SimTime]:
-    """Converts numbers to times; a number above 0 never becomes 0."""
+    """Convert numbers to times; above 0 stays above 0."""
 
     def convert(number: float) -> SimTime:
         return max(check_length(round(number * unit)), int(number > 0))

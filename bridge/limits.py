@@ -1,10 +1,8 @@
 """All limits on input, each with its reason and the way to raise it.
 
-A value beyond a limit is refused before it is used, by a message that states the limit and how to raise it.
-Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
-hold more. A limit is no estimate of what this machine can do: it is there for typing mistakes, such as seeds 0..10^9,
-and for sweeps that come from somebody else. Sizes of files and messages have their limits where they are
-read; the page of the docs lists them, too.
+A value beyond a limit is refused before use, with advice. Environment variables raise most limits; some follow from
+formats. They catch typing mistakes, such as seeds 0..10^9, and foreign sweeps; they do not estimate this machine. Sizes
+of files and messages are limited where they are read.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ PREFIX = "ROAMBUS_MAX_"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that there may be of something, unless the environment says more, which is at most `ceiling`."""
+    """The most of something; the environment can set another up to `ceiling`."""
 
     name: str
     what: str
@@ -36,7 +34,7 @@ class Limit:
 
     @property
     def most(self) -> float:
-        """The limit as it is in this process; raises UserError if the environment has no number for it."""
+        """Return this process's limit; raise UserError for no number in the environment."""
         text = os.environ.get(self.variable)
         if text is None:
             return self.usual
@@ -49,10 +47,7 @@ class Limit:
         return min(value, self.ceiling)
 
     def check(self, value: float) -> None:
-        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all.
-
-        NaN is above every limit: it compares as neither, and nobody can have meant it.
-        """
+        """Raise ValueError with advice for a larger value, or NaN."""
         if not value <= self.most:
             limit = f"{_number(self.most)} {self.unit}".rstrip()
             raise ValueError(
@@ -60,14 +55,14 @@ class Limit:
             )
 
     def way_to_raise(self) -> str:
-        """What a user does who wants more."""
+        """Return advice to raise the limit."""
         if self.most >= self.ceiling:
             return "more is not possible"
         return f"to raise it, set the environment variable {self.variable}"
 
 
 def _number(value: float) -> str:
-    """A number as a person reads it; one that has thousands of digits is not written out."""
+    """Return a readable number, abbreviated beyond 64 bits."""
     # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"
@@ -125,7 +120,7 @@ TRACE_LISTED = replace(
     unit="nodes and notifications",
     reason="metrics make a row of each, and the same long list takes almost no place in a file",
 )
-"""It goes with the rows, for what a trace lists and what it has as rows are the same in memory."""
+"""Follows the row limit: listed nodes and rows cost equal memory."""
 
 LIMITS = (RUNS, NODES, LINKS, IDEAL_LINKS, DURATION, WORKERS, TRACE_ROWS, TRACE_LISTED)
 """All of them, in the order of the docs."""

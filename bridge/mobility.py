@@ -1,9 +1,8 @@
-"""Mobility: where nodes are at first, and the way-points through which they go for the whole run.
+"""Mobility: initial places of nodes, and their way-points for the whole run.
 
-It knows no radio: the unit disk of ideal links and the embedded radio ask it alike, and so have the same nodes at the
-same places for the same seed, whatever the agents do. Placement and each node's ways have generators of their own,
-spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in the middle as time goes by,
-unless a scenario starts in steady state by giving first destinations and pauses.
+Ideal links and the embedded radio share it, so a seed gives the same places whatever the agents do. Placement and each
+node's way use own generators, spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in
+the middle over time, unless first destinations and pauses are given for a steady-state start.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoi
 from roambus.python_protocol.vocabulary import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
-"""The first point is at time 0, the last at the end of the run or later, unless the node has come to rest."""
+"""From time 0 to the run's end or later, unless the node comes to rest."""
 
 PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
-"""The numbers of the generators that are spawned from a run's seed; from the last one on they are others'."""
+"""Generators spawned from the run's seed, by number; other uses follow the last."""
 
 
 def paths_of(scenario: Scenario) -> list[Path]:
@@ -37,7 +36,7 @@ def paths_of(scenario: Scenario) -> list[Path]:
 
 
 def places_of(scenario: Scenario) -> NDArray[np.float64]:
-    """The place metres[n, 2] of each node at time 0. All are drawn, so that a given place moves no other node."""
+    """Return metres[n, 2] at time 0; draws all, so a given place moves no other node."""
     seed = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[PLACEMENT]
     places: NDArray[np.float64] = np.random.default_rng(seed).uniform(0, 1, (len(scenario.nodes), 2))
     places *= scenario.field_m
@@ -54,7 +53,7 @@ def path(
     time_limit: SimTime,
     seed: np.random.SeedSequence,
 ) -> Path:
-    """The way-points of a node that is at `start` at time 0."""
+    """Return the way-points of a node at `start` at time 0."""
     points = [WayPoint(0.0, *start)]
     for point in _onward(mobility, points[0], field_m, seed):
         points.append(point)
@@ -64,13 +63,13 @@ def path(
 
 
 def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The place metres[time, 2] of the node at each time; it stays at its last way-point."""
+    """Return metres[time, 2] of the node; it stays at its last way-point."""
     times, xs, ys = np.array(points).T
     return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
 
 
 def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
-    """Every way-point up to `end`, and where each moving node is then; by (time, node)."""
+    """Return way-points up to `end`, and moving nodes' places then, by (time, node)."""
     return sorted(move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
 
 
@@ -88,7 +87,7 @@ def _moves_of(node: int, points: Path, end: SimTime) -> Iterator[Move]:
 def _onward(
     mobility: Mobility, start: WayPoint, field_m: tuple[float, float], seed: np.random.SeedSequence
 ) -> Iterator[WayPoint]:
-    """The way-points after the start, without end unless the node comes to rest."""
+    """Return later way-points, endless unless the node comes to rest."""
     match mobility:
         case Line(speed_mps=speed) if speed > 0 and (start.x, start.y) != (mobility.x, mobility.y):
             return _to_and_fro(mobility, start)
@@ -100,7 +99,7 @@ def _onward(
 
 
 def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
-    """Each time is a multiple of a leg's: added up leg by leg, rounding would shift the later ones."""
+    """Yield both ends in turn; multiplied leg times avoid accumulated rounding."""
     leg_s = math.hypot(line.x - start.x, line.y - start.y) / line.speed_mps
     for legs in count(1):
         there = legs % 2 == 1
@@ -110,7 +109,7 @@ def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
 def _wander(
     waypoint: RandomWaypoint, at: WayPoint, field_m: tuple[float, float], random: np.random.Generator
 ) -> Iterator[WayPoint]:
-    """Only the first way can be given, for steady state at the start: where it leads, and how long the node rests."""
+    """Yield random way-points; a steady-state start gives the first destination and pause."""
     if waypoint.first_pause:
         at = at._replace(time_s=waypoint.first_pause / SECOND)
         yield at

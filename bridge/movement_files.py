@@ -1,8 +1,8 @@
 """Files of movement: native traces of BonnMotion, and the files of ns-2's `setdest`.
 
-Both formats come out as way-points per node: the first at time 0, each later than the one before; a node rests at its
-last one. Whatever is not understood, or does not fit the scenario's nodes, field and duration, is an error with file
-and line. Nothing is repaired: the run would no longer be that of the file, and no figure would show it.
+Both become way-points per node from time 0, in ascending times; a node rests at its last. Anything unknown, or outside
+the scenario's nodes, field and duration, is an error with file and line. Nothing is repaired: no figure would show a
+deviation from the file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 SLOWEST_MPS = 1e-6
-"""Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
+"""Slower is a mistake: under a metre in eleven days."""
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""
+"""Each node's way-points from time 0, times ascending; it rests at the last."""
 
 _NUMBER = re.compile(r"[-+.\d]")
 _START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
@@ -36,9 +36,9 @@ _MOVEMENTS = (".movements.gz", ".movements")
 
 
 def read_movement(path: Path, extent: Extent) -> Ways:
-    """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
+    """Return every node's way; raise UserError with file and line, or OSError.
 
-    A trace of BonnMotion's begins with a number, a file of ns-2's with a word.
+    BonnMotion begins with a number, ns-2 with a word.
     """
     reader: BonnMotion | SetDest | None = None
     for position, line in read_lines(path):
@@ -69,14 +69,14 @@ def _check_begin(ways: Ways, limit_s: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The number of nodes, the size of the field (m), and the length of the run (ns)."""
+    """Number of nodes, field size (m), run length (ns)."""
 
     nodes: int
     field_m: tuple[float, float]
     time_limit: SimTime
 
     def node(self, text: str) -> NodeId:
-        """Reads the number of a node; raises ValueError if the scenario does not have it."""
+        """Read a node number; raise ValueError if the scenario lacks it."""
         if not text.isdecimal() or len(text) > 9 or int(text) >= self.nodes:
             raise ValueError(
                 f"node {text:.20} is not one of the {self.nodes} nodes, 0 to {self.nodes - 1} (SN.numNodes)"
@@ -84,11 +84,11 @@ class Extent:
         return int(text)
 
     def place(self, x: str, y: str) -> tuple[float, float]:
-        """Reads a place; raises ValueError if it is out of the field."""
+        """Read a place; raise ValueError outside the field."""
         return self.coordinate("x", x), self.coordinate("y", y)
 
     def coordinate(self, axis: str, text: str) -> float:
-        """Reads the x, y or z of a place, in metres; raises ValueError if it is out of the field, which is flat."""
+        """Read metres; raise ValueError outside the flat field."""
         value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
         if not 0 <= value <= limit:
             raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
@@ -96,7 +96,7 @@ class Extent:
 
 
 def number(text: str) -> float:
-    """Reads a number; raises ValueError, also for those that float takes and no format has: nan, inf, 1_000."""
+    """Read a number; unlike float raise ValueError for nan, inf and 1_000."""
     try:
         value = float(text)
     except ValueError:
@@ -107,7 +107,7 @@ def number(text: str) -> float:
 
 
 def time_s(text: str) -> float:
-    """Reads a time in seconds; raises ValueError if it cannot be one of a run."""
+    """Read seconds; raise ValueError for no time of a run."""
     value = number(text)
     if not 0 <= value <= LATEST_S:
         raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
@@ -115,14 +115,14 @@ def time_s(text: str) -> float:
 
 
 class BonnMotion:
-    """Takes the lines of a trace, of which the n-th is that of node n."""
+    """Takes a trace's lines; the n-th is node n's."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
         self._ways: list[tuple[WayPoint, ...]] = []
         self._last = 0
         self._is_three_dimensional = True
-        """Whether each line so far could be of three coordinates, too."""
+        """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
         """Takes the line at that position; raises ValueError."""
@@ -143,7 +143,7 @@ class BonnMotion:
             raise ValueError(f"{error}{hint}") from None
 
     def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """The way of each node; raises ValueError if it could be one with three coordinates, and no `.params` says."""
+        """Return each node's way; raise ValueError if possibly 3D and without `.params`."""
         if self._is_three_dimensional and not has_params:
             raise ValueError(
                 "each line could be t x y z t x y z ..., and movement has two coordinates here: leave z out, "
@@ -152,7 +152,7 @@ class BonnMotion:
         return dict(enumerate(self._ways))
 
     def _could_have_three(self, words: list[str]) -> bool:
-        """Whether the words make way-points of a time and three coordinates, with times that ascend, in the field."""
+        """Return whether the words fit 3D way-points in the field, times ascending."""
         if len(words) % 4 or len(words) < 8:
             return False
         try:
@@ -183,7 +183,7 @@ class BonnMotion:
 
 
 def params_file(movement: Path) -> Path | None:
-    """The `.params` beside a native trace of BonnMotion's, if it is there."""
+    """Return the `.params` beside a BonnMotion trace, or None."""
     for suffix in _MOVEMENTS:
         if movement.name.endswith(suffix):
             file = movement.with_name(f"{movement.name.removesuffix(suffix)}.params")
@@ -192,7 +192,7 @@ def params_file(movement: Path) -> Path | None:
 
 
 def with_params(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Each movement file by its name, a path from `folder` on, and then the `.params` beside it if it is there."""
+    """Yield each movement file by its path from `folder`, then its `.params`."""
     for name in names:
         yield name, folder / name
         params = params_file(folder / name)
@@ -201,7 +201,7 @@ def with_params(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]
 
 
 def check_params(path: Path, extent: Extent, lines: int) -> None:
-    """Raises UserError, naming file and line, unless the trace is whole and fits; `lines` is how many nodes it has."""
+    """Raise UserError with file and line unless the trace of `lines` nodes fits."""
     for position, line in read_lines(path):
         name, equals, value = (part.strip() for part in line.partition("="))
         if equals:
@@ -210,7 +210,7 @@ def check_params(path: Path, extent: Extent, lines: int) -> None:
 
 
 def _check(name: str, value: str, extent: Extent, lines: int) -> None:
-    """A field that is larger than the scenario's is refused whatever is in it, for nodes on it could leave that one."""
+    """Refuse a field larger than the scenario's: nodes could leave it."""
     match name:
         case "nn":
             if number(value) != lines:
@@ -237,7 +237,7 @@ class Order(NamedTuple):
 
 
 class SetDest:
-    """Takes the lines of a file, in any order: orders are sorted by time when all are there."""
+    """Takes a file's lines in any order, sorted by time later."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
@@ -257,7 +257,7 @@ class SetDest:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
     def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:  # noqa: ARG002  # BonnMotion's
-        """The way of each node; raises ValueError for one that starts nowhere, whether it moves or not."""
+        """Return each node's way; raise ValueError without a start."""
         for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():
                 raise ValueError(f"node {node} has no X_ and Y_ to start at")
@@ -277,7 +277,7 @@ class SetDest:
 
 
 def speed_mps(text: str) -> float:
-    """Reads a speed; raises ValueError for one that is negative, or so slow that it must be a mistake."""
+    """Read a speed; raise ValueError if negative or below SLOWEST_MPS."""
     speed = number(text)
     if speed != 0 and speed < SLOWEST_MPS:
         raise ValueError(f"{text[:20]} is not a speed: 0, or from {SLOWEST_MPS:g} m/s up")
@@ -285,9 +285,9 @@ def speed_mps(text: str) -> float:
 
 
 def _follow(way: list[WayPoint], order: Order) -> None:
-    """Ends what the node was doing at the time of the order, and adds where and when it arrives.
+    """End the node's movement at the order's time; add its arrival.
 
-    A way so short that it takes no time in a double is none, for way-points must come at different times.
+    Drops a way without duration in a double: way-points need distinct times.
     """
     here = _interrupt(way, order.time_s)
     way_m = math.hypot(order.x - here.x, order.y - here.y)
@@ -299,7 +299,7 @@ def _follow(way: list[WayPoint], order: Order) -> None:
 
 
 def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
-    """Ends the way where the node is at `time_s`, which becomes its last way-point."""
+    """End the way at the node's place at `time_s`."""
     last = way[-1]
     if last.time_s > time_s:
         way.pop()

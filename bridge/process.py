@@ -1,12 +1,9 @@
 """A process of roambus: the signals that end it, its temporary folders, and its working folder.
 
-SIGTERM and SIGHUP count as Ctrl-C, so that the same code cleans up. A block chooses how it bears an interruption: it is
-ended at once (`termination_interrupts`), stays whole (`interrupts_postponed`), or ends in good order
-(`interrupts_noticed`).
-
-A temporary folder is locked by the process that made it: a folder whose lock is free was left by a killed process, and
-the next command removes it. Matplotlib and Numba read settings from the working folder, which may hold a stranger's
-results, and so are imported from elsewhere.
+SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`), stays whole
+(`interrupts_postponed`), or ends in order (`interrupts_noticed`). A process locks its temporary folder; a free lock
+means that it was killed, and the next command removes the folder. Matplotlib and Numba read settings from the working
+folder, possibly a stranger's, so they are imported from elsewhere.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
-"""By which a process is told to end, and that its terminal is gone."""
+"""Signals of termination and a lost terminal."""
 INTERRUPTING = (signal.SIGINT, *_ENDS)
 """All that interrupt: Ctrl-C, too."""
 _noticed: list[int] = []
@@ -44,10 +41,10 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """SIGTERM or SIGHUP during the block raises KeyboardInterrupt, so that nothing is left behind.
+    """Raise KeyboardInterrupt on SIGTERM or SIGHUP in the block, for cleanup.
 
-    A library may have swallowed it; then it is raised at the end of the block once more, or of a block inside it. What
-    is ignored, as SIGHUP is below nohup, stays so.
+    If a library swallows it, the end of the block, or of an inner one, raises again. Ignored signals stay ignored, as
+    SIGHUP under nohup.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -64,7 +61,7 @@ def termination_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """These signals are handled so during the block, and as before after it."""
+    """Handle the signals this way during the block."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -74,22 +71,22 @@ def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None]
 
 
 def _not_ignored(numbers: Iterable[int]) -> list[int]:
-    """The signals that are not ignored; none in another thread than the main one, which hears none."""
+    """Return the signals not ignored; none outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def termination_noticed() -> bool:
-    """Whether SIGTERM or SIGHUP came during `termination_interrupts`, also if a library has swallowed it."""
+    """Return whether SIGTERM or SIGHUP came, even if swallowed by a library."""
     return bool(_noticed)
 
 
 @contextmanager
 def interrupts_postponed() -> Iterator[None]:
-    """Ctrl-C during the block raises KeyboardInterrupt at its end.
+    """Raise KeyboardInterrupt for Ctrl-C only at the block's end.
 
-    A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
+    C libraries cannot pass it on from a callback: they print a traceback and continue.
     """
     ours = {signal.default_int_handler, _interrupt_once}
     received: list[int] = []
@@ -102,9 +99,9 @@ def interrupts_postponed() -> Iterator[None]:
 
 @contextmanager
 def interrupts_noticed() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C, SIGTERM or SIGHUP during the block is not raised: the function that is yielded says whether one came.
+    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came.
 
-    So a loop can end in good order. In another thread than the main one nothing is noticed.
+    Nothing is raised, so a loop can end in order. Works in the main thread only.
     """
     received: list[int] = []
     with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
@@ -112,7 +109,7 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
 
 
 def is_raised(error: BaseException) -> bool:
-    """Whether somebody wrote `raise` for this KeyboardInterrupt, which then did not come from a signal."""
+    """Return whether a `raise`, not a signal, caused the KeyboardInterrupt."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -124,10 +121,10 @@ def is_raised(error: BaseException) -> bool:
 # Temporary folders
 
 BRIDGE, SPARK, SHIPMENT = PURPOSES = ("bridge", "spark", "shipment")
-"""What the folders are for. No folder with another name is ever removed."""
+"""The folders' purposes; others are never removed."""
 NEW = "new-"
 BEING_MADE_S = 10.0
-"""After this time with its first name a folder was left by a process that was killed while it made the folder."""
+"""A folder with its first name for longer belongs to a killed process."""
 _NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
 _MODE = 0o700
 """The names and the mode that `mkdtemp` gives."""
@@ -135,7 +132,7 @@ _MODE = 0o700
 
 @contextmanager
 def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
-    """A folder PARENT/roambus-PURPOSE-…, in the system's temporary folder unless told otherwise; raises OSError."""
+    """Yield a folder PARENT/roambus-PURPOSE-…, by default a temporary one; raise OSError."""
     parent = parent or Path(tempfile.gettempdir())
     remove_abandoned(parent)
     resources = ExitStack()
@@ -160,12 +157,12 @@ def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def prefix_of(purpose: str) -> str:
-    """What the names of the folders for it begin with."""
+    """Return the prefix of a purpose's folders."""
     return f"roambus-{purpose}-"
 
 
 def remove_abandoned(parent: Path | None = None) -> None:
-    """Removes the folders of processes that were killed, for nobody else could."""
+    """Remove killed processes' folders."""
     with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
         for entry in entries:
             if _NAMES.fullmatch(entry.name):
@@ -173,7 +170,7 @@ def remove_abandoned(parent: Path | None = None) -> None:
 
 
 def _remove_if_abandoned(folder: str) -> None:
-    """A folder that is not ours, or whose process lives, is left alone: so is one that cannot be opened or locked."""
+    """Remove it unless foreign, in use, or not to be opened or locked."""
     with ExitStack() as stack, suppress(OSError):
         lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
         stack.callback(os.close, lock)
@@ -188,14 +185,13 @@ def _remove_if_abandoned(folder: str) -> None:
 # The working folder
 
 _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
-"""A folder that may not be read can still be come back to, where the system has O_PATH."""
+"""Allows returning to an unreadable folder where O_PATH exists."""
 
 
 def import_elsewhere(name: str) -> ModuleType:
-    """The module of that name, imported while another folder is the working folder, unless it is imported already.
+    """Import a module from this file's folder, which holds no settings, unless imported.
 
-    That folder is the one of this file, in which there are no settings of anybody's. `contextlib.chdir` would not do:
-    it goes back by the name of the working folder, and fails in one that was removed or may not be read.
+    `contextlib.chdir` fails to return to a removed or unreadable folder.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -212,5 +208,5 @@ def import_elsewhere(name: str) -> ModuleType:
 
 
 def cores() -> int:
-    """Return how many cores this process may use; on systems that do not tell, how many the machine has."""
+    """Return this process's usable cores, or else the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

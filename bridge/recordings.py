@@ -1,8 +1,7 @@
-"""Connectivity that testbeds have recorded, in the K7 format: who heard whom, how strongly and how reliably, when.
+"""Connectivity recorded by testbeds, in the K7 format: reception strength and reliability over time.
 
-A K7 file has a line of JSON, the names of the columns, and a row for each link and burst: one node has sent, and
-another one has heard, or should have. The format is that of the public "dense connectivity datasets", and is what the
-6TiSCH simulator reads.
+A file has a line of JSON, the column names, and a row per link and burst, received or not. Public "dense connectivity
+datasets" and the 6TiSCH simulator use the format.
 
     {"location": "grenoble", "tx_length": 100, "node_count": 50, "channels": [11, 12], "start_date": "..."}
     datetime,src,dst,channel,mean_rssi,pdr,tx_count
@@ -29,7 +28,7 @@ from roambus.bridge.files import read_text
 from roambus.python_protocol.vocabulary import SECOND
 
 EVERY_CHANNEL = -1
-"""The channel of a row that is the mean over all channels."""
+"""The channel of rows averaged over all channels."""
 
 ROW = np.dtype(
     [
@@ -46,7 +45,7 @@ ROW = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The rows of a file in the order of time, and what its header says; nodes are numbered in the order of ids."""
+    """A file's header, and rows by time; nodes are numbered by id."""
 
     name: str
     """The file, for messages."""
@@ -54,17 +53,17 @@ class Recording:
     power_dbm: float
     """What the nodes sent with."""
     start: str
-    """When the first row was recorded, as the file writes it."""
+    """The first row's time, as in the file."""
     ids: tuple[int, ...]
-    """The ids of the nodes in the file, ascending."""
+    """The file's node ids, ascending."""
     rows: NDArray[Any]
     """ROW[row]"""
     left_out: tuple[int, ...] = ()
-    """The lines that tell of a node which hears itself, as some public recordings have them; they are no links."""
+    """Lines of nodes that hear themselves, as in some public recordings."""
 
     @property
     def channels(self) -> list[int]:
-        """The channels that there are rows of, ascending; EVERY_CHANNEL comes first."""
+        """Channels with rows, ascending; EVERY_CHANNEL is first."""
         return list(map(int, np.unique(self.rows["channel"])))
 
     @property
@@ -76,29 +75,29 @@ class Recording:
 TIME = "datetime"
 NUMBERS = ("src", "dst", "channel", "mean_rssi", "pdr", "tx_count")
 REQUIRED = (TIME, *NUMBERS)
-"""The columns that every file has; what it has besides is not read."""
+"""Every file's columns; others are ignored."""
 
 TIME_FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 MOST_CHANNEL, MOST_ID, MOST_SENT = 255, 2**40, 2**31
 WEAKEST_DBM, STRONGEST_DBM = -200.0, 100.0
 _EARLIEST, _LATEST = 0, 7_258_118_400
-"""Seconds from 1970 to 2200: in between, ns since 1970 have room in 64 bits."""
+"""Seconds from 1970 to 2200: ns fit in 64 bits."""
 
 MOST_CHARACTERS = 65_536
-"""The headers of the public recordings have some 250."""
+"""Public recordings' headers have some 250."""
 MOST_BYTES = 256 * 2**20
-"""An unpacked file may be so large, which are some five million rows; the largest public ones have 17 MB."""
+"""Some five million rows unpacked; the largest public file has 17 MB."""
 MOST_ROWS = 2_000_000
-"""The largest public recordings have 300,000. Text packs a thousandfold where lines are alike, and a row takes some 400
-bytes while it is read: so rows are counted before they are read."""
+"""Counted before reading: text packs a thousandfold, and a row takes 400 bytes. The largest public recordings have
+300,000."""
 MOST_NODES = 2048
-"""The most nodes, whose table of all pairs takes 32 MiB; the testbeds have some 50."""
+"""The table of all pairs takes 32 MiB; testbeds have some 50 nodes."""
 ROWS_BEGIN = 3
 """The line of the first row."""
 
 
 def read_k7(path: Path) -> Recording:
-    """What the file says; raises UserError, which names file and line, and OSError."""
+    """Read a file; raise UserError with file and line, and OSError."""
     content = read_text(path, MOST_BYTES).encode()
     if content.count(b"\n") > MOST_ROWS + ROWS_BEGIN:
         raise UserError(f"{path}: it has more than {MOST_ROWS:,} rows: cut it to what is used")
@@ -115,7 +114,7 @@ def read_k7(path: Path) -> Recording:
 
 
 def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) -> Recording:
-    """Leaves out what nodes hear of themselves, and numbers nodes, and times from the first row on."""
+    """Drop self-links; number nodes, and times from the first row."""
     to_itself = np.flatnonzero(rows["source"] == rows["target"])
     left_out = tuple((to_itself + ROWS_BEGIN).tolist())
     rows = np.delete(rows, to_itself)
@@ -133,10 +132,7 @@ def _recording(path: Path, location: str, power_dbm: float, rows: NDArray[Any]) 
 
 
 def read_header(line: str) -> tuple[str, float]:
-    """Location and transmit power (dBm), for nothing else of a header has a meaning here.
-
-    Raises ValueError for a line that is no object of JSON, or that has a wrong transmit power.
-    """
+    """Return location and transmit power (dBm), the used fields; raise ValueError."""
     if len(line) > MOST_CHARACTERS:
         raise ValueError(f"the header is longer than {MOST_CHARACTERS} characters")
     try:
@@ -152,7 +148,7 @@ def read_header(line: str) -> tuple[str, float]:
 
 
 class RowError(ValueError):
-    """What is wrong with the row of this index."""
+    """An error in the row of this index."""
 
     def __init__(self, index: int, problem: str) -> None:
         super().__init__(problem)
@@ -160,9 +156,9 @@ class RowError(ValueError):
 
 
 def read_rows(content: bytes) -> NDArray[Any]:
-    """ROW[row] of the lines from the names of the columns on, with ids as nodes and ns since 1970 as `at`.
+    """Return ROW[row] from the column names on, with node ids and `at` in ns since 1970.
 
-    Raises ValueError for wrong names of columns, and RowError for the first row that is wrong.
+    Raises ValueError for wrong column names, RowError for the first wrong row.
     """
     names = content.partition(b"\n")[0].decode(errors="replace").strip().split(",")
     if missing := [name for name in REQUIRED if names.count(name) != 1]:
@@ -189,10 +185,7 @@ def _parse(content: bytes) -> pa.Table:
 
 
 def _check(columns: dict[str, NDArray[np.float64]], times: NDArray[np.float64]) -> None:
-    """Raises RowError for the first row that has a value which makes no sense.
-
-    Whole numbers are bounded so that they are exact, for all columns are read as floating-point numbers.
-    """
+    """Raise RowError for the first senseless value; whole numbers must be exact as floats."""
     delivery, rssi, channel = columns["pdr"], columns["mean_rssi"], columns["channel"]
     unheard = np.isnan(rssi)
     _demand((times >= _EARLIEST) & (times <= _LATEST), "datetime is not a time from 1970 to 2200")
@@ -227,7 +220,7 @@ def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> 
 
 
 def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
-    """The first row that does not have a time and numbers in the right columns; its message is for a person."""
+    """Return the first row that lacks a time or numbers, with a message."""
     for index, line in enumerate(content.splitlines()[1:]):
         cells = line.decode(errors="replace").split(",")
         problem = f"the line has {len(cells)} columns, and the head has {len(names)}"
@@ -237,7 +230,7 @@ def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
 
 
 def _unreadable(row: dict[str, str]) -> str:
-    """What cannot be read of a row; empty if all can."""
+    """Return a row's unreadable part, or ""."""
     try:
         pa.array([row[TIME]]).cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
@@ -251,10 +244,10 @@ def _unreadable(row: dict[str, str]) -> str:
 
 
 class Choice(NamedTuple):
-    """Rows of a recording, and how the time of a run goes over them."""
+    """Rows of a recording, and a run's times in it."""
 
     rows: NDArray[Any]
-    """ROW[row] of one channel and the nodes that the run has, in the order of time"""
+    """ROW[row] of one channel and the run's nodes, by time"""
     nodes: int
     start: int
     """ns into the recording"""
@@ -264,17 +257,17 @@ class Choice(NamedTuple):
 
     @property
     def links(self) -> NDArray[np.int64]:
-        """The link of each row: `source * nodes + target`."""
+        """Each row's link: `source * nodes + target`."""
         return np.asarray(self.rows["source"] * self.nodes + self.rows["target"], np.int64)
 
     @property
     def end(self) -> float:
-        """The ns into the recording at which the run ends."""
+        """The run's end as ns into the recording."""
         return float(self.start + self.pace * self.lasting)
 
 
 def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any]:
-    """The rows of a channel (None: the first) between the first `nodes` nodes; raises ValueError if there are none."""
+    """Return a channel's rows (None: first) between the first `nodes`; raise ValueError if none."""
     channels = recording.channels
     channel = next((one for one in channels if one != EVERY_CHANNEL), channels[0]) if channel is None else channel
     if channel not in channels:
@@ -290,9 +283,9 @@ def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any
 
 
 def at_first(choice: Choice) -> NDArray[np.int64]:
-    """Index[link]: the row that each link begins with, the last one up to the start or else its first.
+    """Return Index[link]: each link's last row up to the start, or else its first.
 
-    The later of two entries wins: so the first row of each link goes in first, and then all rows up to the start.
+    The later entry wins, so first rows precede all rows up to the start.
     """
     links = choice.links
     _, first = np.unique(links, return_index=True)
@@ -303,7 +296,7 @@ def at_first(choice: Choice) -> NDArray[np.int64]:
 
 
 def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Index[change] of the rows that come into force during the run, and the ns[change] of the run when they do."""
+    """Return Index[change] of rows that take effect in the run, and their ns[change]."""
     at = choice.rows["at"]
     if choice.pace == 0:  # the run stays at its start
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -313,11 +306,11 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONG = 3
-"""A row that holds for longer than this multiple of the recording's usual time is a gap."""
+"""A row longer than this multiple of the usual time is a gap."""
 
 
 def gaps(choice: Choice) -> Iterator[str]:
-    """A sentence for each kind of gap there is."""
+    """Yield a sentence per kind of gap."""
     links = choice.links
     found, first = np.unique(links, return_index=True)
     possible = choice.nodes * (choice.nodes - 1)
@@ -335,7 +328,7 @@ def gaps(choice: Choice) -> Iterator[str]:
 
 
 def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
-    """The rows that hold for long while the run plays them. What is usual is the median, which gaps do not move."""
+    """Yield rows played for long; the median, the usual time, ignores gaps."""
     order = np.argsort(links, kind="stable")
     at, same = choice.rows["at"][order], np.diff(links[order]) == 0
     lengths = np.diff(at)[same]

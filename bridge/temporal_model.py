@@ -1,9 +1,8 @@
-"""How links vary in time: Castalia's temporal model, whose parameters files are read, and written from measurements.
+"""How links vary in time: Castalia's temporal model, read from files or written from measurements.
 
-1. A link is away from its mean path loss by a deviation, which walks between levels. After a correlation time it is
-   drawn from a distribution that belongs to that time and to the level at which the link was; the longest correlation
-   time that has passed is used first, and then the next.
-2. After the coherence time or more a link has forgotten where it was: there is one distribution for that.
+1. A link's deviation from its mean path loss walks between levels. After a correlation time, the longest passed first,
+   it is drawn from the distribution of that time and the last level.
+2. After the coherence time the last level is forgotten: one distribution applies.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 
 class Layer(NamedTuple):
-    """Values in dB, and the numbers of layers of the same distribution."""
+    """Values in dB, and layer numbers of the same distribution."""
 
     values: tuple[float, ...]
     onward: tuple[int, ...] = ()
@@ -34,7 +33,7 @@ Distribution = tuple[Layer, ...]
 
 @dataclass(frozen=True, slots=True)
 class TemporalModel:
-    """The parameters of a file. Levels are from least to most, in steps of the resolution."""
+    """A file's parameters; levels ascend in steps of the resolution."""
 
     least_db: float
     resolution_db: float
@@ -43,11 +42,11 @@ class TemporalModel:
     """They descend."""
     coherence_time: SimTime
     distributions: tuple[Distribution, ...]
-    """That of the coherence time, and then those of each correlation time, in the order of levels."""
+    """The coherence time's, then each correlation time's by level."""
 
 
 def levels_between(least_db: float, resolution_db: float, most_db: float) -> int:
-    """How many levels there are in steps of the resolution, both ends included."""
+    """Return the number of levels between both ends, inclusive."""
     return round((most_db - least_db) / resolution_db) + 1
 
 
@@ -60,7 +59,7 @@ _LAYER = re.compile(r"\s*([A-Za-z])\s*=(.*)", re.DOTALL)
 
 
 def read_temporal_model(path: Path) -> TemporalModel:
-    """What the file says; raises UserError, which names file and line, and OSError."""
+    """Read a file; raise UserError with file and line, and OSError."""
     reader = _Reader()
     for position, text in read_lines(path, "%"):
         with mistakes_at(f"{path}:{position}"):
@@ -70,16 +69,15 @@ def read_temporal_model(path: Path) -> TemporalModel:
 
 
 class _Reader:
-    """Takes the lines one by one, and puts the model together at the end.
+    """Takes lines one by one and builds the model at the end.
 
-    The three heads come before all distributions, in any order; distributions come in any order, too, since each names
-    its time and level.
+    The three heads precede the distributions, each in any order.
     """
 
     def __init__(self) -> None:
         self._heads: dict[str, list[float]] = {}
         self._found: dict[tuple[float, int] | None, Distribution] = {}
-        """By correlation time and level; that of the coherence time, which has no level, by None."""
+        """By correlation time and level; the coherence time's by None."""
         self._elements = 0
 
     def take(self, text: str) -> None:
@@ -138,10 +136,9 @@ class _Reader:
 
 
 def _check_head(name: str, numbers: Sequence[float]) -> None:
-    """Raises ValueError for numbers that make no model.
+    """Raise ValueError for numbers that make no model.
 
-    Correlation times have to descend, since the longest that has passed is used first, and the walk takes them in the
-    order of the file.
+    Correlation times descend: the walk uses the longest passed first.
     """
     if name == SIGNAL:
         if len(numbers) != 3 or numbers[1] <= 0 or numbers[0] >= numbers[2]:
@@ -157,7 +154,7 @@ def _check_head(name: str, numbers: Sequence[float]) -> None:
 
 
 def _read_distribution(text: str) -> Distribution:
-    """Reads layers between semicolons; the first is where drawing begins, and the others have names."""
+    """Read layers between semicolons; draws begin at the first, others are named."""
     parts = [part for part in text.split(";") if part.strip()]
     named = [_LAYER.fullmatch(part) for part in parts]
     names = {match[1]: place for place, match in enumerate(named) if match}
@@ -181,10 +178,9 @@ def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
 
 
 def _ends(layers: Distribution) -> Iterator[bool]:
-    """Whether each layer leads to a value.
+    """Return whether each layer leads to a value.
 
-    Those with values do; in each round those do that lead to one that does. There are as many rounds as the longest way
-    can have steps.
+    Rounds, as many as the longest way's steps, mark layers leading to marked ones.
     """
     ending = {place for place, layer in enumerate(layers) if layer.values}
     for _ in layers:

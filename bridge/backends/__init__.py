@@ -1,9 +1,8 @@
-"""Back-ends carry the agents' messages; they have one interface, and pass one suite of tests.
+"""Back-ends carry the agents' messages; they share one interface and one test suite.
 
-- `roambus.bridge.backend` is the interface of them all.
-- `registry`: how a run gets one by its name, also from other packages.
+- `roambus.bridge.backend`: the interface.
+- `registry`: back-ends by name, also from other packages.
 - `ideal`: perfect links.
 - `radio`: the embedded radio.
-- `castalia`: real Castalia, in a process of its own.
-- `ns3`: ns-3, likewise.
+- `castalia`, `ns3`: these simulators, each in its own process.
 """

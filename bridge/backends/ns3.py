@@ -1,8 +1,8 @@
-"""The `ns3` back-end: the network simulator ns-3 carries the messages, with radios that most of the field uses.
+"""The `ns3` back-end: the network simulator ns-3 carries the messages.
 
-ns-3 comes as a Python package (`pip install ns3`), of which its libraries and headers are used and nothing else. Our
-adapter for it, `omnet/ns3`, is a program in C++ that plays ns-3 as a simulator of the bridge, and that one command
-compiles. Host and connection are those of Castalia (`roambus.bridge.backends.castalia`), with the same promises.
+ns-3 comes as a Python package (`pip install ns3`), used for its libraries and headers only. Our C++ adapter in
+`omnet/ns3`, compiled by one command, plays ns-3 as a simulator of the bridge. Host and connection are Castalia's
+(`roambus.bridge.backends.castalia`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import settings_of
 
 NS3_ROOT = "NS3_ROOT"
-"""This variable names the folder `ns3` of an installed package, if it is not this Python's own."""
+"""Names the folder `ns3` of an installed package outside this Python."""
 
 PROGRAM = "roambus-ns3"
 
@@ -40,7 +40,7 @@ SETTINGS_FILE = "ns3"
 
 LR_WPAN_BPS = 250_000
 LEAST_SENSITIVE_DBM = -85
-"""ns-3 aborts at this sensitivity and above, which 802.15.4 requires of every radio."""
+"""ns-3 aborts from this sensitivity up, which 802.15.4 requires of every radio."""
 
 WITHOUT_COUNTERPART = (
     "prob_tx",
@@ -52,7 +52,7 @@ WITHOUT_COUNTERPART = (
     "random_tx_offset",
     "sends_all",
 )
-"""Fields of `MacSettings` by which nodes would send or hear otherwise than ns-3's MACs do: they stay as they are."""
+"""Fields of `MacSettings` that ns-3's MACs lack: they must keep their defaults."""
 
 _BATTERY = "initial_energy_j"
 
@@ -62,7 +62,7 @@ _CORE = re.compile(r"libns([\w.]+)-core\.so")
 
 
 def find_ns3() -> Path:
-    """The folder of ns-3's headers and libraries; raises UserError that says what to do."""
+    """Return ns-3's folder of headers and libraries; raise UserError with advice."""
     named = os.environ.get(NS3_ROOT)
     spec = None if named else importlib.util.find_spec("ns3")
     places = [Path(named)] if named else [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
@@ -74,7 +74,7 @@ def find_ns3() -> Path:
 
 
 def find_adapter() -> Path:
-    """The adapter's program; raises UserError if ns-3 is not there, or the adapter was not built for it."""
+    """Return the adapter's program; raise UserError if ns-3 or its build is missing."""
     root, program = find_ns3(), find_modules().build / PROGRAM
     if not program.is_file():
         raise UserError(f"{program} is not there: build it with roambus doctor --build ns3")
@@ -85,20 +85,20 @@ def find_adapter() -> Path:
 
 
 def release_in(root: Path) -> str:
-    """The release of an ns-3 in this folder, as the names of its libraries have it; empty if they do not."""
+    """Return the ns-3 release in the folder from its library names, or ""."""
     cores = (_CORE.match(library.name) for library in (root / "lib64").glob("libns3*-core.so"))
     return next((core[1] for core in cores if core), "")
 
 
 def build_adapter() -> Path:
-    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
+    """Compile changes (make writes to stderr); raise UserError, or RoambusError if make fails."""
     modules = find_modules()
     build_modules(modules, "ns3", NS3_ROOT=find_ns3())
     return modules.build / PROGRAM
 
 
 def check(scenario: Scenario) -> None:
-    """Raises UserError for a key that says what ns-3 has not."""
+    """Raise UserError for a key without an ns-3 counterpart."""
     _check_mac(scenario.mac)
     check_radio_alone(scenario, "ns-3")
     if scenario.measured is not None:
@@ -120,7 +120,7 @@ def check(scenario: Scenario) -> None:
 
 
 def _check_mac(mac: AnyMac) -> None:
-    """Raise UserError for a MAC that ns-3 has not, or a key that its own MACs have no counterpart of."""
+    """Raise UserError for a MAC or MAC key that ns-3 lacks."""
     if not isinstance(mac, MacSettings):
         raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3 brings its own MAC: leave it at {MacSettings.PROTOCOL}")
     for field in WITHOUT_COUNTERPART:
@@ -130,7 +130,7 @@ def _check_mac(mac: AnyMac) -> None:
 
 
 def settings_text(scenario: Scenario) -> str:
-    """What the adapter reads, a line for each setting and each node; omnet/ns3/settings.h says what each means."""
+    """Return the adapter's input, a line per setting and node (omnet/ns3/settings.h)."""
     return "".join(f"{name}={value}\n" for name, value in _settings(scenario))
 
 
@@ -156,7 +156,7 @@ def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
 
 
 def ways_of(scenario: Scenario) -> Ways:
-    """The way of every node until the run's end, in strictly growing times as ns-3 wants them."""
+    """Return every node's way until the run's end, in ns-3's strictly growing times."""
     return {
         node: (*(point for point, after in pairwise(points) if point.time_s < after.time_s), points[-1])
         for node, points in enumerate(paths_of(scenario))
@@ -165,17 +165,17 @@ def ways_of(scenario: Scenario) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Ns3Factory(BridgedFactory):
-    """Starts ns-3 for each run; `roambus.bridge.backend` says what a factory does."""
+    """Starts ns-3 for each run."""
 
     name: str = "ns3"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError if ns-3 or the adapter is not there, or for what ns-3 has not."""
+        """Raise UserError if ns-3, the adapter, or a feature is missing."""
         check(scenario)
         find_adapter()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
-        """The back-end of one run; nothing is started before it is opened."""
+        """Return a run's back-end; nothing starts before `open`."""
         check(scenario)
         program = Program((str(find_adapter()),), files={SETTINGS_FILE: settings_text(scenario)})
         return self.started(scenario, agent, folder, program, ways_of(scenario))

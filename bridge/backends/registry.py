@@ -1,13 +1,13 @@
-"""Back-ends by name: those of roambus, and those that other packages declare by an entry point.
+"""Back-ends by name: those of roambus, and those of other packages.
 
-A package brings a back-end as it brings an agent, by an entry point of the group `roambus.backends`:
+A package declares a back-end by an entry point:
 
     [project.entry-points."roambus.backends"]
     mysim = "mysim.roambus:MySimFactory"
 
-What it names makes a `BackendFactory` (`roambus.bridge.backend`): a class, or a function, that is called
-once for each command. It is given, by keyword, those of the options of the command line that its signature names:
-`deadline_s`, `batching`, `lookahead` and `transport`. A back-end without another process names none of them.
+The entry point names a class or function, called once per command, that makes a `BackendFactory`
+(`roambus.bridge.backend`). It gets, by keyword, the command-line options in its signature: `deadline_s`, `batching`,
+`lookahead` and `transport`, which only serve other processes.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ OWN = {
     "ideal": "roambus.bridge.backends.ideal.backend:IdealFactory",
     "ns3": "roambus.bridge.backends.ns3:Ns3Factory",
 }
-"""What stands behind each name that comes with roambus."""
+"""The factories of roambus' own back-ends by name."""
 
 
 def backend_names() -> tuple[str, ...]:
-    """The names of all back-ends: ours, of which the first is the default, and then those of other packages."""
+    """Return the names of all back-ends, ours first, beginning with the default."""
     return (*OWN, *sorted(_brought()))
 
 
 def make_factory(name: str, **options: Any) -> BackendFactory:
-    """The factory of that name, with those of the options that it takes; raises UserError for one that is broken."""
+    """Return the factory of that name with the options it takes; raise UserError."""
     if name not in backend_names():
         raise UserError(f"there is no back-end {name}: there are {', '.join(backend_names())}")
     make = _load_own(OWN[name]) if name in OWN else _load(_brought()[name])
@@ -50,7 +50,7 @@ def make_factory(name: str, **options: Any) -> BackendFactory:
 
 
 def _brought() -> dict[str, EntryPoint]:
-    """The entry points of other packages; one that takes one of our names is passed over."""
+    """Return other packages' entry points, without those that take our names."""
     return {name: point for name, point in named(BACKENDS).items() if name not in OWN}
 
 
@@ -60,7 +60,7 @@ def _load_own(target: str) -> Any:
 
 
 def _load(point: EntryPoint) -> Any:
-    """What an entry point names; raises UserError, whatever goes wrong while a stranger's package is imported."""
+    """Load an entry point; raise UserError for any failure of its import."""
     try:
         return point.load()
     except Exception as error:

@@ -1,5 +1,5 @@
-"""Records of runs: the exchange between a simulator and the host, kept in a file and replayed.
+"""Records of runs: the exchange between simulator and host in a file, and its replay.
 
-- `record_file`: the file, and the back-end that writes it during a run.
-- `replay`: a back-end that says what a record's simulator said, and the debugger at the agent's lines.
+- `record_file`: the file, and the back-end that writes it.
+- `replay`: the back-end that plays it, and the debugger at the agent's lines.
 """

@@ -1,9 +1,8 @@
 """The record of a run, `frames.roambus`: the complete exchange between simulator and host.
 
-The file is the line MAGIC and then entries: a byte that says what it is, the length and the CRC-32 of the rest (both 4
-bytes, network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message
-of wire.proto, in the order in which they were said. The last one is Goodbye or Failed: so a record that is cut off can
-be told from a run that failed.
+The file is the line MAGIC and entries: a kind byte, length and CRC-32 of the rest (both 4 bytes, network byte order), a
+protobuf message. After the header (record.proto) come messages of wire.proto in order. The last is Goodbye or Failed;
+without it the record is truncated.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ MAGIC = b"roambus record 1\n"
 _HEAD = Struct("!BII")
 # The order is the format: a kind is the place in this tuple.
 _KINDS: tuple[type[Header] | type[FromSimulator] | type[ToSimulator], ...] = (Header, FromSimulator, ToSimulator)
-"""The first byte of an entry, which says what the entry is."""
+"""An entry's first byte, its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A message of the exchange; messages are numbered from 1, and `offset` is where one begins in the file."""
+    """A message of the exchange, numbered from 1, at `offset` in the file."""
 
     number: int
     offset: int
@@ -64,8 +63,7 @@ class Frame:
 class RecordWriter(UnfinishedFile):
     """Writes a record under a temporary name; all methods raise OSError.
 
-    The checksum covers the kind, too. It finds damage, and protects against nobody: who can change the file can change
-    both.
+    The checksum, with the kind, detects damage, not forgery.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -82,7 +80,7 @@ class RecordWriter(UnfinishedFile):
 
 
 class Record:
-    """A record that is being read. Whatever is wrong with it is a UserError that names the byte."""
+    """Reads a record; every defect is a UserError with its byte."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
@@ -95,7 +93,7 @@ class Record:
         self.header = header
 
     def frames(self) -> Iterator[Frame]:
-        """Every message of the exchange; a record that is damaged is good up to there."""
+        """Yield every message, up to any damage."""
         ended = False
         for number in count(1):
             offset = self._file.tell()
@@ -110,7 +108,7 @@ class Record:
             raise UserError(f"{self.path}: cut off at byte {offset}: the end of the run is missing")
 
     def damage(self, offset: int) -> str:
-        """The place of an entry that cannot be, as messages name it."""
+        """Return the place of an invalid entry, for messages."""
         return f"{self.path}: damaged at byte {offset}"
 
     def damaged(self, offset: int, what: str) -> UserError:
@@ -146,9 +144,9 @@ def open_record(path: Path) -> Iterator[Record]:
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """The back-end that also keeps a record, beside the run's ini in `folder` and what that names; raises OSError.
+    """Return the recording back-end, beside the ini in `folder`; raise OSError.
 
-    `agent` is the reference by which the run's agent was found.
+    `agent` is the reference of the run's agent.
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
     name = radio_file_name(ini, folder / INI_FILE)
@@ -169,10 +167,9 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 
 
 class RecordingBackend:
-    """Passes everything on, and writes it down; a run that an agent or the simulator ended leaves a record, too.
+    """Records any back-end's run, even if an agent or the simulator ends it.
 
-    It stands between the host and any back-end, and so is one itself. What it writes is what the wire would carry
-    without batching: a Step for each instant. So a record does not depend on how the simulator was spoken with.
+    It records a Step per instant, unbatched, so records do not depend on the transport.
     """
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:
@@ -188,14 +185,14 @@ class RecordingBackend:
         self._is_whole = False
 
     def open(self) -> Hello:
-        """Opens the back-end; like the other methods, it raises OSError if the record cannot be written."""
+        """Open the back-end; like all methods, raise OSError on a failed write."""
         self._writer = RecordWriter(self._path, self._header)
         hello = self._backend.open()
         self._writer.write(wire.write_hello(hello, self._seed, token=""))
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Has the back-end advance, and writes down what both sides say."""
+        """Advance the back-end and record both sides."""
         # The answer goes first: if the back-end fails in this call, the record shows what it failed on.
         self._write(self._host.answer(transmissions, None if self._more else wake_up))
         step = self._backend.advance(transmissions, wake_up)
@@ -208,7 +205,7 @@ class RecordingBackend:
         return step
 
     def fail(self, error: BaseException) -> None:
-        """Ends the record with what an agent or the simulator did wrong; any other error leaves no record."""
+        """End the record with an agent's or simulator's error; any other leaves no record."""
         self._backend.fail(error)
         if isinstance(error, AgentError):
             self._end(ToSimulator(failed=wire.write_failed(error)))
@@ -239,6 +236,6 @@ class RecordingBackend:
         self._writer.write(message)
 
     def _end(self, message: FromSimulator | ToSimulator) -> None:
-        """After this nothing can be missing, so the record may have its name."""
+        """Rename the now complete record into place."""
         self._write(message)
         self._is_whole = True

@@ -1,9 +1,7 @@
-"""Replays a record: agents run on the messages of its simulator, without a simulator, also in a debugger.
+"""Replays a record: agents run on its simulator's messages, without a simulator, also in a debugger.
 
-The back-end here says what the record's simulator said, and compares what the host answers with what it answered then,
-frame by frame. The first answer that differs ends the run, for after it the simulator would have said other things. A
-person is told that difference in words. The same agents answer as recorded, whatever the machine; another agent, or
-changed code, is told from them at the first message.
+The back-end compares the host's answers with the recorded ones. The first difference ends the run, because the
+simulator would have continued otherwise. The same agents answer as recorded on any machine.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, SimTime, format_time
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """The number of frames of a record that the agents agree with, and how the recorded run ended."""
+    """The number of agreeing frames, and the recorded run's end."""
 
     frames: int
     ending: str
@@ -47,13 +45,13 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where the debugger is opened: before the agents answer in a frame, or at a time or later."""
+    """The debugger's place: before a frame's answer, or from a time on."""
 
     frame: int | None = None
     time: SimTime | None = None
 
     def is_reached(self, frame: int, now: SimTime) -> bool:
-        """Whether it is before the answer in this frame, at this time."""
+        """Return whether the answer in this frame, at this time, is the place."""
         return self.frame == frame or (self.time is not None and now >= self.time)
 
 
@@ -64,10 +62,10 @@ def rerun(
     stop: Stop | None = None,
     announce: Announce = silently,
 ) -> Rerun:
-    """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
+    """Run the record's or another agent on the record, after `announce` names its code.
 
-    `stop` opens the debugger at the next line of an agent's. Raises DifferenceError, AgentError when an agent raises,
-    as in the record or not, and UserError for what is not a record, or damaged.
+    `stop` opens the debugger at the agent's next line. Raises DifferenceError, AgentError (recorded or not), and
+    UserError for no record or a damaged one.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
@@ -89,10 +87,10 @@ def rerun(
 def debug(
     path: Path, agent: str | None = None, *, stop_at: SimTime | None = None, announce: Announce = silently
 ) -> Rerun:
-    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs.
+    """Rerun, with the debugger where an agent raises or its answer begins to differ.
 
-    With `stop_at` it is opened at that time first. The record is played a second time for a difference. That is safe,
-    since agents are deterministic: they reach the same place, or `roambus vet` finds their mistake.
+    `stop_at` opens it earlier. A difference plays the record again: deterministic agents reach the same place,
+    otherwise `roambus vet` finds their mistake.
     """
     try:
         return rerun(path, agent, stop=Stop(time=stop_at), announce=announce)
@@ -111,7 +109,7 @@ def debug(
 
 
 def scenario_of(record: Record) -> Scenario:
-    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
+    """Return the recorded ini's scenario, read from a temporary folder with its files."""
     header = record.header
     if Path(header.radio_file_name).name != header.radio_file_name:
         raise record.damaged(0, f"{header.radio_file_name!r} is not a name of a radio parameters file")
@@ -129,7 +127,7 @@ def scenario_of(record: Record) -> Scenario:
 
 
 class ReplayBackend:
-    """Plays a record; raises DifferenceError at the first answer that differs, UserError for a damaged record."""
+    """Plays a record; raises DifferenceError, or UserError for damage."""
 
     def __init__(
         self,
@@ -139,7 +137,7 @@ class ReplayBackend:
         stop: Stop | None = None,
         debugger: Callable[[], None] = breakpoint,
     ) -> None:
-        """`messages` are those of the agents that are run now; `debugger` is called once, where `stop` says."""
+        """`messages` are the present agents'; `debugger` is called once, at `stop`."""
         self._record = record
         self._frames = record.frames()
         self._scenario = scenario
@@ -157,7 +155,7 @@ class ReplayBackend:
         self.raised_as_recorded = False
 
     def open(self) -> Hello:
-        """The Hello of the record, in which the simulator speaks of itself."""
+        """Return the record's Hello, the simulator's self-description."""
         frame, message = self._hear("hello")
         if message.hello.schema_hash != wire.SCHEMA_HASH:
             writer = self._record.header.roambus_version
@@ -169,7 +167,7 @@ class ReplayBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """The next Step of the record, if the answer to the one before is the recorded one."""
+        """Return the record's next Step, if the last answer was the recorded one."""
         wake_up = None if self._more else wake_up
         self._compare(self._host.answer(transmissions, wake_up))
         frame, message = self._hear("step", "finished", "failed")
@@ -191,7 +189,7 @@ class ReplayBackend:
         return None
 
     def fail(self, error: BaseException) -> None:
-        """Sees whether an agent that raises did so in the record."""
+        """Compare an agent's exception with the record."""
         if isinstance(error, AgentError):
             with suppress(UserError):
                 was = self._next().message.failed
@@ -202,7 +200,7 @@ class ReplayBackend:
         return self._totals
 
     def _compare(self, answer: ToSimulator) -> None:
-        """Raises DifferenceError unless the host now says what it said then."""
+        """Raise DifferenceError for an answer other than the recorded one."""
         frame = self._next()
         if isinstance(frame.message, FromSimulator):
             raise self._record.damaged(frame.offset, "an answer of the host is missing")
@@ -214,7 +212,7 @@ class ReplayBackend:
         raise DifferenceError(f"{place}\n  recorded: {recorded}\n  now:      {now}", frame.number)
 
     def _hear(self, *kinds: str) -> tuple[Frame, FromSimulator]:
-        """What the simulator said next; raises UserError if it is none of these kinds."""
+        """Return the simulator's next message; raise UserError for other kinds."""
         frame = self._next()
         if not isinstance(frame.message, FromSimulator) or frame.kind not in kinds:
             raise self._record.damaged(frame.offset, f"{frame.kind} is there, where {' or '.join(kinds)} belongs")
@@ -227,7 +225,7 @@ class ReplayBackend:
 
     @contextmanager
     def _placed(self, frame: Frame) -> Iterator[None]:
-        """Whatever the simulator says wrong was recorded so, or damaged since: the user learns where in the file."""
+        """Add the place in the file to a wrong or damaged message's error."""
         try:
             yield
         except ProtocolError as error:
@@ -235,7 +233,7 @@ class ReplayBackend:
 
 
 class DifferenceError(RoambusError):
-    """The host did not answer as recorded: the message tells the first frame that differs, and both answers."""
+    """The host's answer differs; shows the first such frame and both answers."""
 
     def __init__(self, text: str, frame: int) -> None:
         super().__init__(text)
@@ -243,7 +241,7 @@ class DifferenceError(RoambusError):
 
 
 def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: MessageSet) -> tuple[str, str]:
-    """The first thing that differs, as it was recorded and as it is now; `messages` decode the payloads."""
+    """Return the first difference, recorded and now; `messages` decode the payloads."""
     match recorded.WhichOneof("body"), now.WhichOneof("body"):
         case "reply", "reply":
             for before, after in zip_longest(recorded.reply.sends, now.reply.sends):
@@ -276,7 +274,7 @@ def _wake_up(answer: Reply | Welcome) -> str:
 
 
 def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
-    """Opens the debugger at the last line of the agent's in the traceback of an error; at its end if there is none."""
+    """Open the debugger at the agent's last traceback line, or the end."""
     chain = list(traceback.walk_tb(error.__traceback__))
     theirs = [place for place, (frame, _) in enumerate(chain) if is_blamed(agent)(_file(frame))]
     shown: TracebackType | None = None
@@ -286,9 +284,9 @@ def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
 
 
 class AgentDebugger(pdb.Pdb):
-    """A debugger that stops in the code of one agent only: first where that is called next.
+    """A debugger that stops only in one agent's code, first at its next call.
 
-    Between two calls of an agent lies the whole machinery, through which nobody wants to step.
+    It skips the machinery between calls.
     """
 
     def __init__(self, agent: type[Agent]) -> None:
@@ -296,11 +294,11 @@ class AgentDebugger(pdb.Pdb):
         self._is_theirs = is_blamed(agent)
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Whether it stops in a frame: what `step` and `next` ask for, if the frame is the agent's."""
+        """Return whether to stop in a frame for `step` and `next`: the agent's only."""
         return self._is_theirs(_file(frame)) and super().stop_here(frame)
 
     def user_call(self, frame: FrameType, argument_list: None) -> None:
-        """Goes on to the first line of what is called."""
+        """Go on to the first line of a call."""
 
 
 def _file(frame: FrameType) -> Path:

@@ -1,5 +1,5 @@
 """The trace of a run, from which all metrics are computed.
 
-- `schema`: the columns, the names of what can happen, and what a trace says of itself.
-- `parquet`: the file, how it is written and read, and how two of them differ.
+- `schema`: the columns, the event names, and the metadata.
+- `parquet`: writes, reads and compares the file.
 """

@@ -1,8 +1,7 @@
-"""The file of a trace: Parquet with the columns of the schema, complete or absent, and checked when it is read.
+"""The file of a trace: Parquet with the schema's columns, complete or absent, checked when read.
 
-A trace is the only thing that its analysis has of a run, and it can be damaged, or a stranger's. Each page has a
-checksum, and what a row holds is checked, too. So damage never passes for data, and whoever reads a trace by this
-module need not think of times that are no times, of nodes that no network has, or of texts that are no texts.
+A trace can be damaged or a stranger's. Page checksums and checks of row values ensure that damage never passes for
+data, and that readers get valid times, nodes and texts.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ GREATEST_NODE = 65535
 """The address of broadcast, above which there is none."""
 
 BATCH_ROWS = 16384
-"""Rows that are in memory at once where a trace is read batch by batch."""
+"""Rows in memory at once when reading by batches."""
 
 CODED_ROWS = 1 << 18
-"""The same with numbers for texts: rows enough that the cost of each batch is negligible."""
+"""Enough rows to make each coded batch's overhead negligible."""
 TEXTS = [field.name for field in TRACE_SCHEMA if pa.types.is_string(field.type)]
 _TEXT_PLACES = [TRACE_SCHEMA.get_field_index(name) for name in TEXTS]
 CODED_SCHEMA = pa.schema(
@@ -42,29 +41,27 @@ CODED_SCHEMA = pa.schema(
         for field in TRACE_SCHEMA
     ]
 )
-"""The columns of a trace whose texts are read as numbers, which takes a fraction of the time and of the memory."""
+"""A trace's columns with texts as numbers: a fraction of the time and memory."""
 
 CHUNK_ROWS = 2048
-"""Rows kept as Python objects before they become an Arrow batch: few enough to be in the processor's cache still."""
+"""Rows kept as Python objects before an Arrow batch, to fit the processor's cache."""
 
 TEXT_BYTES, SPARE_TEXT_BYTES = 100, 4
-"""Bytes of text that a row may have on average, and further bytes of a trace for each row that the limit allows.
-
-The spare 80 MB are for short traces of large networks, in which a row lists thousands of subscribers.
-"""
+"""Average text bytes per row, and spare bytes per row of the limit. The spare 80 MB serve short traces with thousands
+of subscribers listed."""
 
 _ORDER = "order"
 
 
 class TraceLevel(Enum):
-    """How much a trace holds: APP leaves out `receive` rows, FULL has all."""
+    """The detail of a trace: APP omits `receive` rows, FULL has all."""
 
     APP = "app"
     FULL = "full"
 
 
 class TraceWriter:
-    """Collects rows; `write` puts them on disk in the order of time, then of occurrence."""
+    """Collects rows; `write` stores them by time, then occurrence."""
 
     def __init__(self, level: TraceLevel = TraceLevel.APP) -> None:
         self.receives = level is TraceLevel.FULL
@@ -78,14 +75,14 @@ class TraceWriter:
             self._pack()
 
     def table(self) -> pa.Table:
-        """All rows so far, sorted by time; rows of one time stay in the order in which they were added."""
+        """Return all rows by time, then insertion."""
         self._pack()
         table = pa.Table.from_batches(self._batches, TRACE_SCHEMA)
         numbered = table.append_column(_ORDER, pa.array(range(table.num_rows), pa.int64()))  # Arrow's sort is unstable
         return table.take(pc.sort_indices(numbered, sort_keys=[(TIME_S, "ascending"), (_ORDER, "ascending")]))
 
     def write(self, path: Path, metadata: Mapping[str, str]) -> None:
-        """Writes the file in one step: after a kill at any moment it is whole or absent. Raises OSError."""
+        """Write the file atomically; raise OSError."""
         write_trace(self.table(), path, metadata)
 
     def _pack(self) -> None:
@@ -100,7 +97,7 @@ class TraceWriter:
 
 
 def _unwritable(rows: Iterable[TraceRow]) -> AgentError:
-    """The error for the first row with a text that no file can hold, such as an agent's name for its messages."""
+    """Return the error for the first row with text that no file can hold."""
     for row in rows:
         try:
             for value in row:
@@ -112,10 +109,7 @@ def _unwritable(rows: Iterable[TraceRow]) -> AgentError:
 
 
 def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
-    """Writes a table of `TRACE_SCHEMA` as a trace; each page has a checksum, so that no damage passes for data.
-
-    The file is whole or absent after a kill at any moment. Raises OSError.
-    """
+    """Write a `TRACE_SCHEMA` table atomically, with page checksums; raise OSError."""
     with UnfinishedFile(path) as unfinished:
         whole = table.replace_schema_metadata(dict(metadata))
         pq.write_table(whole, unfinished.file, compression="zstd", write_page_checksum=True)
@@ -123,18 +117,18 @@ def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> Non
 
 
 def read_trace(file: Path) -> pa.Table:
-    """All rows, without what is written about the run; raises DamagedTraceError."""
+    """Return all rows without metadata; raise DamagedTraceError."""
     return pa.Table.from_batches(list(read_batches(file)), TRACE_SCHEMA)
 
 
 def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
-    """The rows in their order, batch by batch; raises DamagedTraceError."""
+    """Yield the rows in order by batches; raise DamagedTraceError."""
     for batch in _checked(file, BATCH_ROWS):
         yield batch.replace_schema_metadata(None).cast(TRACE_SCHEMA)
 
 
 def read_coded(file: Path) -> Iterator[pa.RecordBatch]:
-    """The same in large batches of CODED_SCHEMA, in which a text is a number whose meaning its batch tells."""
+    """Read a trace in large batches of CODED_SCHEMA, which decode their own numbers to texts."""
     return _checked(file, CODED_ROWS)
 
 
@@ -150,7 +144,7 @@ def _checked(file: Path, rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def _check_texts(file: Path, rows: int, found: int) -> None:
-    """Raises UserError for more bytes of text than so many rows may have: few bytes of a file can stand for many."""
+    """Raise UserError for too much text for the rows: a small file can expand."""
     most = rows * TEXT_BYTES + TRACE_ROWS.most * SPARE_TEXT_BYTES
     if found > most:
         held = f"its {rows:,} rows hold more than {most:,.0f} bytes of text, which few bytes of a file can stand for"
@@ -159,7 +153,7 @@ def _check_texts(file: Path, rows: int, found: int) -> None:
 
 @contextmanager
 def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
-    """The file, if its columns are those of a trace; whatever goes wrong in the block is a DamagedTraceError.
+    """Yield the file; convert errors in the block to DamagedTraceError.
 
     Raises UserError for more rows than the limit.
     """
@@ -177,7 +171,7 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
 
 
 def _check_footer(file: Path, footer: pq.FileMetaData) -> None:
-    """Refuses too many rows, and too much text, before any of it is unpacked; the same errors as for a row."""
+    """Refuse too many rows and too much text before unpacking."""
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     with mistakes_at(file):
         TRACE_ROWS.check(footer.num_rows)
@@ -195,14 +189,14 @@ def _parquet(file: Path, opened: BinaryIO) -> pq.ParquetFile:
 
 
 def _bytes_of_texts(column: pa.Array) -> int:
-    """How many bytes a column's texts have; 0 for a column of numbers."""
+    """Return a column's bytes of text; 0 for numbers."""
     if not pa.types.is_dictionary(column.type):
         return 0
     return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:
-    """Raises DamagedTraceError for a row at no time, or of no node."""
+    """Raise DamagedTraceError for an invalid time or node."""
     for column, greatest in ((TIME_S, LATEST_S), (NODE, GREATEST_NODE)):
         extremes = pc.min_max(batch[column]).as_py()
         bad = next((one for one in extremes.values() if one is not None and not 0 <= one <= greatest), None)
@@ -213,7 +207,7 @@ def _check_rows(file: Path, batch: pa.RecordBatch) -> None:
 
 
 def damage_of(file: Path) -> str | None:
-    """What is wrong with a trace, found by reading all of it; None for a whole one."""
+    """Read all of a trace and return its damage, or None."""
     try:
         deque(read_batches(file), maxlen=0)
     except DamagedTraceError as error:
@@ -223,14 +217,14 @@ def damage_of(file: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What the end of a trace file says: how many rows there are, and what is written about the run."""
+    """The number of rows and the run's metadata at a trace's end."""
 
     rows: int
     metadata: dict[str, str]
 
 
 def read_footer(file: Path) -> Footer:
-    """The footer, if the columns are those of a trace; raises DamagedTraceError."""
+    """Return the footer; raise DamagedTraceError."""
     with opened_trace(file) as trace:
         pairs = (trace.metadata.metadata or {}).items()
         texts = {key.decode(errors="replace"): value.decode(errors="replace") for key, value in pairs}
@@ -238,10 +232,7 @@ def read_footer(file: Path) -> Footer:
 
 
 def read_about(file: Path) -> About | None:
-    """What the trace is a trace of; None if it does not say, as those of an earlier version.
-
-    Raises DamagedTraceError.
-    """
+    """Return the trace's metadata, None in an earlier version's; raise DamagedTraceError."""
     try:
         return read_metadata(read_footer(file).metadata)
     except ValueError as error:
@@ -249,17 +240,14 @@ def read_about(file: Path) -> About | None:
 
 
 class DamagedTraceError(UserError):
-    """A file is no trace, or no whole one: the message names the file and what is wrong with it."""
+    """A file is no whole trace; the message names file and damage."""
 
     def __init__(self, file: Path, problem: str) -> None:
         super().__init__(f"{file}: {problem}")
 
 
 def first_difference(one: Path, other: Path) -> str:
-    """The first row in which two traces differ, with what both have; empty if they have the same rows.
-
-    Raises DamagedTraceError for what is no trace.
-    """
+    """Return two traces' first differing row, or ""; raise DamagedTraceError."""
     first, second = read_trace(one), read_trace(other)
     if first.equals(second):
         return ""

@@ -1,9 +1,7 @@
-"""The schema of a trace, which is one Parquet file for a run, with one row for each event.
+"""The schema of a trace, one Parquet file per run with one row per event.
 
-Everything that metrics are computed from is here; nothing else is shared between runs and their analysis. So a metric
-that somebody thinks of later can be computed from traces that are there, without running anything again.
-
-A row has a time, a node and an event; the other columns are empty where an event has no use for them.
+Runs and their analysis share nothing else, so a new metric needs no new run. A row has a time, a node and an event;
+unused columns are empty.
 """
 
 from __future__ import annotations
@@ -89,11 +87,11 @@ __all__ = [
 ]  # fmt: skip
 
 LATEST_S = 1e9
-"""No row of a trace is later, and no way-point of a movement: times are exact to a microsecond at least up to here."""
+"""Rows and way-points end here: up to it times are exact to a microsecond."""
 
 
 class TraceRow(NamedTuple):
-    """A row of a trace, by its columns; each column but the first has the field's name and type in the file, too."""
+    """A row of a trace; fields but the first have the file's name and type."""
 
     time: SimTime
     """In ns; the file has seconds."""
@@ -117,7 +115,7 @@ def _columns() -> Iterator[pa.Field]:
 
 
 TRACE_SCHEMA = pa.schema(list(_columns()))
-"""The columns of every trace, in this order; rows are sorted by time, then by order of occurrence."""
+"""The columns of every trace, in order; rows are sorted by time, then occurrence."""
 TIME_S, NODE, EVENT, MESSAGE_TYPE, NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL = list[str](TRACE_SCHEMA.names)
 
 # What a trace says of itself
@@ -125,49 +123,49 @@ TIME_S, NODE, EVENT, MESSAGE_TYPE, NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL = 
 RUN_KEY = "roambus.run_key"
 """The name of the run's key (`roambus.bridge.runs.identity`)."""
 WARM_UP = "roambus.warm_up_s"
-"""The name of the time (s) before which nothing counts in metrics; without it all counts."""
+"""Names the time (s) before which nothing counts in metrics; optional."""
 AIR = "roambus.air"
-"""The name of what a frame is on the air: bytes of headers, and bit/s; without it they are the usual ones."""
+"""Names a frame's header bytes and bit/s; without it the usual ones apply."""
 USUAL_AIR = 25, 250_000
-"""The headers of network, MAC and radio of all templates that come with roambus, and the rate of their radio."""
+"""The network, MAC and radio headers of roambus' templates, and their radio's rate."""
 MIGRATION_MESSAGES = "roambus.migration_messages"
-"""The name of the message types that migrations cause, separated by blanks; absent if the agent declares none."""
+"""Names the message types caused by migrations, separated by blanks; optional."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"
-"""Stands in place of the back-end's name in traces of live runs, whose nodes have one each."""
+"""Replaces the back-end's name in traces of live runs."""
 LONGEST = 65536
-"""A value of more characters is left out, and its place says so."""
+"""A value of more characters is omitted with a note."""
 _PREFIX = "roambus."
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a trace is a trace of; each field is a key of the metadata, and a type is that of its JSON."""
+    """A trace's metadata; each field is a key, with its JSON type."""
 
     agent: str
-    """As the run was given it; of an agent in a file, the name of the file."""
+    """As given to the run; for an agent in a file, the file's name."""
     parameters: dict[str, str]
-    """Every parameter of the agent with its value, as an ini has it."""
+    """Every parameter of the agent, as in an ini."""
     node_parameters: dict[str, dict[str, str]]
     """By number, the nodes that have other values, and these."""
     template: str
     settings: dict[str, Any]
-    """Every variable of the template with its value; values of files are their names."""
+    """Every template variable; files by name."""
     seed: int
     level: str
     backend: str
     simulator: str
-    """What the back-end calls itself; of Castalia with the release of OMNeT++."""
+    """The back-end's own name; for Castalia with OMNeT++'s release."""
     version: str
-    """That of roambus, and the commit if it was run from a repository."""
+    """roambus' version, and its commit if run from a repository."""
 
     def metadata(self) -> dict[str, str]:
         """What the file holds."""
         return {f"{_PREFIX}{one.name}": _bounded(getattr(self, one.name)) for one in fields(self)}
 
     def describe(self) -> str:
-        """Three lines for people, in which nothing stands that a terminal would not print: a trace can be foreign."""
+        """Return three lines of printable text: a trace can be foreign."""
         others = f"; {len(self.node_parameters)} nodes have others" if self.node_parameters else ""
         simulator = "" if self.simulator == self.backend else f" ({self.simulator})"
         lines = (
@@ -191,10 +189,7 @@ def _bounded(value: Any) -> str:
 
 
 def read_metadata(metadata: Mapping[str, str]) -> About | None:
-    """What the metadata of a file say; None if they do not, as those of an earlier version.
-
-    Raises ValueError for what no trace has there: a file can be a stranger's.
-    """
+    """Return a file's metadata, None in an earlier version's; raise ValueError if invalid."""
     values: dict[str, Any] = {}
     for one in fields(About):
         text = metadata.get(f"{_PREFIX}{one.name}")

@@ -1,9 +1,8 @@
-"""The messages of `wire.proto` as the classes of the back-ends' interface, and back, without any socket.
+"""Converts between `wire.proto` messages and the classes of the back-ends' interface, without sockets.
 
-A simulator in another process can be wrong, of another version, or a stranger. Everything that it says is checked here
-by the rules in the table of docs/reference/bridge.md, before the host sees any of it: a message that breaks a rule
-raises a ProtocolError, which tells the rule and what was said. A Step of the wire can cover a window of instants as
-long as the processing delay; `StepReader` takes it apart into one Step for each.
+A simulator can be wrong, of another version, or a stranger, so all its messages are checked here by the rules in
+docs/reference/bridge.md; a ProtocolError names the rule and the value. A wire Step can cover a window as long as the
+processing delay; `StepReader` splits it by instants.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest
 TIME_RESOLUTION = -9
 """The exponent of the simulator's time step, which is 10^-9 s."""
 MAX_FRAME_BYTES = 64 * 2**20
-"""No message is longer, on the socket or in a record: whoever says so has gone wrong, or means harm."""
+"""The longest valid message, on the socket or in a record."""
 SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
 REMEMBERED = 1024
-"""So many messages are remembered by their bytes; more are hardly ever under way at a time."""
+"""Messages remembered by bytes; more are rarely under way."""
 NOTHING_SENT: Mapping[bytes, Message] = MappingProxyType({})
 
 _receiver = itemgetter(0)
@@ -57,7 +56,7 @@ Timed = TypeVar("Timed", pb.Arrival, pb.Failure)
 
 
 def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
-    """The simulator's message in `frame`; raises ProtocolError unless it is one of those expected ("step", ...)."""
+    """Return the message in `frame`; raise ProtocolError unless expected ("step", ...)."""
     if len(frame) > MAX_FRAME_BYTES:
         raise ProtocolError(f"a message of {len(frame)} bytes: at most {MAX_FRAME_BYTES} are allowed")
     try:
@@ -71,7 +70,7 @@ def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
 
 
 def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
-    """The Hello of the simulator, which must be the one that this host waits for, and run this scenario."""
+    """Read the awaited simulator's Hello for this scenario."""
     _check_peer(message, token)
     for what, theirs, ours in (
         ("seed", message.seed, scenario.seed),
@@ -96,7 +95,7 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
 
 
 def _check_peer(message: pb.Hello, token: str) -> None:
-    """The order is by what explains most: another version of the protocol can have another meaning of all else."""
+    """Check the version first: it can change all other meanings."""
     if message.protocol_version != PROTOCOL_VERSION:
         raise ProtocolError(
             f"Hello: version {message.protocol_version} of the protocol, this host speaks {PROTOCOL_VERSION}: "
@@ -113,7 +112,7 @@ def _check_peer(message: pb.Hello, token: str) -> None:
 
 
 def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
-    """A clock can be skewed by a factor of two; beyond that somebody has confused a rate with a drift."""
+    """Read a node; a clock skew beyond a factor of two confuses rate and drift."""
     if info.start < 0:
         raise ProtocolError(f"Hello: node {node} boots at {format_time(info.start)}, before the run")
     if not SLOWEST_CLOCK <= info.clock_rate <= FASTEST_CLOCK:
@@ -124,13 +123,10 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 
 
 class StepReader:
-    """Reads the Steps of one run, each checked against those before it.
-
-    It knows the last Step only: its time, whether more was announced, and from when on the next may tell of something.
-    """
+    """Reads the Steps of one run, each checked against the last."""
 
     def __init__(self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT) -> None:
-        """`messages` are those of the run's agents, which decode the payloads that are not among those `sent`."""
+        """`messages` of the run's agents decode payloads not among those `sent`."""
         self._nodes = len(hello.nodes)
         self._time_limit = hello.time_limit
         self._delay = hello.processing_delay
@@ -142,12 +138,10 @@ class StepReader:
         self._deliveries = 0
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
-        """A Step for each instant at which something happened, in order; none for a Step of nothing.
+        """Return a Step for each eventful instant, in order; raise ProtocolError before any.
 
-        `wake_up` is the time that the host requested last, `handled` the last instant that it has handled: if that is
-        after the last Step's, the simulator had said that nothing would happen until then. The caller inserts wake-ups
-        that are due between the instants, or after them up to `message.now`. Raises ProtocolError before any Step is
-        returned.
+        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if the
+        simulator promised silence. The caller inserts wake-ups due up to `message.now`.
         """
         now, more = message.now, message.more
         if now < self._now or (self._more and now > self._now):
@@ -187,7 +181,7 @@ class StepReader:
         ]
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
-        """The totals, which must count what was read here, and the host's `sends` of before the time limit."""
+        """Return the totals, checked against the Steps and the host's `sends` before the limit."""
         if self._more:
             raise ProtocolError(f"Finished, but the Step before announced more of {format_time(self._now)}")
         self._check_totals(message, sends)
@@ -195,7 +189,7 @@ class StepReader:
         return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
 
     def _check_totals(self, message: pb.Finished, sends: int) -> None:
-        """Both sides count, so that no message is lost on the way without anybody noticing."""
+        """Compare both sides' counts, to notice lost messages."""
         for what, theirs, ours in (
             ("sends", message.sends, sends),
             ("deliveries", message.deliveries, self._deliveries),
@@ -210,7 +204,7 @@ class StepReader:
                 raise ProtocolError(f"Finished: {name} has {length} values for {self._nodes} nodes")
 
     def _check_window(self, now: SimTime, more: bool, steps: Sequence[Step], wake_up: SimTime | None) -> None:
-        """Raises ProtocolError unless the Step stays in the window that its first event, or the wake-up, opens."""
+        """Raise ProtocolError if the Step leaves the window of its first event or wake-up."""
         opened = now if wake_up is None else min(now, wake_up)
         if steps and steps[0].now < opened:
             opened = steps[0].now
@@ -243,7 +237,7 @@ class StepReader:
         return Failure(failure.node, failure.destination, self._decode(failure.payload, failure), failure.reason)
 
     def _decode(self, payload: bytes, event: pb.Arrival | pb.Failure) -> Message:
-        """Whatever the simulator sends back the agents must be able to read: they have sent it."""
+        """Decode a payload; the agents sent it, so they can read it."""
         if (message := self._sent.get(payload)) is not None:
             return message
         try:
@@ -259,7 +253,7 @@ class StepReader:
 
 
 def _by_instant(events: Iterable[Timed], last: SimTime, now: SimTime) -> dict[SimTime, list[Timed]]:
-    """The events of a Step at `now` in their order, none of which may be before `last`."""
+    """Group the events of a Step at `now` in order, none before `last`."""
     read: dict[SimTime, list[Timed]] = {}
     for event in events:
         if not last <= event.time <= now:
@@ -337,9 +331,9 @@ def write_reply(
     notes: Iterable[pb.Note] = (),
     sent: MutableMapping[bytes, Message] | None = None,
 ) -> pb.ToSimulator:
-    """The host's answer to a Step; `sent` gets its messages.
+    """Fill in the host's answer to a Step in place; add its messages to `sent`.
 
-    It is filled in where it stands: protobuf copies a message that is handed to another by writing and reading it.
+    protobuf copies a nested message by serializing it.
     """
     answer = pb.ToSimulator()
     reply = answer.reply
@@ -356,7 +350,7 @@ def write_reply(
 
 
 def write_failed(error: BaseException) -> pb.Failed:
-    """The message that says why this side ends the run, with node, time and event if an agent raised."""
+    """Return this side's failure, with node, time and event if an agent raised."""
     failed = pb.Failed(reason=str(error) or type(error).__name__, traceback="".join(format_exception(error)))
     if isinstance(error, AgentError):
         failed.node, failed.time, failed.event = error.node, error.time, error.event
@@ -364,7 +358,7 @@ def write_failed(error: BaseException) -> pb.Failed:
 
 
 class HostSide:
-    """Says what the host of one run says: a Welcome, and then a Reply to each Step."""
+    """Writes the host's messages: a Welcome, then a Reply per Step."""
 
     def __init__(self, time_limit: SimTime, *, batching: bool = True, lookahead: bool = False) -> None:
         self._time_limit = time_limit
@@ -373,12 +367,12 @@ class HostSide:
         self.sends = 0
         """The number of sends that take effect before the time limit."""
         self.sent: dict[bytes, Message] = {}
-        """The messages sent last: what arrives is one of them, and need not be decoded."""
+        """Recent messages: arrivals are among them and need no decoding."""
 
     def answer(
         self, transmissions: Sequence[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
     ) -> pb.ToSimulator:
-        """The answer to Hello, and then to each Step; `wake_up` is None after a Step that announced more."""
+        """Answer Hello, then each Step; `wake_up` is None after an announced `more`."""
         if not self._welcomed:
             self._welcomed = True
             welcome = pb.Welcome(wake_up=wake_up, batching=self._batching, lookahead=self._lookahead)

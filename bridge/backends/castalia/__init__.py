@@ -1,8 +1,8 @@
-"""The `castalia` back-end is real Castalia on OMNeT++, connected by a socket (docs/reference/bridge.md).
+"""The `castalia` back-end: real Castalia on OMNeT++ over a socket (docs/reference/bridge.md).
 
-- `backend`: the phases of a run, what saves round trips, and the factories.
-- `simulators`: a simulator that we start, or that somebody starts by hand, and what it finds in the run's folder.
+- `backend`: the run's phases, fewer round trips, and the factories.
+- `simulators`: a started or awaited simulator, and its files in the run's folder.
 - `endpoint`: the address, its keys and its token.
-- `zeromq` and `local`: what carries the messages, over ZeroMQ or a plain Unix socket.
-- `installation`: where OMNeT++, Castalia and our modules are, and how the modules are built.
+- `zeromq` and `local`: the transports.
+- `installation`: finds OMNeT++, Castalia and our modules, and builds these.
 """

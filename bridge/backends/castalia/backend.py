@@ -1,10 +1,10 @@
-"""The `castalia` back-end: the host's side of the phases of docs/reference/bridge.md, and the factories that make it.
+"""The `castalia` back-end: the host's side of docs/reference/bridge.md, and its factories.
 
-A simulator at the other end of a connection carries the messages and owns the clock. Host and simulator take turns, and
-each turn costs a round trip; so two things save some of them, which both sides agree on when they say hello.
+A connected simulator carries the messages and owns the clock. Each turn costs a round trip; two features, agreed on in
+the hello messages, save some:
 
-- *Batching.* A Step of the wire can cover a window of instants. The host is given a Step for each, and asks again when
-  all were handled.
+- *Batching.* A Step of the wire covers a window of instants, split into one Step each for the host.
+- *Lookahead.* The simulator promises a time before which nothing arrives; earlier timers need no round trip.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
-    """Knows the last instant up to which the host has been informed of everything.
+    """Knows the last instant of full information (docs/reference/bridge.md, "Lookahead").
 
-    docs/reference/bridge.md, "Lookahead", has the rule. `until` only comes nearer between two Steps: each packet that
-    the host sends can arrive after its time on the air at the earliest, and the host must ask again from there on.
+    Between two Steps `until` only comes nearer: a sent packet arrives after its time on the air at the earliest.
     """
 
     def __init__(self, hello: Opening) -> None:
@@ -54,11 +53,11 @@ class Lookahead:
         self._delay_per_byte = hello.delay_per_byte
         self._most_bytes = hello.most_bytes
         self._refused_first = hello.processing_delay > 0
-        """Whether a refusal comes before the timers of its instant."""
+        """Whether a refusal precedes its instant's timers."""
         self._now: SimTime = -1
         self._room = 0
         self._packets: Counter[NodeId] = Counter()
-        """How many packets each node has sent since the Step."""
+        """Packets that each node has sent since the Step."""
 
     def start(self, step: Instant) -> None:
         """Takes what a Step says."""
@@ -82,7 +81,7 @@ class Lookahead:
 
 
 class CastaliaBackend:
-    """Lets a simulator at the other end of a connection carry the messages and own the clock."""
+    """Connects to a simulator that carries the messages and owns the clock."""
 
     def __init__(
         self,
@@ -93,7 +92,7 @@ class CastaliaBackend:
         batching: bool = True,
         lookahead: bool = True,
     ) -> None:
-        """`messages` are those of the scenario's agent, which decode what arrives."""
+        """`messages` of the scenario's agent decode arrivals."""
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
@@ -101,7 +100,7 @@ class CastaliaBackend:
         self._connection: Channel | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
-        """The instants of the last wire Step that the host has not got yet."""
+        """Pending instants of the last wire Step."""
         self._now: SimTime = 0
         self._lookahead = Lookahead(Opening())
         self._more = False
@@ -112,7 +111,7 @@ class CastaliaBackend:
         """The number of pairs of Step and Reply so far."""
 
     def open(self) -> Hello:
-        """Waits for the simulator's Hello. Raises UserError, BackendError."""
+        """Wait for the simulator's Hello; raise UserError, BackendError."""
         try:
             self._connection = self._simulator.connect()
             frame = self._connection.receive_hello(self._simulator.hello_within_s)
@@ -123,7 +122,7 @@ class CastaliaBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs as `Backend.advance` says; a window of several instants is one round trip, and a Step for each."""
+        """Run as in `Backend.advance`, with one round trip per window."""
         if transmissions:
             for transmission in transmissions:
                 if transmission.at < self._now:
@@ -136,7 +135,7 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
-        """The next Step that the host has not been given; asks the simulator only if none is known."""
+        """Return a pending Step, or ask the simulator."""
         while self._totals is None:
             # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
             # not know of.
@@ -151,14 +150,14 @@ class CastaliaBackend:
         return None
 
     def fail(self, error: BaseException) -> None:
-        """Tells the simulator, for its own log, why the run ends here."""
+        """Send the reason of the run's end to the simulator's log."""
         if self._connection is None or self._steps is None:
             return
         with suppress(BackendError):
             self._connection.send(ToSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
-        """Ends the simulator; raises BackendError if it does not end in order after a whole run."""
+        """End the simulator; raise BackendError if disorderly after a whole run."""
         try:
             self._simulator.end(in_order=self._totals is not None)
         except BackendError as error:
@@ -166,7 +165,7 @@ class CastaliaBackend:
         return self._totals or Totals()
 
     def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
-        """A simulator that is refused is told why: its own log is where its user looks first."""
+        """Read Hello; a refused simulator logs the reason."""
         try:
             said = wire.parse(frame, "hello").hello
             hello = wire.read_hello(said, self._scenario, connection.token)
@@ -181,7 +180,7 @@ class CastaliaBackend:
         )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
-        """Answers the last Step, or Hello, and takes what the simulator says next."""
+        """Answer the last message, and receive the next."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
@@ -204,19 +203,19 @@ class CastaliaBackend:
                 raise BackendError(f"the simulator gave up: {message.failed.reason}")
 
     def _placed(self, error: BackendError, when: str) -> BackendError:
-        """The error with what a user needs to look for the cause: which run, when, and the simulator's own words."""
+        """Return the error with run, time, and the simulator's own words."""
         return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")
 
 
 def _check_scenario(scenario: Scenario) -> None:
-    """Raises UserError for what Castalia would pass over; whatever else it cannot do it says itself."""
+    """Raise UserError for features that Castalia silently ignores."""
     if scenario.measured is not None:
         raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
     check_radio_alone(scenario, "Castalia")
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raises UserError for what the embedded radio alone has: wrong readings of strengths, and others' traffic."""
+    """Raise UserError for wrong strength readings and others' traffic, the embedded radio's only."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
@@ -229,12 +228,12 @@ def check_radio_alone(scenario: Scenario, simulator: str) -> None:
 
 
 DEADLINE_S = 30.0
-"""How long either side waits for the other by default, in seconds."""
+"""The default wait for the other side, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BridgedFactory:
-    """What the factories of all simulators in another process can be told."""
+    """Options of simulators in another process."""
 
     # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
@@ -245,7 +244,7 @@ class BridgedFactory:
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
     ) -> CastaliaBackend:
-        """The back-end of one run, which starts the program once it is opened."""
+        """Return a back-end that starts the program on `open`."""
         simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
         return self.over(scenario, agent, simulator)
 
@@ -256,44 +255,44 @@ class BridgedFactory:
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory(BridgedFactory):
-    """Starts Castalia for each run; `roambus.bridge.backend` says what a factory does."""
+    """Starts Castalia for each run."""
 
     name: str = "castalia"
 
     def beyond(self) -> Beyond:
-        """Every key that Castalia's NED files declare; raises UserError."""
+        """Return every key in Castalia's NED files; raise UserError."""
         return find_installation().types()
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError if Castalia, or our modules for it, are not there, or if it cannot play the links."""
+        """Raise UserError if Castalia or our modules are missing, or links are unplayable."""
         _check_scenario(scenario)
         find_installation()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
-        """The back-end of one run; nothing is started before it is opened."""
+        """Return a run's back-end; nothing starts before `open`."""
         return self.started(scenario, agent, folder, find_installation().program(), ways_of(scenario))
 
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory(BridgedFactory):
-    """Waits for a simulator that somebody starts; `roambus.bridge.backend` says what a factory does."""
+    """Waits for a simulator that a user starts."""
 
     address: str | None = None
     """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
     wait_s: float = field(kw_only=True)
     announce: Callable[[Path], None] = field(kw_only=True)
-    """This is told the run's folder as soon as the host listens."""
+    """Receives the run's folder once the host listens."""
     name: str = "castalia"
 
     def beyond(self) -> Beyond:
-        """As much as is known here of the Castalia that will come, which may be on another machine."""
+        """Return the known keys of a Castalia possibly on another machine."""
         try:
             return find_installation().types()
         except UserError:
             return OnlyOurs()
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError for an address that cannot be used, or for links that Castalia cannot play."""
+        """Raise UserError for an unusable address, or links that Castalia cannot play."""
         _check_scenario(scenario)
         if self.address is not None:
             Endpoint.tcp(self.address)

@@ -1,9 +1,8 @@
-"""Where the host listens for a simulator, and who may use that address.
+"""The host's address for a simulator, and its access control.
 
-A simulator on this machine comes by a Unix socket in a folder that only the user can enter. One on another machine
-comes by TCP, which every user of both machines reaches: so a run has CURVE keys of its own, made for it alone, so that
-nobody has to keep any. Both must also say the run's token, because a socket that is left over from another run would
-else speak with the wrong host.
+A simulator on this machine uses a Unix socket in a private folder. One on another machine uses TCP, open to all users,
+with CURVE keys made for the run. Both must send the run's token, so that a leftover socket of another run does not
+reach the wrong host.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ Transport = Literal["zeromq", "local"]
 SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
 """How the address of a private socket begins."""
 LONGEST_TEMPORARY = 70
-"""A Unix socket's path has room for 107 bytes, of which our own names take up to 30."""
+"""A Unix socket's path holds 107 bytes, up to 30 for our names."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveKeys:
-    """The keys of both sides in Z85, which are made for one run, so that nobody has to keep them."""
+    """Both sides' keys in Z85, made for one run."""
 
     server_public: str
     server_secret: str
@@ -50,7 +49,7 @@ class CurveKeys:
 
 @dataclass(slots=True)
 class Endpoint:
-    """An address and who may use it. As a context manager it leaves nothing behind."""
+    """An address with access; the context manager cleans up."""
 
     address: str
     keys: CurveKeys | None = None
@@ -61,7 +60,7 @@ class Endpoint:
 
     @classmethod
     def private(cls, transport: Transport = "zeromq") -> Endpoint:
-        """A socket in a new folder that only the user can enter."""
+        """Return a socket in a new folder that only the user can enter."""
         temporary = tempfile.gettempdir()
         if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
             # A temporary folder of the user's own can have a path that is too long to bind a socket below it.
@@ -77,7 +76,7 @@ class Endpoint:
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:
-        """The address `tcp://HOST:PORT`, with CURVE, for every user of a machine reaches it; raises UserError."""
+        """Return `tcp://HOST:PORT` with CURVE against other users; raise UserError."""
         parts = urlsplit(address)
         try:
             host, port = parts.hostname, parts.port

@@ -1,9 +1,8 @@
-"""Finds OMNeT++, Castalia and our modules for it, builds these, and says how Castalia is started with them.
+"""Finds OMNeT++, Castalia and our modules for it, builds these, and starts Castalia with them.
 
-The environment names the folders of OMNeT++ and of Castalia, as these do themselves. The sources of our modules come
-with the package, in its folder `omnet`; make compiles them into one library. Where that folder is the user's own, as in
-a checkout, the library goes to `build` in it. A folder of installed packages is not ours to write to: then it goes to
-the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia.
+The environment names the folders of OMNeT++ and Castalia. Make compiles our modules' sources, the package's `omnet`,
+into one library: in a checkout into `build`, otherwise into the user's cache, per version of roambus, OMNeT++ and
+Castalia.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
 """These variables name the folders of OMNeT++ and of Castalia."""
 
 OMNET_ROOT = "ROAMBUS_OMNET"
-"""This variable names a folder with the sources of our modules, if they are not to be those of the package."""
+"""Names other sources of our modules than the package's."""
 
 LIBRARY = "libroambus.so"
 
@@ -34,10 +33,10 @@ PACKAGED = Path(__file__).parents[3] / "omnet"
 """This package brings these sources."""
 
 INSTALLED = {"site-packages", "dist-packages"}
-"""Folders of these names belong to pip, or to the machine's own package manager."""
+"""Folders of pip or the system's package manager."""
 
 TRIED = ("5.7.1", "6.1")
-"""Our modules were built against these, and run with a Castalia on them."""
+"""Releases against which our modules were built and run."""
 
 OLDEST_MAJOR = 5
 
@@ -61,16 +60,16 @@ class Installation:
         return simulator_in(self.castalia)
 
     def types(self) -> NedTypes:
-        """Returns what Castalia's NED files and ours declare; raises UserError, OSError."""
+        """Return the declarations of Castalia's and our NED files; raise UserError, OSError."""
         return read_types(self.castalia / "src", self.modules.ned)
 
     def program(self) -> Program:
-        """Says how Castalia is started in a run's folder, without a window."""
+        """Return the command for Castalia in a run's folder, without a window."""
         command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
         return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
-        """Returns what the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        """Return the ini's `load-libs` and `ned-path` targets in `.roambus`."""
         return {"castalia": self.castalia / "src", "omnet": self.modules.ned, LIBRARY: self.modules.library}
 
 
@@ -81,13 +80,13 @@ class Program:
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
-    """These are the names in `.roambus`, and the files that they stand for."""
+    """Names in `.roambus` with their files."""
     files: dict[str, str] = field(default_factory=dict)
     """These files are written into `.roambus`, with these texts."""
 
 
 def find_installation() -> Installation:
-    """Returns what the environment names; raises UserError that says what is missing and what to do."""
+    """Return the environment's installation; raise UserError with advice."""
     omnetpp = _root(OMNETPP_ROOT, f"OMNeT++ {' or '.join(TRIED)}")
     if not (release := release_in(omnetpp)):
         raise UserError(f"{OMNETPP_ROOT}: {omnetpp} is not OMNeT++")
@@ -118,14 +117,14 @@ def simulator_in(castalia: Path) -> Path:
 
 
 def environment_with(omnetpp: Path) -> dict[str, str]:
-    """Returns our own environment, in which programs find the libraries of that OMNeT++, too."""
+    """Return our environment with that OMNeT++'s libraries."""
     libraries = [str(omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
 
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Names the folder of the sources, and the folder of all that is compiled from them."""
+    """Names the folders of sources and of compiled files."""
 
     sources: Path
     build: Path
@@ -142,7 +141,7 @@ class Modules:
 
 
 def find_modules() -> Modules:
-    """Returns those that the environment names, or else the package's, whether they are built or not."""
+    """Return the environment's modules or the package's, built or not."""
     named = os.environ.get(OMNET_ROOT)
     sources = Path(named) if named else PACKAGED
     if named or (os.access(sources, os.W_OK) and INSTALLED.isdisjoint(sources.parts)):
@@ -155,9 +154,9 @@ def find_modules() -> Modules:
 
 
 def build_modules(modules: Modules, target: str = "castalia", **variables: Path) -> None:
-    """Compiles what has changed of a target of the Makefile, of which some variables name folders.
+    """Compile a Makefile target, with folders as variables; make writes to standard error.
 
-    Make writes to standard error. Raises UserError, or RoambusError if make fails.
+    Raises UserError, or RoambusError if make fails.
     """
     if not (modules.sources / "Makefile").is_file():
         raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
@@ -173,16 +172,15 @@ def build_modules(modules: Modules, target: str = "castalia", **variables: Path)
 
 
 def release_in(omnetpp: Path) -> str:
-    """The release of an OMNeT++ in this folder, as its file `Version` names it; empty if there is none."""
+    """Return the OMNeT++ release in the folder's `Version`, or ""."""
     file = omnetpp / "Version"
     return file.read_text(encoding="utf-8").strip().removeprefix("omnetpp-") if file.is_file() else ""
 
 
 def other_release(file: Path, simulator: str, root: str, there: str) -> str:
-    """Says with which release of a simulator a file of ours was built, if it is not the one that is there.
+    """Return the simulator release of our file's build if not the present one, else "".
 
-    Empty if all is well. A file of ours calls its simulator by name and release, then a comma; `root` is the variable
-    that names the simulator's folder.
+    Our file contains the simulator's name, release and a comma; `root` is its folder's variable.
     """
     built = re.search(rf"{re.escape(simulator)} (\d[\w.]*), ".encode(), file.read_bytes())
     if built is None or there in {"", release := built[1].decode()}:
@@ -197,5 +195,5 @@ def major(release: str) -> int:
 
 
 def tried(release: str) -> str:
-    """Whether it was tried, in words."""
+    """Say whether it was tried."""
     return "which was tried" if release in TRIED else f"which was not tried ({' and '.join(TRIED)} were)"

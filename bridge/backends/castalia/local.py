@@ -1,9 +1,8 @@
 """The host's end of a plain Unix socket, for a simulator on the same machine.
 
-It keeps the promises of ZeroMQ's connection with one system call for each message, and without threads: with small
-networks most of a run's time goes into the exchange itself. Each message follows its length, four bytes with the lowest
-first. Nothing beats below the application: a simulator that ends is noticed at once, one that is frozen at the
-deadline.
+It keeps the promises of ZeroMQ's connection with one system call per message and no threads: in small networks the
+exchange dominates a run. A message follows its length, four bytes, lowest first. Without heartbeats, only the deadline
+reveals a frozen simulator.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ def framed(message: bytes) -> bytes:
 
 
 class FrameReader:
-    """Takes whole messages out of the bytes that have come.
-
-    A stranger gets a smaller limit than the simulator (`most_bytes`), which is raised when it has said hello.
-    """
+    """Splits bytes into messages; `most_bytes` is lower before the hello."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -46,7 +42,7 @@ class FrameReader:
         self._bytes += data
 
     def take(self) -> bytes | None:
-        """The next message, or None if it is not whole yet; raises ProtocolError for one that would be too long."""
+        """Return the next whole message or None; raise ProtocolError if too long."""
         data = self._bytes
         if len(data) < LENGTH_BYTES:
             return None
@@ -61,16 +57,16 @@ class FrameReader:
 
 
 CHUNK_BYTES = 2**18
-"""More than a Unix socket holds by default, so that nearly every message is read in one call."""
+"""Exceeds a Unix socket's default buffer: mostly one call per message."""
 MOST_VISITORS = 64
-"""Connections that may wait before the simulator has said hello; the one that waits longest makes room for the next."""
+"""Waiting connections before the hello; the oldest makes room."""
 
 
 class LocalConnection:
-    """Listens at once. It has the methods of `zeromq.Connection`, which promise the same."""
+    """Listens at once, with the methods and promises of `zeromq.Connection`."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
-        """Raises UserError if the address cannot be had."""
+        """Listen; raise UserError if the address is unavailable."""
         self.token = endpoint.token
         self._deadline_s = deadline_s
         self._ended = ended
@@ -88,7 +84,7 @@ class LocalConnection:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def receive_hello(self, within_s: float) -> bytes:
-        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
+        """Return the first message with the run's token; raise BackendError."""
         give_up = time.monotonic() + within_s
         while time.monotonic() <= give_up:
             happened = [key.fileobj for key, _ in self._selector.select(TICK_MS / 1000)]
@@ -102,7 +98,7 @@ class LocalConnection:
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def receive(self) -> bytes:
-        """The peer's next message; raises BackendError when it is gone, or silent beyond the deadline."""
+        """Return the next message; raise BackendError if gone or overdue."""
         peer, frames = self._present(), self._frames
         give_up = time.monotonic() + self._deadline_s
         while (frame := frames.take()) is None:
@@ -122,7 +118,7 @@ class LocalConnection:
         return frame
 
     def send(self, message: ToSimulator) -> None:
-        """Hands a message to the peer's connection; raises BackendError if that is lost."""
+        """Send a message to the peer; raise BackendError if disconnected."""
         peer = self._present()
         try:
             peer.sendall(framed(message.SerializeToString()))
@@ -134,7 +130,7 @@ class LocalConnection:
             raise
 
     def wait_until_left(self, within_s: float) -> None:
-        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
+        """Wait, within a limit, until the peer has closed."""
         if self._peer is None:
             return
         self._peer.settimeout(within_s)
@@ -143,13 +139,13 @@ class LocalConnection:
                 pass
 
     def close(self) -> None:
-        """Closes the listening socket and all connections, whoever is connected."""
+        """Close the listening socket and all connections."""
         self._selector.close()
         for one in (self._listener, *self._visitors, *([self._peer] if self._peer else [])):
             one.close()
 
     def _let_in(self, visitor: socket.socket) -> None:
-        """Takes a visitor, who may be the simulator; whoever has waited longest makes room."""
+        """Accept a possible simulator; the oldest visitor makes room."""
         if len(self._visitors) == MOST_VISITORS:
             self._show_out(next(iter(self._visitors)))
         visitor.setblocking(False)
@@ -157,7 +153,7 @@ class LocalConnection:
         self._selector.register(visitor, selectors.EVENT_READ)
 
     def _hear(self, visitor: socket.socket) -> bytes | None:
-        """The Hello of the run's simulator, if that is what this visitor has said by now."""
+        """Return the simulator's Hello, if this visitor has sent it."""
         if visitor not in self._visitors:  # it was shown out a moment ago
             return None
         try:
@@ -189,7 +185,7 @@ class LocalConnection:
         self._peer = simulator
 
     def _show_out(self, visitor: socket.socket) -> None:
-        """The visitor may have sent half a message; nobody waits for the rest."""
+        """Disconnect a visitor, even in the middle of a message."""
         del self._visitors[visitor]
         self._selector.unregister(visitor)
         visitor.close()
@@ -204,12 +200,12 @@ class LocalConnection:
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """An error that says why there is no connection; a simulator that ends closes it a moment before."""
+        """Return the disconnection's error, after the simulator has ended."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it has closed its socket"
 
 
 def _set_timeout(peer: socket.socket, option: int, seconds: float) -> None:
-    """Sets what `settimeout` would do with a further system call before each one."""
+    """Set the socket timeouts once: `settimeout` costs a system call per message."""
     whole, rest = divmod(seconds, 1)
     peer.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(whole), int(rest * 1e6)))

@@ -1,7 +1,6 @@
-"""What Castalia's NED files declare: every parameter that an ini can set, with its type, its unit and its default.
+"""Parameters that Castalia's NED files declare: types, units and defaults.
 
-The embedded radio knows some of Castalia's modules, and some values of their keys. A run on Castalia can have all of
-them, so that here nobody lists what there is: the files are read in which Castalia and OMNeT++ look it up, themselves.
+A run on Castalia can use all modules, so the parameters come from the files that Castalia and OMNeT++ use.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Parameter(NamedTuple):
     default: str | None
 
     def check(self, text: str) -> None:
-        """Raises ValueError unless the text is a value of the parameter's type."""
+        """Raise ValueError if the text does not fit the parameter's type."""
         if "(" in text and self.type in ("double", "int"):
             return  # such as uniform(0, 5), which OMNeT++ draws
         match self.type:
@@ -74,7 +73,7 @@ class Parameter(NamedTuple):
 
 
 class Submodule(NamedTuple):
-    """A part of a module: of the `type`, or of the type like it that the parameter `chosen` names."""
+    """A part of a module, of `type` or as parameter `chosen` names."""
 
     name: str
     type: str
@@ -108,7 +107,7 @@ def read_ned(text: str) -> Iterator[Module]:
 
 
 def _body(text: str, start: int) -> str:
-    """What stands between the brace before `start` and the one that closes it; ; stands for what inner braces hold."""
+    """Return the text of the braces opened before `start`, with inner ones as ;."""
     kept, depth = [], 1
     for piece in _PIECE.findall(text, start):
         depth += {"{": 1, "}": -1}.get(piece, 0)
@@ -149,15 +148,15 @@ def _default(value: str | None) -> str | None:
 
 
 class NedTypes:
-    """All types of some folders, and what they make of a network; every type has a name of its own."""
+    """Uniquely named types of some folders, and a network's parameters."""
 
     def __init__(self, modules: Mapping[str, Module]) -> None:
         self._modules = modules
 
     def declared(self, chosen: Callable[[str], str | None]) -> dict[str, Parameter]:
-        """Every parameter of the network by its full path; `chosen` is the ini's text at a path, if it has one.
+        """Return the network's parameters by full path; `chosen` returns the ini's text at a path.
 
-        Raises WrongKeyError for a name of a type that there is not.
+        Raises WrongKeyError for an unknown type.
         """
         return dict(self._of(NETWORK, NETWORK, chosen))
 
@@ -175,7 +174,7 @@ class NedTypes:
                 yield from self._of(inner, place, chosen)
 
     def parameters(self, kind: str) -> dict[str, Parameter]:
-        """The parameters of a type by name, those of the type that it extends among them."""
+        """Return a type's parameters by name, inherited ones included."""
         module = self._modules.get(kind)
         if module is None:
             return {}
@@ -214,6 +213,6 @@ def _places(part: Submodule, path: str, value: Callable[[str], str]) -> list[str
 
 @cache
 def read_types(*roots: Path) -> NedTypes:
-    """The types of all NED files below some folders; raises UserError, OSError."""
+    """Read the NED files below some folders; raise UserError, OSError."""
     files = (file for root in roots for file in sorted(root.rglob("*.ned")))
     return NedTypes({module.name: module for file in files for module in read_ned(read_text(file))})

@@ -1,9 +1,8 @@
-"""How a simulator connects to the host, which starts it or waits for one that the user starts; and how it ends.
+"""How a simulator connects to the host, which starts it or waits for one; and how it ends.
 
-A simulator finds what it needs in the folder `.roambus` beside the run's ini: the address with the token and the keys,
-links to Castalia's modules and ours, and the ways of nodes that move by a file. The ini names that folder (`load-libs`,
-`ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed. The folder is there only while
-the host waits or runs.
+While the host waits or runs, `.roambus` beside the run's ini holds the address with token and keys, links to Castalia's
+modules and ours, and ways from movement files. The ini names it (`load-libs`, `ned-path`), so plain `CastaliaBin -f
+run.ini` works with any installation.
 """
 
 from __future__ import annotations
@@ -31,20 +30,20 @@ from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.python_protocol.vocabulary import NodeId
 
 LAST_LINES = 5
-"""Lines of a log that an error shows: in its last ones OMNeT++ says why it ends."""
+"""Log lines in an error: OMNeT++'s reason."""
 
 LAST_BYTES = 4096
 
 GRACE_S = 0.5
-"""Seconds that a simulator may take to end after a failed run, before it is killed."""
+"""Seconds to end after a failed run before SIGKILL."""
 
 _LINKER_STATUS = 127
-"""With it the dynamic linker ends a program that wants another library than it finds."""
+"""The dynamic linker's exit status for a mismatched library."""
 
 _NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor shows"
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
-"""Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+"""Files, by default empty, of OMNeT++ and Castalia in the run's folder."""
 
 SESSION, WAYS = "session", "ways"
 
@@ -54,10 +53,10 @@ Ways = Mapping[NodeId, tuple[WayPoint, ...]]
 NO_WAYS: Ways = MappingProxyType({})
 
 FAREWELL_S = 1.0
-"""Seconds that a simulator which somebody else started may take to read why a run failed."""
+"""Seconds for a served simulator to read the failure's reason."""
 
 START_DEADLINES = 3
-"""A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
+"""Deadlines before hello, while a simulator builds its network."""
 
 
 class Simulator(Protocol):
@@ -72,31 +71,31 @@ class Simulator(Protocol):
         """The time to wait for its Hello, in seconds."""
 
     def connect(self) -> Channel:
-        """Listens, and sees to it that a simulator comes; it is called once, first. Raises UserError, BackendError."""
+        """Get a simulator; called once, first. Raise UserError, BackendError."""
 
     def last_lines(self) -> str:
-        """The end of its log, to be appended to an error, or nothing if that is not known."""
+        """Return the log's end for an error, or ""."""
 
     def end(self, *, in_order: bool) -> None:
-        """Frees everything; a simulator that does not end is killed. Called once, last.
+        """Free everything, by SIGKILL if necessary; called once, last.
 
-        Raises BackendError if one that should have ended in order did not.
+        Raises BackendError if disorderly.
         """
 
 
 Channel = Connection | LocalConnection
-"""Bound at once, and from Hello on the way to the one peer that has the run's token; both have the same methods."""
+"""Bound at once; from Hello on for the peer with the run's token."""
 
 
 def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
-    """Listens at the endpoint; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
+    """Listen; `ended` describes the simulator's end. Raise UserError if unavailable."""
     return (LocalConnection if endpoint.address.startswith(SCHEMES["local"]) else Connection)(
         endpoint, deadline_s, ended
     )
 
 
 class _SimulatorOfRun:
-    """What both kinds of simulators have: a run's folder, and a channel that is there until `resources` are freed."""
+    """A run's folder, and a channel until `resources` are freed."""
 
     def __init__(self, folder: Path, deadline_s: float, ways: Ways, transport: Transport) -> None:
         self._folder = folder
@@ -116,7 +115,7 @@ class _SimulatorOfRun:
 
 
 class StartedSimulator(_SimulatorOfRun):
-    """A simulator that is a child of this process, in the run's folder."""
+    """A simulator as a child process in the run's folder."""
 
     def __init__(
         self,
@@ -132,7 +131,7 @@ class StartedSimulator(_SimulatorOfRun):
         self.hello_within_s = START_DEADLINES * deadline_s
 
     def connect(self) -> Channel:
-        """Listens, and starts the simulator; raises UserError, BackendError."""
+        """Listen and start the simulator; raise UserError, BackendError."""
         # The order matters: core, then address, then child, which inherits the core and finds the session written.
         with interrupts_postponed():  # else what was just made might not be known to `end`
             self._resources.enter_context(core_of_our_own())
@@ -147,7 +146,7 @@ class StartedSimulator(_SimulatorOfRun):
             return channel
 
     def end(self, *, in_order: bool) -> None:
-        """Ends the simulator, which is killed if it does not end by itself; raises BackendError."""
+        """End the simulator, by SIGKILL if necessary; raise BackendError."""
         with self._resources:
             if self._child is not None:
                 self._child.end(in_order=in_order)
@@ -158,7 +157,7 @@ class StartedSimulator(_SimulatorOfRun):
 
 
 class ServedSimulator(_SimulatorOfRun):
-    """A simulator that somebody starts by hand, in a debugger or on another machine."""
+    """A simulator that a user starts, in a debugger or on another machine."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # what the user can choose, and the run
         self,
@@ -170,7 +169,7 @@ class ServedSimulator(_SimulatorOfRun):
         ways: Ways = NO_WAYS,
         transport: Transport = "zeromq",
     ) -> None:
-        """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
+        """`address` is tcp://ADDRESS:PORT or None; `announce` gets the folder once listening."""
         super().__init__(folder, deadline_s, ways, transport)
         self._address = address
         self._announce = announce
@@ -178,7 +177,7 @@ class ServedSimulator(_SimulatorOfRun):
         self.hello_within_s = wait_s
 
     def connect(self) -> Channel:
-        """Listens, and waits for somebody to start a simulator; raises UserError, BackendError."""
+        """Listen and wait for a user's simulator; raise UserError, BackendError."""
         with interrupts_postponed():
             try:
                 links = find_installation().links()
@@ -190,21 +189,21 @@ class ServedSimulator(_SimulatorOfRun):
         return self._channel
 
     def last_lines(self) -> str:
-        """Nothing, for whoever started the simulator sees its log."""
+        """Return nothing: its user sees the log."""
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """Frees everything; the simulator is not ours to kill, but it should read what it was told last."""
+        """Free everything without killing, once the last message is read."""
         with self._resources:
             if self._channel is not None:
                 self._channel.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
 
 
 class Child:
-    """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
+    """Castalia in the run's folder; it prints to `simulator.log` there."""
 
     def __init__(self, program: Program, folder: Path, deadline_s: float) -> None:
-        """Starts it; it may take `deadline_s` to end after a whole run. Raises BackendError if it cannot be started."""
+        """Start it, with `deadline_s` for an orderly end; raise BackendError."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
         self._kills_before = memory_kills()
@@ -228,12 +227,10 @@ class Child:
         return f"the simulator {describe_end(status, self._kills_before)}{advice}"
 
     def end(self, *, in_order: bool) -> None:
-        """Waits a moment for its own end, then kills it, frozen or not.
+        """Wait a moment for its end, then send SIGKILL.
 
-        Raises BackendError if it was to end in order, and did not, or with another status than 0.
-
-        A frozen simulator would not end by SIGTERM either, so it gets SIGKILL at once; what it has still to write is of
-        no use by then, since the record and the trace are the host's.
+        Raises BackendError if an orderly end failed. A frozen simulator ignores SIGTERM; record and trace are the
+        host's.
         """
         within_s = self._deadline_s if in_order else GRACE_S
         try:
@@ -260,7 +257,7 @@ class Child:
 
 
 def ways_of(scenario: Scenario) -> Ways:
-    """The ways that the simulator cannot know otherwise, for it does not read movement files."""
+    """Return ways from movement files, which the simulator does not read."""
     mobilities = enumerate(settings.mobility for settings in scenario.nodes)
     return {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
 
@@ -269,7 +266,7 @@ def ways_of(scenario: Scenario) -> Ways:
 def run_directory(
     folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float, ways: Ways = NO_WAYS
 ) -> Iterator[Path]:
-    """Makes the linked directory, and puts the session file and the ways of nodes into it."""
+    """Make the linked directory with the session file and the nodes' ways."""
     with linked_directory(folder, links) as directory:
         session = os.open(directory / SESSION, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(session, "w", encoding="utf-8") as file:
@@ -279,7 +276,7 @@ def run_directory(
 
 
 def write_ways(directory: Path, ways: Ways) -> None:
-    """Writes a line for each way-point: time (s), x and y (m), exactly."""
+    """Write a line per way-point: exact time (s), x and y (m)."""
     for node, way in ways.items():
         file = directory / WAYS / str(node)
         file.parent.mkdir(exist_ok=True)
@@ -289,9 +286,9 @@ def write_ways(directory: Path, ways: Ways) -> None:
 
 @contextmanager
 def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
-    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end.
+    """Make `.roambus` with links in a run's folder; remove it at the end.
 
-    What a killed run left there is removed first: an old session would lead a simulator to a host that is gone.
+    A killed run's leftover would lead a simulator to a dead host, and is removed first.
     """
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
@@ -305,7 +302,7 @@ def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
 
 
 def session_text(endpoint: Endpoint, deadline_s: float) -> str:
-    """The text that the simulator's side reads; docs/reference/bridge.md has the meaning of each name."""
+    """Return the session file's text (docs/reference/bridge.md)."""
     entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
     if endpoint.keys is not None:
         entries["server_key"] = endpoint.keys.server_public
@@ -316,10 +313,7 @@ def session_text(endpoint: Endpoint, deadline_s: float) -> str:
 
 @contextmanager
 def core_of_our_own() -> Iterator[None]:
-    """Keeps this process, and its children started meanwhile, on a core that no other run has claimed, if there is one.
-
-    With every core claimed the scheduler places both, as always.
-    """
+    """Pin this process and new children to an unclaimed core, if any."""
     if not hasattr(os, "sched_getaffinity"):  # as on macOS
         yield
         return
@@ -335,7 +329,7 @@ def core_of_our_own() -> Iterator[None]:
 
 
 def _claim(cores: set[int]) -> int | None:
-    """Locks a core, and returns the file descriptor; the lock ends with the process, however that ends."""
+    """Lock a core, as long as the process lives; return the file descriptor."""
     folder = Path(tempfile.gettempdir(), f".roambus-cores-{os.getuid()}")
     with suppress(OSError):  # somebody else's folder, a full disk: then without
         folder.mkdir(mode=0o700, exist_ok=True)

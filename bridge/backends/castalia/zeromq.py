@@ -1,8 +1,7 @@
-"""The host's end of ZeroMQ: a ROUTER for one simulator, on which every wait ends, and which no stranger can disturb.
+"""The host's ZeroMQ end: a ROUTER for one simulator, with bounded waits, safe from strangers.
 
-A simulator that is gone is noticed by the loss of its connection, one that is frozen by ZeroMQ's heartbeats, one that
-is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing; once the
-simulator has said hello, they are not even heard.
+Connection loss reveals an ended simulator, heartbeats a frozen one, the deadline a stuck one. Peers without the run's
+token get Reject; after the simulator's hello they are closed.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ TICK_MS = 100
 """Milliseconds between two looks of a wait whether something has changed."""
 
 SHARE = 4
-"""One of this number of the process' file descriptors is for connections that wait."""
+"""Waiting connections may use one in this many file descriptors."""
 
 FLOOD_MIB = 512
-"""Memory for their messages, which libzmq keeps until a message is complete, in bytes."""
+"""MiB of memory for their incomplete messages, which libzmq keeps."""
 
 _EVENTS = zmq.EVENT_LISTENING | zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED
 
@@ -46,27 +45,27 @@ ZAP = "inproc://zeromq.zap.01"
 WELCOME, REFUSED = (b"200", b"the run's simulator"), (b"400", b"another's key")
 
 BEATS, MISSED = 8, 6
-"""Heartbeats in one deadline; the same number without an answer ends the connection, because some may be late."""
+"""Heartbeats per deadline; as many missed end the connection, since some may be late."""
 
 SOURCE_DESCRIPTOR = 2
-"""The option ZMQ_SRCFD: it names the connection that a message came by, as the monitor's events do."""
+"""The option ZMQ_SRCFD: a message's connection, as in the monitor's events."""
 
 MAX_HELLO_BYTES = 4 * 2**20
-"""A Hello of as many nodes as there are addresses has this length. Parsed, a message can take 40 times of it."""
+"""A Hello with a node per address; parsing takes 40 times the memory."""
 
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 REJECTION = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
-"""What whoever lacks the token is answered with."""
+"""The answer to peers without the token."""
 
 MORE = int(zmq.SNDMORE)
-"""A plain number is used, and frames one by one: send_multipart and recv_multipart cost more than reading a Step."""
+"""A plain number with single frames: multipart calls cost more than reading a Step."""
 
 
 class Connection:
-    """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
+    """Bound at once; serves the one peer with the run's token."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
-        """Binds the socket; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
+        """Bind; `ended` describes the simulator's end. Raise UserError if unavailable."""
         self.token = endpoint.token
         self._deadline_s = deadline_s
         self._ended = ended
@@ -95,7 +94,7 @@ class Connection:
             raise UserError(f"{endpoint.address}: cannot listen there: {error}") from None
 
     def receive_hello(self, within_s: float) -> bytes:
-        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
+        """Return the first message with the run's token; raise BackendError."""
         give_up = time.monotonic() + within_s
         while time.monotonic() <= give_up:
             happened = self._await_anybody()
@@ -114,7 +113,7 @@ class Connection:
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
     def _await_anybody(self) -> dict[Any, int]:
-        """The sockets on which something has happened, after a moment at most; keys and strangers are seen to."""
+        """Return active sockets after a moment; handle keys and strangers."""
         poller = zmq.Poller()
         for heard in (self._socket, self._guard.monitor, *([self._admission.questions] if self._admission else [])):
             poller.register(heard, zmq.POLLIN)
@@ -125,7 +124,7 @@ class Connection:
         return asked
 
     def _take_hello(self) -> tuple[bytes, bytes, int]:
-        """Who has said something, what, and by which connection."""
+        """Return a message with its peer and connection."""
         frames = self._socket.recv_multipart(copy=False)
         try:
             return frames[0].bytes, frames[-1].bytes, int(frames[-1].get(SOURCE_DESCRIPTOR))
@@ -133,7 +132,7 @@ class Connection:
             frames.clear()
 
     def receive(self) -> bytes:
-        """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
+        """Return the next message; raise BackendError if gone, frozen, or overdue."""
         give_up = time.monotonic() + self._deadline_s
         while time.monotonic() <= give_up:
             try:
@@ -146,7 +145,7 @@ class Connection:
         raise BackendError(f"the simulator did not answer within {self._deadline_s:g} s")
 
     def send(self, message: ToSimulator) -> None:
-        """Hands a message to the peer's connection; raises BackendError if that is lost."""
+        """Send a message to the peer; raise BackendError if disconnected."""
         if self._peer is None:
             raise BackendError("no simulator is connected")
         try:
@@ -159,12 +158,12 @@ class Connection:
             raise
 
     def wait_until_left(self, within_s: float) -> None:
-        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
+        """Wait, within a limit, until the peer has closed."""
         if self._peer is not None:
             self._guard.left.wait(within_s)
 
     def close(self) -> None:
-        """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
+        """Close; the last message still leaves if taken at once."""
         self._resources.close()
 
     def _receive_parts(self) -> list[bytes]:
@@ -175,29 +174,28 @@ class Connection:
         return parts
 
     def _check_alive(self) -> None:
-        """A connection can last a moment longer than its process, and what it had sent before is still to be read."""
+        """Raise BackendError if the peer is gone and its messages are read."""
         if self._guard.left.is_set():
             raise BackendError(self._lost())
         if (end := self._ended()) is not None and not self._socket.poll(0):
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """An error that says why there is no connection; a simulator that ends closes it a moment before."""
+        """Return the disconnection's error, after the simulator has ended."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
 
 def make_identities_unpredictable() -> None:
-    """Draws from where libzmq begins to number the peers.
+    """Randomize the start of libzmq's peer numbers.
 
-    It takes the number from C's `rand`, which nobody has seeded, and ends the process when the next number is an
-    identity that another peer has claimed. So a stranger who knew the number could end the run.
+    libzmq draws it from C's unseeded `rand`, and aborts when a peer has claimed the next: a stranger could end the run.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
-    """Heartbeats find a frozen peer within a deadline; MANDATORY makes a send to one that is gone an error."""
+    """Set heartbeats, within a deadline, and MANDATORY, which makes lost sends fail."""
     beat = max(1, round(deadline_s * 1000 / BEATS))
     socket.setsockopt(zmq.LINGER, TICK_MS)
     socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
@@ -210,7 +208,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
 
 
 def token_in(frame: bytes) -> bytes:
-    """The token in a Hello, or nothing if the frame is something else or longer than a stranger's may be."""
+    """Return a Hello's token; none from other or oversized frames."""
     if len(frame) > MAX_HELLO_BYTES:
         return b""
     try:
@@ -220,14 +218,13 @@ def token_in(frame: bytes) -> bytes:
 
 
 class Guard:
-    """Knows the connections of a socket by its monitor; made before the socket is bound.
+    """Tracks a socket's connections by its monitor; made before binding.
 
-    libzmq's own limits do not do: a socket has an option for how long its backlog is, and none for how many connections
-    it holds, nor for how much memory their unfinished messages take.
+    libzmq limits the backlog, but neither connections nor their memory.
     """
 
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
-        """`most` connections may wait; by default as many as their share of the file descriptors."""
+        """Let `most` connections wait, by default their share."""
         self.left = Event()
         """It is set as soon as the simulator's connection has ended."""
         self._guarded = guarded
@@ -235,14 +232,14 @@ class Guard:
         """It can be read when there is something to `look` at."""
         self._address: Any = None
         self._here: dict[int, None] = {}
-        """The descriptors of all connections, in the order in which they came."""
+        """Descriptors of all connections, oldest first."""
         self._most = most or resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
         self._memory_mib = peak_memory_mib()
         self._simulator: int | None = None
         self._thread: Thread | None = None
 
     def look(self) -> None:
-        """Takes note of those who came and went, and shows out who is too many. Only before `keep_only`."""
+        """Track connections and close excess ones; only before `keep_only`."""
         while self.monitor.poll(0):
             self._note(recv_monitor_message(self.monitor))
         for descriptor in list(self._here)[: max(0, len(self._here) - self._most)]:
@@ -252,7 +249,7 @@ class Guard:
             self._show_out_all()
 
     def keep_only(self, descriptor: int) -> None:
-        """Shows everybody out but the simulator, whose connection this is, now and from now on."""
+        """Close all connections but the simulator's, from now on."""
         self.look()
         self._simulator = descriptor
         self._here.pop(descriptor, None)
@@ -261,7 +258,7 @@ class Guard:
         self._thread.start()
 
     def close(self) -> None:
-        """Stops the thread that guards the socket, and waits until it has ended."""
+        """Stop the thread that guards the socket, and join it."""
         self._guarded.disable_monitor()
         if self._thread is not None:
             self._thread.join()
@@ -296,7 +293,7 @@ class Guard:
             self._show_out(descriptor)
 
     def _show_out(self, descriptor: int) -> None:
-        """Shuts the connection down, unless it has ended and its descriptor is something else by now."""
+        """Shut the connection down, unless its descriptor was closed or reused."""
         self._here.pop(descriptor, None)
         with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as connection:
             if connection.getsockname() == self._address:
@@ -304,9 +301,9 @@ class Guard:
 
 
 class Admission:
-    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator.
+    """Admits only the simulator's key, made for the run.
 
-    The key is made for one run, so to know it is to be the run's simulator; addresses and names are not looked at.
+    Addresses and names are ignored.
     """
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:

@@ -1,7 +1,7 @@
-"""The `ideal` back-end: reliable FIFO links, for checking algorithms as the papers state them.
+"""The `ideal` back-end: reliable FIFO links, to check algorithms as their papers state them.
 
-- `backend`: frames on links, changes and faults, and links that a transcript works by hand.
-- `graph`: which links there are, and when nodes that move are in range of each other.
+- `backend`: frames on links, changes and faults, and hand-worked links.
+- `graph`: links, and contacts of moving nodes.
 """
 
 from roambus.bridge.backends.ideal.backend import IdealBackend

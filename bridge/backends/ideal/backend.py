@@ -1,10 +1,7 @@
 """The `ideal` back-end: FIFO links over a graph that can change at given times.
 
-It checks algorithms as the papers state them: nothing is lost on a link that stands, nothing overtakes on it, what a
-link cannot carry its sender is told (but for broadcasts), and the only randomness is the agents' own.
-
-A scenario can take from that, for agents that have to stand it: a link can be slow, lose a share of what it is given
-without a word, or go down one way only.
+Algorithms run as in their papers: a standing link loses and reorders nothing, senders learn of undeliverable unicast
+frames, and only agents are random. Optionally a link is slow, silently lossy, or down one way.
 """
 
 from __future__ import annotations
@@ -42,12 +39,12 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
-"""The levels of a strong link, which are the same on all links: distance has no meaning here."""
+"""A strong link's levels, the same on all links at any distance."""
 
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """A frame is under way until it arrives or is `lost`; its `destination` is BROADCAST, or the receiver."""
+    """Under way until it arrives or is `lost`; `destination` may be BROADCAST."""
 
     delivery: Delivery
     destination: NodeId
@@ -55,7 +52,7 @@ class Frame:
 
 
 class IdealBackend:
-    """A broadcast reaches each neighbour after the delay of its link, a unicast frame the one it is addressed to."""
+    """Delivers frames to all neighbours or their receiver, after the link's delay."""
 
     def __init__(  # noqa: PLR0913  # a graph, what happens to it, and times that have nothing to do with each other
         self,
@@ -70,15 +67,12 @@ class IdealBackend:
         moves: Sequence[Move] = (),
         seed: int = 0,
     ) -> None:
-        """`ideal` says how links are, beside the `links` that there are; `moves` are for the trace only.
-
-        What links lose follows from the `seed`.
-        """
+        """Set up `links` as `ideal` says; losses follow from `seed`, `moves` are for the trace."""
         self._graph = Graph.of(nodes, links)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
-        """Whom a broadcast of each node reaches, as far as that was asked since the graph last changed."""
+        """Cached broadcast receivers; cleared with each change of the graph."""
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
-        """Changes and faults to come; of one instant the changes come first."""
+        """Changes and faults to come; at one instant changes precede."""
         self._nodes = nodes
         self._time_limit = time_limit
         self._delay = ideal.delay
@@ -91,9 +85,9 @@ class IdealBackend:
         self._order = 0
         self._pending: list[tuple[SimTime, int, Transmission | Frame]] = []
         self._under_way: dict[Link, deque[Frame]] = {}
-        """The frames on each link that has any, in the order in which they were sent."""
+        """Each link's frames in sending order."""
         self._frozen: dict[NodeId, list[Transmission | Frame]] = {}
-        """What waits for each frozen node to go on."""
+        """Items that wait for each frozen node."""
         self._recovered: dict[NodeId, None] = {}
         """Those of them that recover at this instant, in this order."""
         self._now: SimTime = 0
@@ -101,11 +95,11 @@ class IdealBackend:
         self._failures: list[Failure] = []
 
     def open(self) -> Hello:
-        """Every node boots at 0, with a perfect clock."""
+        """Boot every node at 0, with a perfect clock."""
         return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
+        """Run to the host's next instant, as in `Backend.advance`."""
         for transmission in transmissions:
             if transmission.at < self._now:
                 raise sent_before(transmission, self._now)
@@ -126,10 +120,10 @@ class IdealBackend:
         return sum(map(len, self._under_way.values()))
 
     def fail(self, error: BaseException) -> None:
-        """Does nothing, for there is nobody to tell."""
+        """Do nothing: there is no peer."""
 
     def close(self) -> Totals:
-        """Frees nothing, for there is nothing to free."""
+        """Do nothing: nothing is to be freed."""
         return Totals(moves=self._moves)
 
     def _next(self) -> SimTime | None:
@@ -161,7 +155,7 @@ class IdealBackend:
     # Changes
 
     def _change(self, happening: Happening) -> None:
-        """Of a fault the host knows by itself; here it is what the node's links and frames suffer."""
+        """Apply a fault to links and frames; the host does the rest."""
         self._graph = self._graph.after(happening)
         if isinstance(happening, LinkChange):
             self._reached.pop(happening.a, None)
@@ -178,7 +172,7 @@ class IdealBackend:
                 self._recovered[node] = None
 
     def _forget(self, node: NodeId) -> None:
-        """A crash loses what the node has not sent yet; what is on its links is lost with them."""
+        """Drop a crashed node's unsent frames; those on its links go with them."""
         self._frozen.pop(node, None)
         self._recovered.pop(node, None)
         # What was to leave the node after its processing delay never does.
@@ -196,7 +190,7 @@ class IdealBackend:
     # Frames
 
     def _take(self, item: Transmission | Frame) -> None:
-        """A node sends, or a frame reaches one; a frozen node does neither yet."""
+        """Send or deliver a frame; a frozen node postpones both."""
         node = item.node if isinstance(item, Transmission) else item.delivery.receiver
         if node in self._frozen:
             self._frozen[node].append(item)
@@ -206,7 +200,7 @@ class IdealBackend:
             self._arrive(item)
 
     def _transmit(self, transmission: Transmission) -> None:
-        """A frame for each receiver, because each link has its own delay, and can break by itself."""
+        """Create a frame per receiver: links have their own delays and faults."""
         node, _, destination, message, _ = transmission
         reached = self._reached.get(node)
         if reached is None:
@@ -221,12 +215,12 @@ class IdealBackend:
                 self._set_out(frame)
 
     def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
-        """Whether the link loses what it is given now, which is only drawn if it can be."""
+        """Return whether the link loses this frame; draw only if it can."""
         share = self._losses.get((sender, receiver), self._loss)
         return share > 0 and self._chance.random() < share
 
     def _set_out(self, frame: Frame) -> None:
-        """Sees to it that the frame, which is under way now, arrives after the delay of its link."""
+        """Schedule the frame's arrival after its link's delay."""
         link = frozenset((frame.delivery.sender, frame.delivery.receiver))
         self._order += 1
         heappush(self._pending, (self._now + self._delays.get(link, self._delay), self._order, frame))
@@ -241,16 +235,13 @@ class IdealBackend:
 
 
 def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:
-    """What a receiver gets of a message: on each ideal link the same levels."""
+    """Return a receiver's view of a message: equal levels on all ideal links."""
     return Delivery(receiver, sender, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """At `at`, the frame `number` of those under way from `sender` to `receiver`, the oldest first, arrives.
-
-    One that is `lost` does not, and nobody is told.
-    """
+    """At `at`, frame `number` (oldest first) from `sender` arrives at `receiver`, or is silently `lost`."""
 
     at: SimTime
     sender: NodeId
@@ -260,7 +251,7 @@ class Arrival:
 
 
 class HandWorkedBackend(IdealBackend):
-    """The `ideal` back-end, whose frames stay under way from `begin` on until one of the `arrivals` is theirs."""
+    """An `ideal` back-end; from `begin` on frames wait for `arrivals`."""
 
     begin: SimTime = 0
     arrivals: deque[Arrival]
@@ -285,7 +276,7 @@ class HandWorkedBackend(IdealBackend):
             super()._set_out(frame)
 
     def _let_arrive(self, arrival: Arrival) -> None:
-        """The frames of a link are numbered from the oldest, which arrives first by itself."""
+        """Deliver one of a link's frames, numbered from the oldest."""
         link = arrival.sender, arrival.receiver
         under_way = self._under_way.get(link, deque())
         if len(under_way) < arrival.number:
@@ -304,7 +295,7 @@ Kind = TypeVar("Kind", bound=IdealBackend)
 
 
 class GivenGraph(NamedTuple):
-    """The links at the start, how they change, and for the trace where the nodes are."""
+    """Initial links, their changes, and nodes' places for the trace."""
 
     links: Sequence[tuple[NodeId, NodeId]]
     changes: Sequence[LinkChange]
@@ -312,19 +303,19 @@ class GivenGraph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The back-end of the scenario's tree, graph or unit disk, with its delays, partitions and faults."""
+    """Return the scenario's back-end, with its graph, delays, partitions and faults."""
     return _make(IdealBackend, scenario)
 
 
 def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
-    """The same, but from `begin` on a frame only arrives if one of the `arrivals`, in the order of time, says so."""
+    """Return the same; from `begin` on only the time-ordered `arrivals` arrive."""
     backend = _make(HandWorkedBackend, scenario)
     backend.begin, backend.arrivals = begin, deque(arrivals)
     return backend
 
 
 def _make(kind: type[Kind], scenario: Scenario) -> Kind:
-    """Either kind of back-end, for both read a scenario in the same way."""
+    """Return either back-end, since both read a scenario alike."""
     ideal, graph = scenario.ideal, graph_of(scenario)
     return kind(
         len(scenario.nodes),
@@ -340,12 +331,12 @@ def _make(kind: type[Kind], scenario: Scenario) -> Kind:
 
 
 def graph_of(scenario: Scenario) -> GivenGraph:
-    """The links of a scenario, and what becomes of them."""
+    """Return a scenario's links and their changes."""
     return given_graph(scenario) or _disk(scenario)
 
 
 def given_graph(scenario: Scenario) -> GivenGraph | None:
-    """The scenario's tree or graph; None means that its links follow from where its nodes are."""
+    """Return the scenario's tree or graph; None if links follow from places."""
     ideal = scenario.ideal
     if scenario.tree:
         return GivenGraph((), tree_links(scenario.tree))
@@ -364,12 +355,12 @@ def _disk(scenario: Scenario) -> GivenGraph:
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """Makes ideal back-ends; `roambus.bridge.backend` says what a factory does."""
+    """Makes ideal back-ends."""
 
     name: str = "ideal"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError for measured links, which are none that lose nothing."""
+        """Raise UserError for measured links, which lose frames."""
         if scenario.measured is not None:
             raise UserError("ideal links lose nothing: leave SN.links.file out, or run this on the embedded radio")
 

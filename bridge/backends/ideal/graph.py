@@ -1,7 +1,6 @@
-"""The graph of ideal links: which links exist, which carry frames, and what happens to frames on them.
+"""The graph of ideal links: existing links, links that carry frames, and the fate of frames.
 
-Runs and explorations ask the same functions: who gets a frame, and who is told that it was not sent or got lost with
-its link. How long it takes is for the back-end of a run; an exploration tries every order.
+Runs and explorations share it. Durations belong to a run's back-end; an exploration tries every order.
 """
 
 from __future__ import annotations
@@ -29,17 +28,14 @@ Happening = LinkChange | Partition | Fault
 
 
 class Graph(NamedTuple):
-    """A link carries while it is up, both of its ends are up, and no partition separates them.
-
-    A graph is a value: a run has one after the other, and an exploration many at once.
-    """
+    """A link carries while it and both ends are up, within one partition; immutable."""
 
     near: tuple[frozenset[NodeId], ...]
-    """To whom a link goes from each node."""
+    """Each node's link targets."""
     down: frozenset[NodeId] = frozenset()
     """The nodes that have crashed, whose links carry nothing."""
     groups: tuple[frozenset[NodeId], ...] = ()
-    """Between different groups nothing carries; the nodes that none names are one, too."""
+    """Nothing carries between groups; unnamed nodes form one, too."""
 
     @classmethod
     def of(cls, nodes: int, links: Iterable[Link]) -> Graph:
@@ -67,7 +63,7 @@ class Graph(NamedTuple):
         return self
 
     def carries(self, sender: NodeId, receiver: NodeId) -> bool:
-        """Whether frames go from `sender` to `receiver`."""
+        """Return whether frames pass from `sender` to `receiver`."""
         if receiver not in self.near[sender] or sender in self.down or receiver in self.down:
             return False
         return not self.groups or all((sender in group) == (receiver in group) for group in self.groups)
@@ -86,7 +82,7 @@ class Graph(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
-    """Explorations ask it for each of many worlds, in which there are few graphs."""
+    """Cached: explorations have many worlds but few graphs."""
     found, waiting = {node}, [node]
     while waiting:
         new = [one for one in graph.reached(waiting.pop()) if one not in found]
@@ -96,7 +92,7 @@ def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
 
 
 def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:
-    """Who gets a frame of a node that reaches so many; None: there is no link to the only one, and it is told so."""
+    """Return a frame's receivers; None if the only one has no link."""
     if destination == BROADCAST:
         return reached
     return (destination,) if destination in reached else None
@@ -115,9 +111,9 @@ Sent = TypeVar("Sent", bound=_Sent)
 def cut_off(
     graph: Graph, under_way: Iterable[tuple[Link, Sequence[Sent]]]
 ) -> Iterator[tuple[Link, Sequence[Sent], list[Sent]]]:
-    """The links that carry no more, what was under way there, and that of which the sender is told.
+    """Yield dead links, their frames, and those reported to senders.
 
-    A link layer tells a lost unicast frame by the missing acknowledgement, and never a lost broadcast.
+    A link layer detects a lost unicast frame by its missing acknowledgement, never a broadcast.
     """
     for link, frames in under_way:
         if not graph.carries(*link):
@@ -125,11 +121,11 @@ def cut_off(
 
 
 Span = tuple[SimTime, SimTime]
-"""The times of a contact: it lasts from the first until before the second."""
+"""A contact's half-open interval."""
 
 
 def reach_m(scenario: Scenario, node: NodeSettings) -> float:
-    """The given range, or else the distance at which the mean path loss leaves no more than the radio's sensitivity."""
+    """Return the given range, or where mean path loss meets the sensitivity."""
     if scenario.ideal.range_m > 0:
         return scenario.ideal.range_m
     channel = scenario.channel
@@ -138,7 +134,7 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
 
 
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:
-    """How links come and go until `time_limit`, pair by pair; a link needs both nodes to reach each other."""
+    """Return link changes until `time_limit`, pair by pair; needs mutual reach."""
     changes = []
     for a, b in combinations(range(len(paths)), 2):
         for up, down in contacts(paths[a], paths[b], min(reaches_m[a], reaches_m[b]), time_limit):
@@ -149,7 +145,7 @@ def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: 
 
 
 def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> list[Span]:
-    """When two nodes are within `range_m`, in order, with time between one contact and the next."""
+    """Return when two nodes are within `range_m`: ordered, disjoint spans."""
     found: list[Span] = []
     for up, down in _contacts_of_legs(first, second, range_m, time_limit):
         if found and up <= found[-1][1]:
@@ -160,7 +156,7 @@ def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> 
 
 
 def _contacts_of_legs(first: Path, second: Path, range_m: float, time_limit: SimTime) -> Iterator[Span]:
-    """The contacts, of which each stretch of time in which both go straight on has one at most."""
+    """Yield at most one contact per stretch in which both go straight."""
     times = np.array(sorted({point.time_s for points in (first, second) for point in points} | {time_limit / SECOND}))
     times = times[times <= time_limit / SECOND]
     apart = positions(first, times) - positions(second, times)
@@ -175,9 +171,9 @@ def _contacts_of_legs(first: Path, second: Path, range_m: float, time_limit: Sim
 def _within(
     start: NDArray[np.float64], way: NDArray[np.float64], range_m: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares[n] of each stretch between which |start + share * way| <= range; the first is greater where it never is.
+    """Return shares[n] of each stretch with |start + share * way| <= range; the first is greater if none.
 
-    This solves a s^2 + 2 b s + c = 0; without any relative movement the sign of c alone decides.
+    Solves a s^2 + 2 b s + c = 0; without relative movement the sign of c decides.
     """
     a, b = (way * way).sum(axis=1), (start * way).sum(axis=1)
     c = (start * start).sum(axis=1) - range_m**2

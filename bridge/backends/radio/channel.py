@@ -1,10 +1,8 @@
-"""The channel: how much power is lost between places, the cells of a field, and losses that were recorded.
+"""The channel: path loss between places, the cells of a field, and recorded losses.
 
-docs/reference/radio.md, "Path loss" and "Measured links", has the model, which is that of Castalia's WirelessChannel:
-log-normal shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
-
-1. Places are nodes where all are static, and cells of the field where nodes are mobile. A loss is drawn once for each
-   pair of places, and then the difference of its two directions; neither changes with time.
+Model: docs/reference/radio.md, "Path loss" and "Measured links", as in Castalia's WirelessChannel: log-normal shadowing
+around a power law (Zuniga and Krishnamachari, SECON 2004). Places are static nodes, or cells of the field if nodes are
+mobile. Each pair's loss is drawn once, then the difference of its directions; neither changes with time.
 """
 
 from __future__ import annotations
@@ -32,35 +30,35 @@ Metres = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_AT_ONCE = 2048
-"""Up to this number of places all pairs are tried, in blocks of PAIRS_AT_ONCE, which is faster than squares."""
+"""Up to this many places, trying all pairs in blocks beats squares."""
 PAIRS_AT_ONCE = 2**16
-"""Pairs of places that are tried at once, because they fit into the processor's cache."""
+"""Pairs of places that fit into the processor's cache."""
 CLOSE_AT_ONCE = 32
-"""The most places, close to each other, that are taken at once."""
+"""The most close places handled at once."""
 CLOSE = 0.25
-"""Of the reach: the side of a square, and how far apart places are that are taken at once."""
+"""Square side, and spread of places handled at once, as shares of the reach."""
 MOST_SQUARES_ACROSS = 1024
 
 MOST_IN_A_TABLE = 2048
-"""Up to this number of places every pair has an entry, in 32 MiB at most, which finds nodes in reach fastest."""
+"""Up to this, a table of all pairs (32 MiB) is fastest."""
 MOST_PLACES, MOST_WAYS = 2**17, 2**26
-"""The limits of places, which take a minute to search, and of paths between places, which take 768 MiB."""
+"""Limits of places (a minute's search) and of paths between them (768 MiB)."""
 DRAWS_AT_ONCE = 2**16
 
 NO_LIMIT_DBM = -300.0
-"""No signal is too weak to reach a radio, or to be received: what was recorded says so."""
+"""Every signal reaches a radio and is received, as recorded."""
 
 
 class PathLoss(NamedTuple):
-    """The ways from each of n places on which the strongest transmitter is heard, in compressed rows.
+    """Ways from n places within the strongest transmitter's reach, in compressed rows.
 
-    Up to MOST_IN_A_TABLE places it is a whole table, with infinite losses: way `starts[p] + q` leads from p to q.
+    Up to MOST_IN_A_TABLE places a whole table, partly infinite: way `starts[p] + q` leads from p to q.
     """
 
     starts: Indices
-    """index[n + 1]: the ways from place p are `starts[p]` to `starts[p + 1]`"""
+    """index[n + 1]: place p has the ways `starts[p]` to `starts[p + 1]`"""
     towards: NDArray[np.int32]
-    """place[way], ascending within a row; a place is in its own row; empty if this is a whole table"""
+    """place[way], ascending per row, which includes its own place; empty for a whole table"""
     loss_db: NDArray[np.float64]
     """dB[way]"""
 
@@ -76,11 +74,10 @@ def path_loss(
     random: np.random.Generator,
     given: GivenLosses | None = None,
 ) -> PathLoss:
-    """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
+    """Draw log-normal shadowing per pair; raise UserError for too many ways.
 
-    First the shadowing of all pairs in reach is drawn, row by row, and then the difference of their directions. Pairs
-    are taken in blocks: the second draws come from a copy of the generator that has the first behind it. Losses that
-    are given take the place of those drawn, or are added, as weak as they may be.
+    All shadowing is drawn first, row by row, then differences of directions, from a generator copy past the first
+    draws, so that pairs come in blocks. Given losses replace or extend drawn ones, however weak.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
@@ -125,9 +122,9 @@ def _draw_pairs(
     shadowings: np.random.Generator,
     jitters: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The loss of each pair without the difference of its directions, and half of that difference.
+    """Return each pair's symmetric loss, and half the difference of its directions.
 
-    A pair in contact has draws, too, though neither counts: so a seed's other draws do not depend on it.
+    Pairs in contact draw too, unused: a seed's other draws stay the same.
     """
     shadowing = channel.sigma_db * shadowings.standard_normal(len(distance))
     jitter = channel.bidirectional_sigma_db / 2 * jitters.standard_normal(len(distance))
@@ -160,7 +157,7 @@ def _rows(found: list[_Ways], places: int) -> PathLoss:
 
 
 def reach_m(channel: ChannelSettings) -> float:
-    """The distance beyond which no pair is connected, whatever its shadowing: three sigmas in its favour."""
+    """Return the distance that three sigmas of shadowing just bridge."""
     budget = channel.max_tx_power_dbm - channel.signal_delivery_threshold_dbm - channel.pl_d0_db + 3 * channel.sigma_db
     return float(channel.d0_m * 10 ** (budget / (10 * channel.path_loss_exponent)))
 
@@ -174,12 +171,12 @@ class Cells:
         self._counts = np.ceil(self._field / self._size).astype(np.int64)
 
     def corners(self) -> Places:
-        """Metres[cell, 2]: the corner of each cell that is nearest to the origin."""
+        """Metres[cell, 2]: each cell's corner nearest to the origin."""
         y, x = np.divmod(np.arange(self._counts.prod()), self._counts[0])
         return np.asarray(np.column_stack([x, y]) * self._size, np.float64)
 
     def holding(self, places: Places) -> NDArray[np.int64]:
-        """The cell of each place. Like Castalia it divides the field in equal parts, even where cells do not fit in."""
+        """Return each place's cell, in equal parts like Castalia, even if cells do not fit."""
         index = np.floor(places / self._field * self._counts).astype(np.int64)
         index = np.where((index - 1) * self._size >= places, index - 1, np.minimum(index, self._counts - 1))
         cells: NDArray[np.int64] = index[:, 1] * self._counts[0] + index[:, 0]
@@ -189,7 +186,7 @@ class Cells:
 def cell_changes(
     mobilities: Sequence[Mobility], paths: Sequence[Path], cells: Cells, time_limit: SimTime
 ) -> NDArray[np.void]:
-    """The changes MOVE[m], by (time, node): each says when a node is first seen in a new cell."""
+    """Return MOVE[m] by (time, node): first sightings in a new cell."""
     changes = [
         _changes_of(node, mobility, points, cells, time_limit)
         for node, (mobility, points) in enumerate(zip(mobilities, paths, strict=True))
@@ -210,7 +207,7 @@ def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_
 
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:
-    """The ways between all pairs of nodes at the start of the run, what they deliver, and how both change."""
+    """Return all ways between nodes at the start, their delivery, and the changes of both."""
     choice = links.choice(nodes, time_limit)  # each node is a place of its own, so that a way is a recorded link
     loss, delivery = np.full((nodes * nodes), np.inf), np.zeros(nodes * nodes)
     loss.reshape(nodes, nodes)[np.diag_indices(nodes)] = 0.0
@@ -233,9 +230,9 @@ def _recorded_loss(rows: NDArray[Any], power_dbm: float) -> NDArray[np.float64]:
 
 
 def pairs_within(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Metres]]:
-    """Blocks of pairs, of places that are `reach` metres apart at most: first, second, and the metres between them.
+    """Yield blocks of pairs within `reach` metres: first, second, and metres between.
 
-    They are in lexical order, with first < second.
+    Pairs are in lexical order, with first < second.
     """
     for first, second, dx, dy, near in _blocks(reach, places):
         i, j = np.nonzero(near)
@@ -248,7 +245,7 @@ def count_pairs(reach: float, places: Places) -> int:
 
 
 def _blocks(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Metres, Metres, NDArray[np.bool_]]]:
-    """Places in a row, others, how far apart they are along x and y, and which of them make pairs."""
+    """Yield places in a row, others, x and y distances, and the mask of pairs."""
     x, y = places.T.copy()
     for first, second in _candidates(reach, places):
         dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
@@ -257,7 +254,7 @@ def _blocks(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Me
 
 
 def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices]]:
-    """Places in a row, and ascending all that may be in reach of one of them and do not come before them."""
+    """Yield places in a row, and later ones possibly in reach, ascending."""
     count = len(places)
     if count <= MOST_AT_ONCE:
         rows = max(1, PAIRS_AT_ONCE // count)
@@ -275,9 +272,9 @@ def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices
 
 
 class Squares:
-    """Places by squares of the plane, with sides of `side` metres, or longer where that would be too many squares.
+    """Places by squares of at least `side` metres; their number is bounded.
 
-    SciPy has a tree that answers the same question; importing it takes longer than most runs need to find their pairs.
+    Importing SciPy's tree takes longer than most searches.
     """
 
     def __init__(self, places: Places, side: float) -> None:
@@ -290,7 +287,7 @@ class Squares:
         self._starts = np.searchsorted(number[self._by_square], np.arange(self._columns * self._rows + 1))
 
     def around(self, places: Places, distance: float) -> Indices:
-        """Those in the squares that lie within the distance of the box around `places`."""
+        """Return places in squares within the distance of the box around `places`."""
         left, bottom = np.maximum(self._square(places.min(axis=0) - distance), 0).tolist()
         right, top = self._square(places.max(axis=0) + distance).tolist()
         right, top = min(right, self._columns - 1), min(top, self._rows - 1)

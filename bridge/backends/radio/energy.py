@@ -1,11 +1,10 @@
-"""Energy: what each node draws and has used, and batteries that run out.
+"""Energy: each node's power and consumption, and batteries that run out.
 
-docs/reference/radio.md, "Energy", has the powers and the model, which is that of Castalia's ResourceManager.
+Model: docs/reference/radio.md, "Energy", as in Castalia's ResourceManager.
 
-1. A node draws its baseline and what its radio draws in the state that it is in. This is added up whenever the radio is
-   about to change its state, and a while after it was last added up (`look`).
-2. A node whose battery is then found empty is dead: its radio hears nothing, its MAC refuses what comes from above and
-   forgets what it has. A frame that is on the air leaves whole, where Castalia's never ends.
+1. A node draws its baseline and its radio state's power, added up before each change of state and at each `look`.
+2. A node then found empty is dead: its radio hears nothing, its MAC refuses and forgets messages. A frame on the air
+   leaves whole, where Castalia's never ends.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ MJ = 1000
 
 
 def tx_power_mw(node: int, settings: NodeSettings, radio: RadioSettings) -> float:
-    """What the radio draws while it sends; raises UserError if it has no such level."""
+    """Return the radio's power while sending; raise UserError for an unknown level."""
     levels = dict(radio.tx_levels_mw)
     if settings.tx_power_dbm not in levels:
         raise UserError(
@@ -50,7 +49,7 @@ def tx_power_mw(node: int, settings: NodeSettings, radio: RadioSettings) -> floa
 
 
 def switch_power_mw(radio: RadioSettings) -> NDArray[np.float64]:
-    """mW[origin, target]: what the radio draws while it changes its state."""
+    """mW[origin, target] during the radio's changes of state."""
     power = np.full((4, 4), radio.transition_power_mw)
     power[:, SLEEPING] = radio.tx_to_sleep_power_mw
     power[LISTENING, SLEEPING] = radio.rx_to_sleep_power_mw
@@ -59,9 +58,9 @@ def switch_power_mw(radio: RadioSettings) -> NDArray[np.float64]:
 
 
 def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
-    """BATTERY[n]; empty if no radio sleeps and all batteries last longer than the run whatever the nodes do.
+    """Return BATTERY[n]; empty if no radio sleeps and all batteries must outlast the run.
 
-    So it is by default. What nodes use that sleep is counted by their batteries, too.
+    That is the default. Batteries also count the consumption of sleeping nodes.
     """
     radio, nodes = scenario.radio, scenario.nodes
     if scenario.batteries_last and not scenario.mac.may_sleep:
@@ -82,9 +81,9 @@ def first_looks(batteries: NDArray[Any]) -> list[tuple[int, int, int]]:
 
 
 def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
-    """The mJ[n] used up to `now`: without batteries, baseline and RX all the time, TX and transitions in place of RX.
+    """Return mJ[n] used up to `now`; without batteries, RX except for TX and transitions.
 
-    What is under way at `now` counts whole; it lasts some milliseconds at most.
+    Activities under way count whole; they last milliseconds.
     """
     if len(s.batteries):
         return _gone_of_batteries(scenario, s, now)
@@ -102,7 +101,7 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
 
 
 def _gone_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
-    """What is gone of each battery; of those that are not empty also what was drawn since it was last added up."""
+    """Return each battery's consumption, with the current draw of those not empty."""
     batteries, radio, nodes = s.batteries, scenario.radio, s.nodes
     switching = s.run["switch_power"][0][nodes["origin"], nodes["target"]]
     in_state = [nodes["radio"] == one for one in (LISTENING, SENDING, SLEEPING)]
@@ -116,7 +115,7 @@ def _gone_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np
 
 @compiled
 def spend(s: State, node: int, now: int) -> None:
-    """Takes off what the node has drawn in the state that its radio is in; to be called before that changes."""
+    """Charge the node's draw in its radio state; call before that changes."""
     if len(s.batteries) == 0 or s.batteries[node].died > 0:
         return
     battery = s.batteries[node]
@@ -130,7 +129,7 @@ def spend(s: State, node: int, now: int) -> None:
 
 @compiled
 def _radio_power(s: State, index: int) -> float:
-    """What the node's radio draws now, in mW."""
+    """Return the radio's present mW."""
     node, run = s.nodes[index], s.run[0]
     if node.radio == LISTENING:
         return float(run.radio.rx_power_mw)
@@ -143,9 +142,9 @@ def _radio_power(s: State, index: int) -> float:
 
 @compiled
 def look(s: State, node: int, now: int) -> None:
-    """The node looks at its battery, and will do so again after a while.
+    """Check the node's battery and schedule the next check.
 
-    If its radio has changed its state meanwhile, the battery was worked out then, and is looked at later.
+    A change of the radio's state has charged the battery already and defers the check.
     """
     battery = s.batteries[node]
     if now - battery.since >= battery.interval:
@@ -156,9 +155,9 @@ def look(s: State, node: int, now: int) -> None:
 
 @compiled
 def _die(s: State, index: int) -> None:
-    """Nothing starts at this node any more, as if it had never booted.
+    """Stop the node as if never booted, without notice to its agent.
 
-    Its agent is not told: a node without energy tells nobody anything. Python learns it at the end, from `died`.
+    Python learns it at the end, from `died`.
     """
     node, run = s.nodes[index], s.run[0]
     node.start = NEVER

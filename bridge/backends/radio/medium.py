@@ -1,10 +1,8 @@
-"""The medium: who hears a sender, and with what power, while nodes move and links vary or are measured.
+"""The medium: a sender's hearers and their power, while nodes move and links vary or are measured.
 
-docs/reference/radio.md, "Path loss", "Variation in time" and "Measured links", has the model.
-
-1. A node is in a place: a cell of the field, or a place of its own where all are static. The path loss leads from place
-   to place (`channel`). Each place has the list of the nodes in it, so that in a large field a sender looks only at the
-   places in its reach, and far nodes cost nothing; in a small one it looks at all nodes, which is faster.
+Model: docs/reference/radio.md, "Path loss", "Variation in time" and "Measured links". A node is in a cell of the field,
+or static in its own place; path loss leads between places (`channel`). In a large field a sender searches only places
+within reach, so far nodes cost nothing; in a small one trying all nodes is faster.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ LEAST, RESOLUTION, MOST = 0, 1, 2
 COHERENCE, CORRELATION = 0, 1
 """`steps` begins with the coherence time; correlation times follow."""
 MOST_LAYERS = 100
-"""After this number of steps from layer to layer a draw ends at the mean; Castalia ends the run."""
+"""A draw ends at the mean after this many layers; Castalia ends the run."""
 
 
 def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lists of nodes by place: node[place] that is first in each, and node[node] after each; NOBODY ends a list."""
+    """Return lists of nodes by place: first node[place], next node[node]; NOBODY ends a list."""
     first, after = np.full(places, NOBODY), np.full(len(cells), NOBODY)
     for node, cell in enumerate(cells):
         first[cell], after[node] = node, first[cell]
@@ -41,10 +39,9 @@ def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64],
 
 @compiled
 def apply_moves(s: State, now: int) -> None:
-    """Puts the nodes in the cells where they are at `now`.
+    """Move the nodes to their cells at `now`.
 
-    `RUN.moves` counts the moves done: who has found its hearers at another count looks for them again. Any node's move
-    counts, for it may come into reach, or go.
+    A new `RUN.moves` makes all found hearers stale, since any node may come or leave.
     """
     run = s.run[0]
     while run.moves < len(s.moves) and s.moves[run.moves].time <= now:
@@ -58,7 +55,7 @@ def apply_moves(s: State, now: int) -> None:
 
 @compiled
 def _leave(s: State, node: int) -> None:
-    """Takes the node out of the list of its cell, which is short enough to be searched."""
+    """Remove the node from its cell's short list."""
     cell = s.nodes[node].cell
     if s.first_in[cell] == node:
         s.first_in[cell] = s.next_in[node]
@@ -71,7 +68,7 @@ def _leave(s: State, node: int) -> None:
 
 @compiled
 def apply_changes(s: State, now: int) -> None:
-    """Makes measured links what they are at `now`; who sends on a changed one has to find again who hears it."""
+    """Update measured links to `now`; changed senders' hearers become stale."""
     run, changes = s.run[0], s.measured.changes
     while run.changes < len(changes) and changes[run.changes].time <= now:
         change = changes[run.changes]
@@ -84,16 +81,16 @@ def apply_changes(s: State, now: int) -> None:
 
 @compiled
 def is_lost(s: State, sender: int, receiver: int) -> bool:
-    """Whether this frame is one of those that the measured link loses without any interference."""
+    """Return whether the measured link loses this frame without interference."""
     delivery = s.measured.delivery[sender * len(s.nodes) + receiver]
     return bool(delivery < 1.0 and uniform(s.run[0], MEASURED_LOSS) >= delivery)
 
 
 @compiled
 def find_hearers(s: State, sender: int, now: int) -> None:
-    """Finds who hears the frame that `sender` is about to send, unless no node has moved since it was last found.
+    """Find the hearers of `sender`'s next frame, unless still fresh.
 
-    The loop may ask twice for one frame, because room has to be made first; the second time the same is found.
+    After making room, the loop repeats this with the same result.
     """
     if s.nodes[sender].moves_seen == s.run[0].moves:
         return
@@ -106,7 +103,7 @@ def find_hearers(s: State, sender: int, now: int) -> None:
 
 @compiled
 def take_found(s: State, sender: int) -> None:
-    """Takes over what was found just now. Where links vary it holds for this frame only."""
+    """Adopt the found hearers; where links vary, for this frame only."""
     node, run = s.nodes[sender], s.run[0]
     if node.moves_seen == run.moves:
         return
@@ -122,7 +119,7 @@ def take_found(s: State, sender: int) -> None:
 
 @compiled
 def _look_at_nodes(s: State, sender: int, now: int) -> None:
-    """In a small field the path loss is a whole table, and every node has an entry."""
+    """Try every node of a small field, whose path loss is a whole table."""
     row, varies = s.way_starts[s.nodes[sender].cell], s.run[0].varies
     for receiver in range(len(s.nodes)):
         way = row + s.nodes[receiver].cell
@@ -133,7 +130,7 @@ def _look_at_nodes(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _look_at_places(s: State, sender: int, now: int) -> None:
-    """In a large field the sender's cell has a row of ways; nodes are found by place, and then sorted."""
+    """Find nodes by the ways of the sender's cell in a large field, then sort."""
     varies = s.run[0].varies
     for k in range(_occupied_ways(s, s.nodes[sender].cell)):
         way = s.occupied[k]
@@ -146,9 +143,9 @@ def _look_at_places(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _occupied_ways(s: State, cell: int) -> int:
-    """Notes the ways from the cell to places where somebody is; returns how many there are.
+    """Note the cell's ways to occupied places; return their number.
 
-    Few places are occupied, and nobody can guess which: so nothing is decided here that the processor would guess.
+    Branch-free, since occupation is unpredictable.
     """
     count = 0
     for way in range(s.way_starts[cell], s.way_starts[cell + 1]):
@@ -159,10 +156,9 @@ def _occupied_ways(s: State, cell: int) -> int:
 
 @compiled
 def _power_on(s: State, sender: int, way: int, varies: int, now: int) -> float:
-    """With what power the sender is heard on this way.
+    """Return the sender's power on this way.
 
-    `varies` says whether links vary. It stands in RUN, and is not read there for every way, for the compiler cannot
-    know that it stays as it is.
+    `varies` is RUN's, but a constant to the compiler.
     """
     power = s.nodes[sender].tx_power - s.loss_db[way]
     if varies:
@@ -172,7 +168,7 @@ def _power_on(s: State, sender: int, way: int, varies: int, now: int) -> float:
 
 @compiled
 def _note_hearer(s: State, sender: int, receiver: int, power: float) -> None:
-    """Notes that `receiver` hears `sender`, if the power is enough for the signal to reach it."""
+    """Note that `receiver` hears `sender`, if the power suffices."""
     run = s.run[0]
     if receiver != sender and power >= run.channel.signal_delivery_threshold_dbm:
         link = s.found[run.found]
@@ -182,10 +178,7 @@ def _note_hearer(s: State, sender: int, receiver: int, power: float) -> None:
 
 @compiled
 def _sort_found(s: State) -> None:
-    """Sorts what was found by receiver, two digits at a time, the lowest first: so nothing is compared.
-
-    Comparing would cost more: the processor cannot guess how two numbers compare that are in no order.
-    """
+    """Sort hearers by receiver, two digits a pass: comparisons would be mispredicted."""
     shift = 0
     while len(s.nodes) >> shift > 0:
         _sort_by_digit(s, s.found, s.sorting, shift)
@@ -195,7 +188,7 @@ def _sort_found(s: State) -> None:
 
 @compiled
 def _sort_by_digit(s: State, links: NDArray[Any], into: NDArray[Any], shift: int) -> None:
-    """Counts how often each digit is there, and so knows where the links with each one begin; equal ones keep order."""
+    """Sort the links by one digit with a stable counting sort."""
     count, places = s.run[0].found, s.places
     for digit in range(len(places)):
         places[digit] = 0
@@ -213,7 +206,7 @@ def _sort_by_digit(s: State, links: NDArray[Any], into: NDArray[Any], shift: int
 
 @compiled
 def _deviation(s: State, way: int, now: int) -> float:
-    """What is added to the power on this way now, in dB; `drawn_for` has it drawn once for a frame."""
+    """Return the way's current deviation in dB; `drawn_for` draws it once per frame."""
     v = s.variation
     if v.drawn_for[way] != s.run[0].frames + 1:
         v.drawn_for[way] = s.run[0].frames + 1
@@ -223,7 +216,7 @@ def _deviation(s: State, way: int, now: int) -> float:
 
 @compiled
 def _let_vary(s: State, way: int, now: int) -> None:
-    """Runs the model up to `now`; what is left is smaller than the shortest correlation time, and waits."""
+    """Run the model up to `now`; keep a rest below the shortest correlation time."""
     v = s.variation
     left = now - v.seen[way]
     if left == 0 or left >= v.steps[COHERENCE]:
@@ -239,7 +232,7 @@ def _let_vary(s: State, way: int, now: int) -> None:
 
 @compiled
 def _level(s: State, deviation: float, levels: int) -> int:
-    """The number of the level that is nearest; beyond the last level a link counts as being at it."""
+    """Return the nearest level's number, clamped to the last levels."""
     v = s.variation
     if deviation <= v.levels[LEAST]:
         return 0
@@ -250,7 +243,7 @@ def _level(s: State, deviation: float, levels: int) -> int:
 
 @compiled
 def _draw(s: State, distribution: int) -> float:
-    """A value, each element of a layer being as likely as the others; some lead to another layer."""
+    """Draw a layer's element, all equally likely; some lead to another layer."""
     v = s.variation
     layer = v.first_layers[distribution]
     for _ in range(MOST_LAYERS):

@@ -1,9 +1,8 @@
-"""Memory: the arrays of the compiled loop, which grow when necessary, and prefetching of their records.
+"""Memory: growing arrays of the compiled loop, and prefetching of their records.
 
-*Room.* Nobody knows beforehand how many nodes will hear one, nor how many signals will meet at a radio. Rows have room
-for some at first, so that memory grows with the nodes in reach and not with the square of all. Before each event the
-loop sees whether everything that the event may add has room; if not it stops, Python doubles the room, and the loop
-goes on with the same event. So the loop itself never allocates, and needs no check where it adds something.
+Rows start small, since the numbers of hearers and signals are unknown; memory grows with the nodes in reach, not with
+the square of all. Before each event the loop checks room for all its additions; if lacking, the loop stops, Python
+doubles the room, and the loop resumes at the same event. So the loop never allocates.
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ from roambus.bridge.backends.radio.engine import compiled, row_hint
 from roambus.bridge.backends.radio.state import LEVEL, SIGNAL, State
 
 ENOUGH, SIGNALS, LINKS, DELIVERIES, EVENTS = range(5)
-"""What room is lacking: none, for one more signal at each radio, for all who hear a node, for one more frame told, for
-what may follow from an event."""
+"""Lacking room: none, a signal at each radio, a node's hearers, a frame's deliveries, an event's consequences."""
 
 SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 """In each row."""
 
 EVENTS_AT_ONCE = 8
-"""More than follow from one, except for those at the nodes at which a frame arrives."""
+"""Exceeds the events that one causes, except at a frame's receivers."""
 
 FAR, NEAR = 12, 6
-"""How many links ahead a node's record is prefetched, and then the records to which it points."""
+"""Prefetch distances in links: a node's record, then the records it points to."""
 LARGE = 1000
 """With fewer nodes everything stays in a cache of 2 MiB."""
 HALF_LINE = 64
@@ -37,7 +35,7 @@ LEVEL_BYTES, SIGNAL_BYTES = LEVEL.itemsize, SIGNAL.itemsize
 
 @compiled
 def lacking(s: State, starts: bool) -> int:
-    """What room the next event may lack; it `starts` a frame if the hearers found are its own."""
+    """Return the next event's lacking room; it `starts` a frame if the found hearers are its own."""
     run = s.run[0]
     # Not only at nodes that hear the next frame: the most at any node so far is cheaper to know, and never too little.
     if run.most_heard >= s.signals.shape[1]:
@@ -52,7 +50,7 @@ def lacking(s: State, starts: bool) -> int:
 
 
 def make_room(s: State, what: int) -> State:
-    """The same state with twice the room for what is lacking."""
+    """Return the state with twice the lacking room."""
     if what == SIGNALS:
         return s._replace(signals=_wider(s.signals))
     if what == LINKS:
@@ -63,7 +61,7 @@ def make_room(s: State, what: int) -> State:
 
 
 def make_room_for_frames(s: State) -> State:
-    """The same state with room for twice the frames, each of which may be an event, too."""
+    """Return the state with room for twice the frames and their events."""
     more = len(s.frames)
     return s._replace(
         frames=_longer(s.frames, more),
@@ -84,16 +82,15 @@ def _wider(array: NDArray[Any]) -> NDArray[Any]:
 
 @compiled
 def asked_ahead(s: State, reached: int) -> int:
-    """The number of a sender's links for which memory is prefetched: none if all of it stays in the cache."""
+    """Return the number of a sender's links to prefetch; 0 if all fits in the cache."""
     return reached if len(s.nodes) >= LARGE else 0
 
 
 @compiled
 def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """While the link at `place` of the sender is handled: asks for what some links after it will need.
+    """Prefetch for links after the sender's link at `place`.
 
-    A node's record says where in its rows the next signal and the newest level are. So the record is asked for first,
-    with the beginning of its row of signals, and the places that it names when it has come.
+    A node's record comes first with its row's beginning, then the places it names.
     """
     if place + FAR < reached:
         node = s.links[sender, place + FAR].receiver

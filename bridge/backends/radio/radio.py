@@ -1,11 +1,8 @@
-"""The radio: its states and the changes between them, its buffer, and the frames that leave it.
+"""The radio: its states and their changes, its buffer, and outgoing frames.
 
-docs/reference/radio.md, "The radio", has the model, which is that of Castalia's Radio with the values of the CC2420.
-
-1. A radio is in RX (LISTENING), in TX (SENDING), asleep, or SWITCHING between two of these. A change takes the time in
-   `switch_time`; to go back to the state where it comes from takes no time.
-2. A change can be overtaken by another one while it is under way. Its end, which is in the queue of events already,
-   then is not the end that the node waits for, and nothing happens at it.
+Model: docs/reference/radio.md, "The radio", as in Castalia's Radio with the CC2420's values. A radio is in RX
+(LISTENING), in TX (SENDING), asleep, or SWITCHING between two of these, for the time in `switch_time`; returning to the
+original state takes no time. A new change can overtake one under way, whose queued end then has no effect.
 """
 
 from __future__ import annotations
@@ -20,14 +17,14 @@ from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SW
 from roambus.python_protocol.vocabulary import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
-"""The time that a frame takes from a receiver's radio to its MAC, as in Castalia."""
+"""A frame's time from radio to MAC at a receiver, as in Castalia."""
 
 NO_FRAME = -1
 
 
 @compiled
 def turn_to(s: State, index: int, target: int, now: int) -> None:
-    """Has the radio go to RX, TX or sleep, unless it is there or on the way; if in TX, when it has sent all."""
+    """Turn the radio to RX, TX or sleep, unless there or on the way; from TX after all frames."""
     node = s.nodes[index]
     if node.radio == SENDING:
         node.after = target
@@ -38,7 +35,7 @@ def turn_to(s: State, index: int, target: int, now: int) -> None:
 
 @compiled
 def _set_out(s: State, index: int, origin: int, target: int, now: int) -> None:
-    """Begins a change of state. One that is under way is overtaken, and this one starts from where that came from."""
+    """Begin a change of state; overtake one under way from its original state."""
     node = s.nodes[index]
     node.radio, node.origin, node.target = SWITCHING, origin, target
     node.switches += 1
@@ -53,14 +50,14 @@ def _set_out(s: State, index: int, origin: int, target: int, now: int) -> None:
 
 @compiled
 def has_switched(s: State, index: int, target: int, now: int) -> bool:
-    """Whether the radio's change to `target` ends now, and was not overtaken by another one."""
+    """Return whether the radio's change to `target` ends now, not overtaken."""
     node = s.nodes[index]
     return bool(node.radio == SWITCHING and node.target == target and node.switched == now)
 
 
 @compiled
 def fall_asleep(s: State, index: int, now: int) -> None:
-    """The radio sleeps, and knows nothing any more of the power that it received."""
+    """Put the radio to sleep and forget its received power."""
     node = s.nodes[index]
     spend(s, index, now)
     node.radio = SLEEPING
@@ -69,9 +66,9 @@ def fall_asleep(s: State, index: int, now: int) -> None:
 
 @compiled
 def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
-    """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full.
+    """Take a frame from the MAC and go to TX; return false if the buffer is full.
 
-    Only a radio in RX sets out for TX: one that is in TX goes on with the frame, one on its way there begins with it.
+    Only a radio in RX sets out for TX: others are there or on the way.
     """
     node, run = s.nodes[sender], s.run[0]
     if node.buffered == run.radio.buffer_size:
@@ -85,9 +82,9 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
 
 @compiled
 def start_frame(s: State, sender: int, now: int) -> None:
-    """Puts the first frame of the buffer on the air; the radio is in TX.
+    """Put the buffer's first frame on the air, in TX, and drop the power reading.
 
-    From now on the radio has no reading of the power received. Whom the frame reaches was found before this event.
+    The frame's hearers were found before this event.
     """
     node = s.nodes[sender]
     spend(s, sender, now)
@@ -112,10 +109,9 @@ def start_frame(s: State, sender: int, now: int) -> None:
 
 @compiled
 def end_frame(s: State, sender: int, now: int) -> None:
-    """Ends the frame: receivers judge it, and with an empty buffer the radio leaves TX.
+    """End the frame: receivers judge it, and an empty buffer ends TX.
 
-    The frame ends at those whom it reached when it began, wherever nodes have moved since: `links` is found by the
-    next frame only.
+    It ends at the hearers of its beginning, despite moves: only the next frame updates `links`.
     """
     node = s.nodes[sender]
     spend(s, sender, now)

@@ -1,11 +1,9 @@
-"""Reception and collisions: which signals a radio receives, by their interference, bit errors and measured power.
+"""Reception: interference, bit errors and measured power decide which signals a radio receives.
 
-docs/reference/radio.md, "Reception", "Interference" and "RSSI and LQI", has the model, which is that of Castalia's
-Radio. Powers are in dBm, ratios in dB.
-
-1. A frame is received if the radio is in RX from its first bit to its last, its power is at least the sensitivity, and
-   no bit is wrong: there is no coding. So a signal is RECEIVABLE until it is CORRUPTED by a bit error, or is LOST from
-   the start because the radio was elsewhere or the signal too weak; what is lost is interference only.
+Model: docs/reference/radio.md, "Reception", "Interference" and "RSSI and LQI", as in Castalia's Radio. Powers are in
+dBm, ratios in dB. A frame is received if the radio stays in RX throughout, its power reaches the sensitivity, and no
+bit is wrong (no coding). A signal is RECEIVABLE until CORRUPTED by a bit error; one LOST from the start, as too weak or
+with the radio elsewhere, is only interference.
 """
 
 from __future__ import annotations
@@ -28,33 +26,33 @@ NO_NODE = -1
 """The sender of a burst of others' traffic."""
 
 NOTHING_DBM = -200.0
-"""This is less than any power that can be added to it."""
+"""Less than any power it is added to."""
 
 SHARES = 16
 SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
-"""`SHARE_DB[k]`: what k sixteenths of the averaging time take off a power; less than one counts as nothing."""
+"""`SHARE_DB[k]`: dB taken off for k sixteenths of the averaging time; less is nothing."""
 
 STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0, 0.0])
-"""`STEP_DB[k]`: what the weaker of two signals adds to the stronger, k dB (rounded up) above it."""
+"""`STEP_DB[k]`: dB that a signal k dB (rounded up) weaker adds to the stronger."""
 MOST_STEPS = len(STEP_DB) - 1
 
 LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
 
 
 def bit_error_rate(snr_db: NDArray[np.float64]) -> NDArray[np.float64]:
-    """BER of PSK at a signal-to-noise ratio that is already corrected by noise bandwidth / data rate."""
+    """Return PSK's BER at an SNR corrected by noise bandwidth / data rate."""
     rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(10 ** (snr_db / 10)))
     return rate
 
 
 _STEPS = np.arange(round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2)
 LOSS: NDArray[np.float64] = -np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB))
-"""-ln(1 - BER) at LOWEST_DB, and every 1 / STEPS_PER_DB from there; above HIGHEST_DB, 1 - BER is 1 in a double."""
+"""-ln(1 - BER) from LOWEST_DB in steps of 1 / STEPS_PER_DB; above HIGHEST_DB, 1 - BER is 1 in a double."""
 
 
 @compiled
 def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) -> None:
-    """A signal from `sender` arrives at `receiver` with `power`; a node that has not booted, or is dead, ignores it."""
+    """Start a signal from `sender` at `receiver` with `power`, unless unbooted or dead."""
     node = s.nodes[receiver]
     if now < node.start:
         return
@@ -77,7 +75,7 @@ def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) 
 
 @compiled
 def signal_ends(s: State, receiver: int, sender: int, now: int) -> None:
-    """The signal from `sender` ends; if its frame was received, that is noted in `arrivals`."""
+    """End the signal from `sender`; note a received frame in `arrivals`."""
     node = s.nodes[receiver]
     place = _find(s, receiver, sender)
     if place == NOT_HEARD:
@@ -98,7 +96,7 @@ def signal_ends(s: State, receiver: int, sender: int, now: int) -> None:
 
 @compiled
 def others_begin_or_end(s: State, now: int) -> None:
-    """Others, who are no nodes, begin a burst or end one; each node hears it with a power of its own."""
+    """Begin or end a burst of others' traffic, with each node's own power."""
     run = s.run[0]
     run.is_disturbed = 1 - run.is_disturbed
     if run.is_disturbed:
@@ -116,7 +114,7 @@ def others_begin_or_end(s: State, now: int) -> None:
 
 @compiled
 def _others_begin(s: State, receiver: int, power: float, now: int) -> None:
-    """As `signal_starts`, but of a signal that nobody receives."""
+    """Start an unreceivable signal, as `signal_starts` does."""
     node = s.nodes[receiver]
     if now < node.start:
         return
@@ -146,7 +144,7 @@ def _others_end(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def start_listening(s: State, receiver: int, now: int) -> None:
-    """The radio is in RX: what is already on the air is interference only."""
+    """Enter RX: signals already on the air are interference only."""
     node = s.nodes[receiver]
     spend(s, receiver, now)
     node.radio = LISTENING
@@ -160,10 +158,9 @@ def start_listening(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def measured_power(s: State, receiver: int, now: int) -> float:
-    """The power averaged over the last symbols, or NaN if the radio has not listened for so long.
+    """Return the power averaged over the last symbols, or NaN after too short listening.
 
-    It goes back from the newest level to the one that held when the averaging time began. A full ring counts as
-    reaching back so far, for what was before it is forgotten.
+    Goes back to the averaging time's beginning, or over a full ring, whose older levels are lost.
     """
     node = s.nodes[receiver]
     window = s.run[0].averaging_time
@@ -180,7 +177,7 @@ def measured_power(s: State, receiver: int, now: int) -> float:
 
 @compiled
 def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
-    """Adds the new signal to the interference of the others; the worst that each one had decides on its LQI."""
+    """Add the new signal to the others' interference; the worst decides LQI."""
     node = s.nodes[receiver]
     for k in range(node.heard):
         other = s.signals[receiver, k]
@@ -192,7 +189,7 @@ def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
 
 @compiled
 def _begin_reception(s: State, node: Any, signal: Any) -> None:
-    """What is received already is the interference; a signal below the sensitivity is interference only."""
+    """Begin with the present interference; below the sensitivity, only interfere."""
     signal.interference = node.total
     signal.worst = node.total
     weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
@@ -202,7 +199,7 @@ def _begin_reception(s: State, node: Any, signal: Any) -> None:
 
 @compiled
 def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
-    """Whether the frame is received; counts it as Castalia does, by whether it met interference."""
+    """Return whether the frame is received; count it like Castalia by interference."""
     alone = worst == s.run[0].radio.noise_floor_dbm
     if fate == RECEIVABLE:
         if alone:
@@ -219,7 +216,7 @@ def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
 
 @compiled
 def _note_arrival(s: State, receiver: int, sender: int, lqi: float, now: int) -> None:
-    """The frame was received. Its RSSI is what the radio measures just after its last bit."""
+    """Note a received frame with the RSSI just after its last bit."""
     arrival = s.arrivals[sender, s.nodes[sender].arrivals]
     arrival.receiver, arrival.rssi, arrival.lqi = receiver, measured_power(s, receiver, now), lqi
     s.nodes[sender].arrivals += 1
@@ -227,7 +224,7 @@ def _note_arrival(s: State, receiver: int, sender: int, lqi: float, now: int) ->
 
 @compiled
 def _find(s: State, receiver: int, sender: int) -> int:
-    """A signal may be gone: a node that died, or booted since, does not hold what began before."""
+    """Find a signal, absent if the node died or booted since its beginning."""
     for k in range(s.nodes[receiver].heard):
         if s.signals[receiver, k].sender == sender:
             return k
@@ -236,7 +233,7 @@ def _find(s: State, receiver: int, sender: int) -> int:
 
 @compiled
 def _remove(s: State, receiver: int, place: int) -> None:
-    """Takes a signal out of its row; the others move up, for their order decides what they sum up to."""
+    """Remove a signal; the others keep their order, which decides their sum."""
     node = s.nodes[receiver]
     node.heard -= 1
     for k in range(place, node.heard):
@@ -256,9 +253,9 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
-    """Draws whether a bit is wrong in the stretch of constant conditions that ends now.
+    """Draw whether the constant stretch that ends now has a bit error.
 
-    Bits are rounded up. No number is drawn where no bit can be wrong: above the highest ratio of the table, and without
+    Bits are rounded up. Nothing is drawn if errors are impossible: above the table's highest ratio, or without
     interference on measured links.
     """
     run = s.run[0]
@@ -275,7 +272,7 @@ def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
 
 @compiled
 def _sum_afresh(s: State, receiver: int) -> float:
-    """Sums the interference of each signal, and returns the sum of all power present."""
+    """Sum each signal's interference; return the total power."""
     heard = s.nodes[receiver].heard
     for k in range(heard):
         signal = s.signals[receiver, k]
@@ -286,7 +283,7 @@ def _sum_afresh(s: State, receiver: int) -> float:
 
 @compiled
 def _sum_powers(s: State, receiver: int, excepted: int) -> float:
-    """The noise floor and all signals but one, the newest first; `excepted` may be none of them."""
+    """Sum the noise floor and all signals but `excepted`, if any, newest first."""
     total: float = s.run[0].radio.noise_floor_dbm
     for k in range(s.nodes[receiver].heard - 1, -1, -1):
         if k != excepted:
@@ -296,7 +293,7 @@ def _sum_powers(s: State, receiver: int, excepted: int) -> float:
 
 @compiled
 def _record_power(s: State, receiver: int, total: float, now: int) -> None:
-    """Remembers the power from now on; of the changes at one instant only the last one has lasted."""
+    """Record the power from now on; the last change at an instant counts."""
     node = s.nodes[receiver]
     node.total = total
     if node.remembered == 0 or s.levels[receiver, node.newest].since != now:
@@ -316,7 +313,7 @@ def add_dbm(a: float, b: float) -> float:
 
 @compiled
 def loss_per_bit(snr_db: float) -> float:
-    """-ln(1 - BER), interpolated: a frame's survival is exact to 1e-4; `snr_db` is corrected as in bit_error_rate."""
+    """Return interpolated -ln(1 - BER), survival exact to 1e-4; `snr_db` as in bit_error_rate."""
     place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
     index = int(place)
     part = place - index
