@@ -1,9 +1,7 @@
 """The one name that an author of agents or a reader of results imports; `roambus --help` has the commands.
 
-An agent is written with `Agent` and `on`, the events that it is told, the messages that it sends and the types of their
-fields, its parameters, and the units of time. docs/reference/agents.md explains them with a whole agent.
-
-Results are read with `results`, which returns DataFrames (docs/guide/compare.md):
+An agent is written with `Agent` and `on`, events, messages and their field types, parameters, and units of time
+(docs/reference/agents.md). `results` reads results and returns DataFrames (docs/guide/compare.md):
 
     import roambus
 
@@ -11,15 +9,13 @@ Results are read with `results`, which returns DataFrames (docs/guide/compare.md
     results.points("messages_per_node", against="speed", where={"config": "C16"})
     results.paired("messages_per_node", "mft", "aodv", against="speed")
 
-A metric of one's own is a function of a `Run` under `metric` (docs/reference/metrics.md).
-
-Runs are made with `run` and `sweep`, which take an agent by its name, its file or its class:
+Your own metric is a function of a `Run` under `metric` (docs/reference/metrics.md). `run` and `sweep` make runs and
+take an agent by its name, its file or its class:
 
     results = roambus.sweep("field", agents=["flooding", MyAgent], settings={"nodes": [10, 20]}, seeds=3)
 
-What reads results needs pandas and SciPy, whose import takes more than a second, and the errors that end a command are
-the business of who runs agents. So these names are imported when they are first used, and an agent's `import roambus`
-imports only the parts of agents.
+Importing pandas and SciPy takes more than a second. So the names for running agents and reading results are imported
+on first use, and an agent's `import roambus` imports only the parts of agents.
 """
 
 from __future__ import annotations
@@ -193,11 +189,11 @@ _LATER = {
     **dict.fromkeys(("Table", "table"), "roambus.spark.metrics.extra"),
     **dict.fromkeys(("Run", "once"), "roambus.spark.metrics.run"),
 }
-"""The modules of the names that are imported when they are first used."""
+"""The modules of the names that are imported on first use."""
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a name of `_LATER` when it is first used; Python calls this for every name that is not there."""
+    """Import a name of `_LATER` on first use."""
     if name in _LATER:
         value = getattr(import_module(_LATER[name]), name)
     elif name == "__version__":
@@ -211,5 +207,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, also those that are not imported yet, for an editor or a notebook that completes them."""
+    """Return the public names, also those not imported yet, for completion."""
     return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
-"""`python -m roambus` does what the command `roambus` does, where the folder of scripts is not on the PATH.
+"""`python -m roambus` runs the command `roambus` where the scripts' folder is not on the PATH.
 
-Python looks for modules in the working folder first if it is started with `-m`. That folder can be one of results that
-somebody else made, so it is left out before anything else is imported, as it is for the command `roambus`.
+With `-m` Python looks for modules in the working folder first. That folder can hold untrusted results, so it is dropped
+before any other import.
 """
 
 import sys

@@ -1,9 +1,8 @@
 """The command line `roambus` lists the commands and turns errors into messages and exit codes.
 
-A command raises `RoambusError` or one of its kinds for everything that it can explain, and the message is printed
-without a traceback, unless `-v` asks for it. With `--json` stdout has one JSON document, also of an error. The exit
-codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 for the simulator, 4 for an agent, and
-130 for Ctrl-C. Whatever else is raised is a mistake in roambus and keeps its traceback.
+The message of a `RoambusError` is printed without a traceback, unless `-v` asks for one. With `--json` stdout has one
+JSON document, also of an error. Exit codes: 1 for failed or omitted runs, 2 for the user's mistake, 3 for the
+simulator, 4 for an agent, 130 for Ctrl-C. Any other exception is a mistake in roambus and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ MODULES = {
     **dict.fromkeys(("new", "trace"), "protocols"),
     **dict.fromkeys(("docs", "doctor", "list", "show"), "inventory"),
 }
-"""The modules in `roambus.commands` of the core's commands. Extensions bring theirs by entry points."""
+"""The core's modules in `roambus.commands`; extensions use entry points."""
 
 FUNCTIONS = {"list": "list_things"}
 """The commands whose functions cannot have their name."""
 
 NEEDS_LITTLE = {"docs", "list"}
 LEAST_MEMORY = 300_000 << 10
-"""Bytes of addresses with which the smallest run ends well, and with 10,000 KiB less does not."""
+"""Bytes of address space in which the smallest run ends well; 10,000 KiB less fails."""
 
 
 def main() -> None:
-    """Runs the command line; a user's mistake or a failed run gets one message and an exit code of its own."""
+    """Run the command line; an explainable error gets one message and its exit code."""
     _print_any_name()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -70,7 +69,7 @@ def main() -> None:
 
 
 def _run(told: Telling) -> int:
-    """Runs the command, and prints its document if there is to be one; returns the exit code."""
+    """Run the command, print its document, and return the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
@@ -88,10 +87,9 @@ def _run(told: Telling) -> int:
 
 
 def _check_memory() -> None:
-    """Raises RoambusError where a process may have too little memory to import what a run needs (`ulimit -v`).
+    """Raise RoambusError if memory may be too small for a run's imports (`ulimit -v`).
 
-    This is asked before, because where the last byte is gone while a library in C is imported, nobody can say so any
-    more: Python 3.11 handles the failure in a loop without end, which no signal interrupts, or ends by SIGSEGV.
+    Out of memory while a C library is imported, Python 3.11 loops endlessly, deaf to signals, or ends by SIGSEGV.
     """
     allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
     if allowed != resource.RLIM_INFINITY and allowed < LEAST_MEMORY:
@@ -102,7 +100,7 @@ def _check_memory() -> None:
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
-    """Message and exit code of what is no mistake in roambus, although nobody has made an error of it."""
+    """Return message and exit code of a foreign exception that is no mistake in roambus."""
     if _is_interrupted(error):
         return "interrupted", InterruptionError.exit_code
     if _lacks_memory(error):
@@ -111,19 +109,19 @@ def _expected(error: Exception) -> tuple[str, int] | None:
 
 
 def _is_interrupted(error: BaseException) -> bool:
-    """Whether it comes of Ctrl-C: Python, and libraries, raise another error if that comes while a module is made."""
+    """Return whether Ctrl-C caused it: during an import other errors are raised."""
     cause = error.__cause__ or error.__context__
     return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether memory was refused, to Python or to a library that is being loaded."""
+    """Return whether Python, or a library being loaded, ran out of memory."""
     is_refused = isinstance(error, ImportError | SystemError) and any(text in str(error) for text in _REFUSED)
     return is_refused or isinstance(error, MemoryError)
 
 
 _REFUSED = ("failed to map segment", "cannot allocate memory", "without setting an exception", "without exception set")
-"""How the system's loader says it, and how Python does where code in C was refused memory and did not tell."""
+"""Messages of the loader, and of Python after silent memory failures in C code."""
 
 
 def _reason(error: BaseException) -> str:
@@ -131,13 +129,13 @@ def _reason(error: BaseException) -> str:
 
 
 def _print_any_name() -> None:
-    """A file's name that is not text is printed as it is, instead of being an error of the print."""
+    """Print file names that are not text, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    """Ends with the message of the error that is being handled."""
+    """End with the handled error's message."""
     shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
     if told.is_verbose:
         traceback.print_exc()
@@ -149,17 +147,17 @@ def _fail(told: Telling, message: str, code: int) -> None:
 
 
 _LONGEST_MESSAGE = 4000
-"""In characters: a message can quote a line of a file, which can be as long as the file."""
+"""In characters: a message can quote a line as long as its file."""
 
 
 def _describe(error: OSError) -> str:
-    """What the system says, with the file if it is about one; some libraries give a text alone."""
+    """Return the system's message, with its file if any."""
     problem = error.strerror or _reason(error)
     return f"{error.filename}: {problem}" if error.filename else problem
 
 
 class Commands(click.Group):
-    """The commands of the core and of installed packages; each is imported when it is used."""
+    """Commands of the core and of installed packages, imported on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's
         """Return the names of all commands."""
@@ -175,7 +173,7 @@ class Commands(click.Group):
 
 
 def _load(name: str) -> click.Command | None:
-    """Import a command; no other package can take the name of one of the core's."""
+    """Import a command; no other package can take a core command's name."""
     if name not in NEEDS_LITTLE:
         _check_memory()
     if name in MODULES:
@@ -187,7 +185,7 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import the command that a package brings; a broken one is listed, and says so when it is used."""
+    """Import a package's command; a broken one reports its error on use."""
     problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()

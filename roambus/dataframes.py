@@ -1,7 +1,7 @@
 """Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/guide/compare.md).
 
-`results` reads a folder that a sweep wrote and returns `Results`. Each of its tables is a new DataFrame with a row for
-each metric, run, point or difference. What compares agents here is what `roambus compare` draws and tests.
+Each table of `Results` is a new DataFrame with a row for each metric, run, point or difference. Agents are compared as
+in `roambus compare`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,11 @@ Where = Mapping[str, Values]
 
 
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
-    """Reads the runs in the folder that a sweep wrote, with all their metrics.
+    """Read the runs in a sweep's folder, with all their metrics.
 
-    Metrics that no `roambus aggregate` has computed yet are computed with Spark, and kept for the next time. Damaged
-    runs are left out with a warning; `problems` names them. `study` is the file of the study that the results are of,
-    if it is one of your own.
-    The folder can be an address on an object store, such as s3://bucket/thesis.
-
-    Raises UserError if there is no run that can be read, RoambusError if Spark fails.
+    Spark computes missing metrics and keeps them. Damaged runs are left out with a warning; `problems` names them.
+    `study` is the file of your own study. The folder can be an object-store address, such as s3://bucket/thesis. Raise
+    UserError without a readable run, RoambusError if Spark fails.
     """
     loaded = load(_found(folder), load_study(study) if study else None)
     if loaded.problems:
@@ -48,7 +45,7 @@ def results(folder: str | PathLike[str], study: str | None = None) -> Results:
 
 
 def _found(folder: str | PathLike[str]) -> Path:
-    """The folder, or the mirror of an address on an object store."""
+    """Return the folder, or the mirror of an object-store address."""
     store = open_store(folder) if isinstance(folder, str) else None
     if store is None:
         return Path(folder)
@@ -57,7 +54,7 @@ def _found(folder: str | PathLike[str]) -> Path:
 
 
 class Results:
-    """Holds what one sweep measured; the values of an axis are numbers if all of them can be."""
+    """One sweep's measurements, with numeric axes where possible."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._folder, self._measured = loaded.folder, loaded.measured
@@ -69,22 +66,22 @@ class Results:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Returns a line for each run that is left out because its trace is damaged."""
+        """Return a line for each damaged run."""
         return self._problems
 
     @property
     def agents(self) -> list[str]:
-        """Returns the agents' names, in the sweep's order."""
+        """Return the agents' names, in the sweep's order."""
         return self._measured.agents
 
     @property
     def axes(self) -> dict[str, list[str] | list[float]]:
-        """Returns the values of each axis, in the sweep's order."""
+        """Return each axis' values, in the sweep's order."""
         return {axis: _typed(pd.Series(self._measured.values(axis))).tolist() for axis in self._measured.axes}
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """Returns a row for each metric with its title, unit and meaning; the study's own metrics come last."""
+        """Return each metric's title, unit and meaning; the study's own come last."""
         known = self._measured.metrics
         columns = {
             "title": [metric.axis_title for metric in known],
@@ -95,14 +92,14 @@ class Results:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """Returns a row for each run: agent, axes, seed, metrics, and `sent_TYPE`, the packets of each message type."""
+        """Return each run's agent, axes, seed, metrics, and `sent_TYPE`, packets of each type."""
         return _with_numbers(self._measured.runs, self._measured.axes)
 
     def points(self, metric: str, against: str | None = None, where: Where | None = None) -> pd.DataFrame:
-        """Returns the mean over the `n` seeds at each point, and its 95 % interval: `low`, `high` and `half_width`.
+        """Return each point's mean over `n` seeds and 95 % interval: `low`, `high` and `half_width`.
 
-        The axis `against` (the first with more than one value, unless given) stands last and changes fastest, so that
-        rows are in the order of lines. `where` keeps one value of an axis, or a list of them. Raises UserError.
+        The axis `against` (by default the first with several values) stands last and changes fastest, for drawing
+        lines. `where` keeps one value of an axis, or a list of them. Raise UserError.
         """
         measured = self._narrowed(metric, (), where)
         return _table(points_table(measured, metric), measured, against)
@@ -115,12 +112,11 @@ class Results:
         against: str | None = None,
         where: Where | None = None,
     ) -> pd.DataFrame:
-        """Compares agent a with agent b seed by seed, as runs of one seed share movement and radio.
+        """Compare agent a with agent b seed by seed, as runs of one seed share movement and radio.
 
-        Each point has `difference`, the mean of a minus b over the `n` seeds that both have, its 95 % interval as
-        `points` has it, `p` of the two-sided paired t-test, `p_holm`, which Holm's procedure adjusts for all rows of
-        this table, and `note`, which says why there is no p. `against` and `where` mean what they do for `points`.
-        Raises UserError.
+        Each point has `difference`, the mean of a minus b over the `n` common seeds, its 95 % interval as in `points`,
+        `p` of the two-sided paired t-test, `p_holm`, adjusted by Holm for all rows of this table, and `note`, the
+        reason for a missing p. `against` and `where` are as in `points`. Raise UserError.
         """
         if a == b:
             raise UserError(f"{a!r} cannot be compared with itself: name two agents")
@@ -134,23 +130,23 @@ class Results:
 
 
 def _texts(where: Where) -> dict[str, list[str]]:
-    """Returns the values as they stand in the names of folders."""
+    """Return the values as in folder names."""
     return {axis: [plain(value) for value in listed(values)] for axis, values in where.items()}
 
 
 def listed(values: Values) -> list[Scalar]:
-    """Returns the values of an axis as a list, also if only one is given."""
+    """Return an axis' value or values as a list."""
     return [values] if isinstance(values, Scalar | np.generic) else list(values)
 
 
 def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> pd.DataFrame:
-    """Returns the table in the order of the lines along `against`."""
+    """Return the table in the order of lines along `against`."""
     ordered = in_order(table, measured, find_axis(measured, against))
     return _with_numbers(ordered, [axis_column(axis) for axis in measured.axes])
 
 
 def _with_numbers(table: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """Returns a copy in which each axis holds numbers if all its values can be."""
+    """Return a copy with numeric axes where possible."""
     return table.assign(**{axis: _typed(table[axis]) for axis in axes})
 
 

@@ -1,20 +1,9 @@
-"""`roambus doctor` looks at this machine and says what would run.
+"""`roambus doctor` checks this machine and reports which back-ends can run.
 
-Each check looks at one thing and returns a `Result`: it is there, it is missing, or it is broken, with what was found
-and what to do. `look` turns whatever a check raises into a result as well, so that the doctor itself never fails. What
-cannot be imported is a finding like any other, so checks import what they look at, and this file does not.
-
-Runs need Python with its packages, and a Java for Spark; those on Castalia need OMNeT++, Castalia and our modules, too,
-and whoever builds the modules a compiler and two libraries. `roambus doctor --build castalia` looks at these first.
-
-The rules:
-
-- A check is of one thing, and its advice is one that the reader can follow as it stands. So a thing that needs another
-  one is still looked at if that is missing: the table then shows all that is to be done, and not the first step only.
-- Missing is what was never there, and broken what is there and does not work. Most users never install a simulator, and
-  for them a missing one is not a fault.
-- Programs are started, and not only found: one for another OMNeT++ lies where it should and does not start.
-- What is in the way of a back-end follows from the findings (`in_the_way`), and is no check of its own.
+Each check examines one thing and returns a `Result`: there, missing (no fault) or broken, with advice. `look` turns any
+exception into a result, so checks import their subjects themselves. A thing is checked even if its prerequisite is
+missing, so the table shows every remaining step. Programs are started, because one built for another OMNeT++ is present
+but does not start.
 """
 
 from __future__ import annotations
@@ -68,7 +57,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Holds what was found, in a line, and what to do about it unless it is ok."""
+    """A finding in a line, with advice unless it is ok."""
 
     status: Status
     found: str
@@ -77,7 +66,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Joins a result with the name of what was looked for."""
+    """A result with its subject."""
 
     what: str
     result: Result
@@ -87,27 +76,27 @@ class Finding:
 
     @property
     def is_ok(self) -> bool:
-        """Says whether nothing need be done."""
+        """Return whether nothing needs doing."""
         return self.result.status is Status.OK
 
 
 def ok(found: str) -> Result:
-    """Says that the thing is there and works."""
+    """Report a thing that works."""
     return Result(Status.OK, found)
 
 
 def missing(found: str, advice: str) -> Result:
-    """Says that the thing is not there."""
+    """Report a missing thing."""
     return Result(Status.MISSING, found, advice)
 
 
 def broken(found: str, advice: str) -> Result:
-    """Says that the thing is there and does not work."""
+    """Report a thing that is there but does not work."""
     return Result(Status.BROKEN, found, advice)
 
 
 class Check(NamedTuple):
-    """What is looked for, how, and the advice if looking for it fails: `repair` is for what nobody thought of."""
+    """A check's subject and function; `repair` is the advice for unexpected errors."""
 
     what: str
     check: Callable[[], Result]
@@ -115,7 +104,7 @@ class Check(NamedTuple):
 
 
 def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
-    """Returns what the checks find; `tell` is told before each of them what is looked at."""
+    """Return the checks' findings; call `tell` with each subject first."""
     found = []
     for one in checks:
         tell(one.what)
@@ -124,7 +113,7 @@ def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> lis
 
 
 def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
-    """Returns what the check finds; whatever it raises is a finding, too, with `repair` as the advice."""
+    """Return a check's finding, also for an exception, with `repair` as advice."""
     try:
         return Finding(what, check())
     except Exception as error:  # anything can be broken, and the rest is still worth looking at
@@ -134,7 +123,7 @@ def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
 RELEASES = " or ".join(TRIED)
 """Our modules were tried with these releases of OMNeT++."""
 PATIENCE_S = 30
-"""How long a program that is started may take to say its version."""
+"""The time limit for a started program to print its version."""
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
@@ -144,7 +133,7 @@ BUILD, BUILD_ADAPTER = "run roambus doctor --build castalia", "run roambus docto
 
 
 def check_omnetpp() -> Result:
-    """Looks at its folder, the version that it gives itself, and whether it was built."""
+    """Check OMNeT++'s folder, version and build."""
     if not (root := os.environ.get(OMNETPP_ROOT)):
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
     if not (release := release_in(Path(root))):
@@ -157,7 +146,7 @@ def check_omnetpp() -> Result:
 
 
 def check_castalia() -> Result:
-    """Looks at its folder, and whether it starts with this OMNeT++."""
+    """Check its folder and its start with this OMNeT++."""
     if not (root := os.environ.get(CASTALIA_ROOT)):
         advice = f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
         return missing(f"{CASTALIA_ROOT} is not set", advice)
@@ -177,9 +166,9 @@ def check_castalia() -> Result:
 
 
 def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
-    """How Castalia starts with this OMNeT++, and the release that it tells, with its own libraries if need be.
+    """Return how Castalia starts with this OMNeT++, and its release, if need be with its own libraries.
 
-    With the libraries of another release it does not start at all. It has the folder of its own in itself.
+    With another release's libraries it does not start; it contains the path of its own.
     """
     answer = _run([str(program), "-v"])
     # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
@@ -189,19 +178,19 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
 
 
 def _omnetpp_release() -> str:
-    """The release in the folder that the environment names; empty if there is none."""
+    """Return the release in the environment's folder; empty if none."""
     return release_in(Path(root)) if (root := os.environ.get(OMNETPP_ROOT)) else ""
 
 
 def _for_newer() -> str:
-    """What to do about Castalia where OMNeT++ is newer than Castalia's own sources."""
+    """Return advice for an OMNeT++ newer than Castalia's own sources."""
     if major(_omnetpp_release()) <= CASTALIAS_MAJOR:
         return ""
     return "; no public Castalia builds with it: docs/guide/castalia.md says what concerns a tree that is to"
 
 
 def check_library() -> Result:
-    """Looks whether it is built, from our wire.proto, and finds the libraries that it needs."""
+    """Check its build from our wire.proto, and its libraries."""
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
@@ -215,7 +204,7 @@ def check_library() -> Result:
 
 
 def check_ns3() -> Result:
-    """Looks for the headers of the package."""
+    """Check the package's headers."""
     from roambus.bridge.backends.ns3 import find_ns3
 
     try:
@@ -226,7 +215,7 @@ def check_ns3() -> Result:
 
 
 def check_adapter() -> Result:
-    """Looks whether it is built for the ns-3 that is there, from our wire.proto, and finds the libraries of ns-3."""
+    """Check its build for this ns-3 from our wire.proto, and its libraries."""
     from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
 
     program = find_modules().build / PROGRAM
@@ -239,7 +228,7 @@ def check_adapter() -> Result:
 
 
 def _check_built(file: Path, build: str) -> Result:
-    """Looks whether a file was made from our wire.proto, and finds the libraries that it needs."""
+    """Check a file's build from our wire.proto, and its libraries."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
     # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
@@ -251,7 +240,7 @@ def _check_built(file: Path, build: str) -> Result:
 
 
 def check_program(name: str, package: str) -> Result:
-    """Looks for a program on the PATH, and whether it says its version."""
+    """Check that a program is on the PATH and prints its version."""
     if shutil.which(name) is None:
         return missing(f"there is no {name}", f"{ON_DEBIAN} {package}")
     answer = _run([name, "--version"])
@@ -261,7 +250,7 @@ def check_program(name: str, package: str) -> Result:
 
 
 def check_package(name: str, package: str) -> Result:
-    """Looks for a library for C++, as pkg-config knows it."""
+    """Check a C++ library, as pkg-config knows it."""
     if shutil.which("pkg-config") is None:
         return missing("there is no pkg-config", f"{ON_DEBIAN} pkg-config {package}")
     answer = _run(["pkg-config", "--modversion", name])
@@ -271,14 +260,14 @@ def check_package(name: str, package: str) -> Result:
 
 
 def check_protobuf() -> Result:
-    """Looks for the library and its compiler."""
+    """Check the library and its compiler."""
     if shutil.which("protoc") is None:
         return missing("there is no protoc", f"{ON_DEBIAN} protobuf-compiler")
     return check_package("protobuf", "libprotobuf-dev")
 
 
 def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs it where programs find the libraries of this OMNeT++, unless another environment is given."""
+    """Run it, by default with this OMNeT++'s library path."""
     return subprocess.run(  # noqa: S603  # the user's own programs, without a shell
         command,
         env=environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, ""))),
@@ -291,7 +280,7 @@ def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> s
 
 
 def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
-    """What a program said last, which is mostly why it ended."""
+    """Return a program's last line, usually the reason it ended."""
     lines = (answer.stderr or answer.stdout).strip().splitlines()
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
@@ -300,7 +289,7 @@ SIMULATORS = (
     Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
     Check("Castalia", check_castalia, "build Castalia again"),
 )
-"""What the modules for Castalia are built against and run on."""
+"""The build and run dependencies of the modules for Castalia."""
 CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
 NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
 NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
@@ -310,10 +299,10 @@ BUILDING = (
     Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
     Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
 )
-"""What builds the modules and the adapter: make, the compiler, and the libraries of the wire."""
+"""Build tools: make, compiler, wire libraries."""
 
 BACKENDS = ("radio", "castalia", "ns3")
-"""Those of which something can be missing; ideal links need what every run needs."""
+"""Back-ends with needs beyond those of every run."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
@@ -321,7 +310,7 @@ COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Holds everything that was looked at, and says what it means for each back-end."""
+    """All findings, and their consequences for each back-end."""
 
     python: Sequence[Finding]
     """Nothing runs without these."""
@@ -332,17 +321,17 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[Finding]:
-        """Returns all findings, in the order of the table."""
+        """Return all findings in table order."""
         return [*self.python, *self.spark, *self.castalia, *self.ns3, *self.building]
 
     def in_the_way(self, backend: str) -> list[Finding]:
-        """Returns what keeps runs with this back-end from starting."""
+        """Return the obstacles to runs with this back-end."""
         needed = [*self.python, *{"castalia": self.castalia, "ns3": self.ns3}.get(backend, ())]
         return [finding for finding in needed if not finding.is_ok]
 
 
 def examine(tell: Callable[[str], object] = str) -> Diagnosis:
-    """Looks at everything, and tells before what; never raises, whatever is broken."""
+    """Run all checks, announcing each; never raise."""
     packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
@@ -351,9 +340,9 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:
-    """Prints the table, a line of advice for whatever is not ok, and what would run.
+    """Print the table, advice for each problem, and the back-ends that would run.
 
-    Advice stands in lines of its own, because it holds commands, which a table would break.
+    Advice has its own lines, because a table would break its commands.
     """
     table = Table("", "", "", box=None, pad_edge=False, show_header=False)
     for finding in diagnosis.findings:
@@ -392,7 +381,7 @@ def _check_java() -> Result:
 
 
 def _check_radio() -> Result:
-    """Runs two neighbours for two seconds, which compiles the radio if that was not done before."""
+    """Run two neighbours for two seconds, which compiles the radio if needed."""
     from roambus.bridge.backends.radio.backend import RadioBackend
     from roambus.bridge.host.event_loop import Host
     from roambus.bridge.ini import parse_scenario

@@ -1,12 +1,9 @@
-"""Makes runs from Python, in notebooks and scripts (docs/guide/compare.md): `run` makes one, `sweep` those of a sweep.
+"""Makes runs from Python, in notebooks and scripts (docs/guide/compare.md), with `run` and `sweep`.
 
-Both do what the commands of the same names do: what is complete is not made again, runs are made by processes of their
-own, and results lie in a folder, where every command finds them. So a cell that is executed again costs nothing, and
-one that was interrupted goes on.
-
-An agent is a name, the path of a file, or a class, also one that was defined in a cell. `settings` are what --set and
---param take: {"speed": [2, 8]} sets a variable of the template, {"agent.room": [4, 8]} a parameter of all agents that
-have it, and {"Ferry.room": 4} that of one agent.
+As with the commands, complete runs are not repeated, so executing a cell again costs nothing, and an interrupted one
+goes on. An agent is a name, a file's path, or a class, also one defined in a cell. `settings` are as for --set and
+--param: {"speed": [2, 8]} sets a template variable, {"agent.room": [4, 8]} a parameter of all agents that have it,
+{"Ferry.room": 4} one agent's.
 """
 
 from __future__ import annotations
@@ -34,25 +31,25 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import plain
 
 AnyAgent = str | PathLike[str] | type[Agent]
-"""A name, also with parameters as in "aodv profile=rfc"; module:Class; the path of a file; or a class."""
+"""A name, also with parameters ("aodv profile=rfc"); module:Class; a file's path; or a class."""
 Settings = Mapping[str, Values]
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run that is complete: its folder, and the folder of the results that it is in."""
+    """A complete run: its folder, and its results' folder."""
 
     folder: Path
     results_folder: Path
 
     @property
     def trace(self) -> pd.DataFrame:
-        """Returns the rows of its trace, which roambus docs trace explains; raises DamagedTraceError."""
+        """Return its trace's rows (see roambus docs trace); raise DamagedTraceError."""
         rows: pd.DataFrame = read_trace(self.folder / TRACE_FILE).to_pandas()
         return rows
 
     def results(self) -> Results:
-        """Returns the metrics of all runs in the results folder; computes them with Spark if that was not done yet."""
+        """Return all runs' metrics in the folder; Spark computes missing ones."""
         return results(self.results_folder)
 
 
@@ -67,7 +64,7 @@ def run(  # noqa: PLR0913  # each is one thing that the command has an option fo
     level: str = "app",
     record: bool = False,
 ) -> FinishedRun:
-    """Makes one run of a template, unless it is there already. Raises RoambusError if it fails."""
+    """Make one run of a template, unless it is complete; raise RoambusError if it fails."""
     making = Making(level, retry_failed=True, record=record)
     (folder,) = make_runs(
         template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, making=making
@@ -86,7 +83,7 @@ def make_runs(  # noqa: PLR0913  # as for `run`
     workers: int,
     making: Making,
 ) -> list[Path]:
-    """Makes the runs of a point that are not there already; returns the folder of each. Raises RoambusError."""
+    """Make a point's missing runs; return each run's folder. Raise RoambusError."""
     choice = _chosen([agent], settings, None, out)
     asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=tuple(seeds))
     for problem in _made(asked, out, workers, backend, making):
@@ -105,11 +102,11 @@ def sweep(  # noqa: PLR0913  # as for `run`
     workers: int | None = None,
     retry_failed: bool = False,
 ) -> Results:
-    """Makes the runs of a sweep that are not complete yet, and computes their metrics.
+    """Make a sweep's incomplete runs, and compute their metrics.
 
-    `name` is that of a sweep or of a template, or the path of a file of one, as `roambus sweep` takes it. Without
-    `agents` a sweep has its own, and a template `beacon`. Each setting is a value, or a list of those that are
-    compared. A run that fails is left out with a warning, which names the first. Raises UserError.
+    `name` is a sweep or template, by name or path, as for `roambus sweep`. Without `agents` a sweep has its own, and a
+    template `beacon`. Each setting is a value, or a list of values to compare. Failed runs are left out with a warning,
+    which names the first. Raise UserError.
     """
     named = os.fspath(name)
     folder = Path("results", Path(named.removesuffix(".ini.j2")).stem) if out is None else Path(out)
@@ -127,7 +124,7 @@ def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Ma
 
 
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
-    """What is run, as options of the command say it: a setting with a dot is a parameter's."""
+    """Return command options: a setting with a dot is a parameter's."""
     words = None if agents is None else [_words(agent, out) for agent in agents]
     texts = {name: f"{name}={','.join(map(plain, listed(values)))}" for name, values in (settings or {}).items()}
     variables = [text for name, text in texts.items() if "." not in name]
@@ -135,7 +132,7 @@ def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds:
 
 
 def _words(agent: AnyAgent, out: Path) -> list[str]:
-    """The agent and its parameters, as words."""
+    """Return the agent and its parameters as words."""
     if isinstance(agent, type):
         return [reference_of(agent, out / AGENTS_FOLDER)]
     return agent.split() if isinstance(agent, str) else [os.fspath(agent)]

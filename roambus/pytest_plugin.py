@@ -1,20 +1,17 @@
-"""A plugin of pytest: tests of what an agent delivers and costs, decided by as many seeds as that takes.
+"""A pytest plugin: tests of an agent's delivery and cost, with as many seeds as a decision takes.
 
     def test_it_delivers(roambus_point):
         point = roambus_point("field", "my-gossip", settings={"nodes": 8})
         point.at_least("delivery_rate_all", 0.9)
         point.no_worse_than(roambus_point("field", "flooding", settings={"nodes": 8}), "messages_per_node", by="10%")
 
-A point is a template with its settings, and an agent. A test of it makes runs with the seeds 0, 1, 2, ... and looks at
-them at 5, 8, 12, 18, ... seeds until its outcome is known: it passes, it fails, or it is undecided with the most seeds
-that there may be, and then it fails and says so. A test at a confidence of 95 % passes wrongly, or fails wrongly, in
-about 5 of 100 cases at most, however many looks it takes (`roambus.experiments.precision`).
+A point is a template with its settings, and an agent. Its test makes runs with the seeds 0, 1, 2, ... and looks at 5,
+8, 12, 18, ... seeds until it passes or fails; undecided at the last seed, it fails and says so. At a confidence of 95 %
+at most about 5 of 100 outcomes are wrong, however many looks (`roambus.experiments.precision`). The
+number of seeds depends on their values alone, so each repetition has the same outcome.
 
-Which seeds are drawn follows from their values alone, so a test has the same outcome each time. Runs are kept in
-pytest's cache by what they depend on, the agent's code included, and made again only when that changes.
-
-pytest imports this module whenever it starts, in any project. So nothing of roambus is imported before a fixture is
-used.
+Runs are kept in pytest's cache by all that they depend on, agent code included. pytest imports this module at every
+start, in any project, so roambus is imported only when a fixture is used.
 """
 
 from __future__ import annotations
@@ -41,17 +38,17 @@ if TYPE_CHECKING:
     from roambus.spark.metrics.catalogue import Metric
 
 FIRST, MOST = 5, 60
-"""The seeds of the first look, and of the last. 59 perfect seeds show a rate of at least 0.95."""
+"""The seeds of the first and last look; 59 perfect seeds show a rate of at least 0.95."""
 OPTION = "--roambus-results"
 
 PointMaker = Callable[..., "Point"]
-"""Makes a `Point`, as the fixture `roambus_point` does: template and agent, and by name its other fields."""
+"""Makes a `Point`, as fixture `roambus_point`: template, agent, and other fields by name."""
 SweepMaker = Callable[..., "list[Point]"]
 """Makes points, as the fixture `roambus_sweep` does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option for the folder of the results."""
+    """Add the option for the results' folder."""
     parser.getgroup("roambus").addoption(
         OPTION, metavar="FOLDER", help="Keeps the runs of roambus_point and roambus_sweep there, not in pytest's cache."
     )
@@ -59,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def roambus_results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which runs are kept: pytest's cache, or what --roambus-results says."""
+    """Return the runs' folder: pytest's cache, or --roambus-results."""
     given = request.config.getoption(OPTION)
     if given:
         return Path(given).absolute()
@@ -69,7 +66,7 @@ def roambus_results(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 
 @pytest.fixture
 def roambus_point(roambus_results: Path) -> PointMaker:
-    """Makes a point of a template and an agent, with settings such as `settings={"nodes": 8}`."""
+    """Make a point of template, agent and settings, such as `settings={"nodes": 8}`."""
 
     def make(template: str | PathLike[str], agent: AnyAgent, **options: Any) -> Point:
         return Point(os.fspath(template), agent, roambus_results, **options)
@@ -79,7 +76,7 @@ def roambus_point(roambus_results: Path) -> PointMaker:
 
 @pytest.fixture
 def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
-    """Makes a point for each agent at each combination of settings, of which each can be a list."""
+    """Make a point for each agent and combination of settings, which can be lists."""
 
     def make(
         template: str | PathLike[str], agents: Sequence[AnyAgent], *, settings: Settings | None = None, **options: Any
@@ -95,7 +92,7 @@ def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a test came to know: the mean with its 95 % interval, and the value of each seed that has one."""
+    """A test's mean, 95 % interval, and values by seed."""
 
     mean: float
     interval: Interval
@@ -104,9 +101,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Point:
-    """A template with its settings, and an agent; its assertions make the runs that they need.
+    """A template with settings, and an agent; assertions make the runs they need.
 
-    `settings` are those of `roambus.run`. `most` is the greatest number of seeds, `measure` names files of own metrics.
+    `settings` are those of `roambus.run`, `most` the greatest number of seeds, `measure` files of own metrics.
     """
 
     template: str
@@ -124,14 +121,14 @@ class Point:
         return f"{agent} on {self.template}{settings}"
 
     def at_least(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Asserts that the mean of a metric over all seeds that there could be is the bound or more."""
+        """Assert that a metric's mean over all seeds is at least the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
         return self._bounded(metric, "at least", Side.ABOVE, bound, confidence)
 
     def at_most(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Asserts that the mean of a metric is the bound or less."""
+        """Assert that a metric's mean over all seeds is at most the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
@@ -155,11 +152,10 @@ class Point:
         confidence: float = 0.95,
         less_is_better: bool | None = None,
     ) -> Known:
-        """Asserts that the mean of a metric is worse than that of another point by no more than `by`.
+        """Assert that a metric's mean is worse than another point's by at most `by`.
 
-        `by` is in the unit of the metric, or with "5%" a share of the other's mean. Seeds are compared with their like,
-        which share movement and radio. More is better of a share, and less of any other metric, unless `less_is_better`
-        says.
+        `by` is in the metric's unit, or with "5%" a share of the other's mean. Equal seeds are paired, as they share
+        movement and radio. More is better of a share, less of any other metric, unless `less_is_better` is given.
         """
         __tracebackhide__ = True
         from roambus.experiments.claims import Bound, Side
@@ -179,7 +175,7 @@ class Point:
         return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
-        """The metric of each of the first so many seeds that has one. Makes the runs; raises RoambusError."""
+        """Make runs; return the metric of each seed that has one. Raise RoambusError."""
         from roambus.bridge.runs.layout import TRACE_FILE
         from roambus.spark.metrics.run import Run
 
@@ -214,7 +210,7 @@ class Point:
         )
 
     def _folder(self) -> Path:
-        """One for each template and names of settings, as those of a sweep; all agents are in it."""
+        """Return the folder for a template and its setting names; all agents share it."""
         path = str(Path(self.template).absolute()) if Path(self.template).is_file() else self.template
         digest = sha256(f"{path} {sorted(self.settings)} {self.backend} {self.level}".encode()).hexdigest()[:8]
         return self.results / f"{Path(self.template.removesuffix('.ini.j2')).stem}-{digest}"
@@ -227,7 +223,7 @@ class Point:
         confidence: float,
         about: str = "",
     ) -> Known:
-        """Draws seeds until it is known; raises AssertionError unless it passes."""
+        """Draw seeds until decided; raise AssertionError unless it passes."""
         __tracebackhide__ = True
         if not 0 < confidence < 1:
             raise ValueError(f"confidence: {confidence:g} is not a share between 0 and 1, such as 0.95")
@@ -252,7 +248,7 @@ class Point:
         raise AssertionError("\n".join([f"{what}: {verdict}", *self._evidence(known, seeds, bound, about)]))
 
     def _evidence(self, known: Known, seeds: int, bound: Bound, about: str) -> Iterator[str]:
-        """The interval, the seeds, and the command that shows the worst run as a film."""
+        """Return the interval, the seeds, and the command that replays the worst run."""
         from roambus.experiments.claims import Side
 
         if not known.values:

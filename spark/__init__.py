@@ -1,7 +1,7 @@
 """From traces to metrics, with Apache Spark.
 
-`metrics` declares and computes the metrics of runs, `aggregation` does it for all runs of a sweep and keeps what it
-found, and `engine` starts Spark. `standalone` starts a cluster of one's own.
+`metrics` computes the metrics of a run, `aggregation` those of a sweep, `engine` starts Spark, and `standalone` a
+private cluster.
 """
 
 if __name__ != "roambus.spark":

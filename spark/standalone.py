@@ -4,9 +4,8 @@ python -m roambus.spark.standalone master [--host ADDRESS]
 python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
 python -m roambus.spark.standalone connect [--host ADDRESS]
 
-The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR.
-A port that is taken is an error here. Spark would go on to the next one, and workers would join the program that
-listens at the first.
+The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR. A
+taken port is an error: on Spark's next one workers would join the program at the first.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
 @click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
 @WORK
 def connect(host: str, port: int, master: str, work: Path) -> None:
-    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It asks nobody for a secret.
+    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It requires no secret.
 
     Example: python -m roambus.spark.standalone connect
     """
@@ -117,7 +116,7 @@ def connect(host: str, port: int, master: str, work: Path) -> None:
 
 
 def _free_port(what: str, host: str, port: int) -> int:
-    """Return the port, or for port 0 one that is free; raises UserError unless this address can be bound."""
+    """Return the port, or a free one for 0; raise UserError unless it can be bound."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
             # As Java does it: a port whose last connections have just been closed is free.
@@ -132,7 +131,7 @@ def _free_port(what: str, host: str, port: int) -> int:
 
 
 def _address_once_up(url: str) -> str:
-    """The address from which the master is reached; it may still be starting, so that this waits for it."""
+    """Return the address from which the master is reached, once it is up."""
     deadline = time.monotonic() + MASTER_STARTS_S
     while True:
         try:
@@ -161,7 +160,7 @@ def _become(main_class: str, options: Sequence[str], address: str, work: Path) -
 
 
 def main() -> None:
-    """Runs the command line; a user's mistake gets one message."""
+    """Run the command line; a user's mistake gets one message."""
     try:
         commands()
     except UserError as error:

@@ -1,9 +1,8 @@
-"""The agents of a run: how they are made and called, and the error message for their author when one raises.
+"""The agents of a run: making them, calling them, and error messages for their authors.
 
-To blame for an error is the last line in its traceback that is the agent's: neither the machinery's, nor Python's own
-libraries'. Of a user's agent our lines are not to blame, whatever it builds on. An error that comes up only when
-actions are carried out has no line of the agent's in its traceback. Then it is the line at which an agent that yields
-its actions has stopped, or else the handler as a whole.
+An error is located at the traceback's last line of the agent's, not the machinery's or the standard library's; for a
+user's agent never at ours. An error in carrying out actions is located where a generator handler has stopped, or at the
+handler as a whole.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
 Wrapper = Callable[[Agent, Handle], Handle]
-"""Returns what is called in place of an agent's handler; called once for each agent, in the order of the nodes."""
+"""Returns a replacement of an agent's handler; called once for each agent, in node order."""
 _ANSWERS = (list, tuple, GeneratorType)
-"""What nearly all agents answer with: these are known to be iterable without asking."""
+"""The usual answer types, known to be iterable."""
 
 
 def make_agents(
@@ -40,7 +39,7 @@ def make_agents(
 ) -> list[Agent]:
     """Make an agent for each node; raises UserError.
 
-    Its generator is seeded from (run seed, node), or comes from `chance`.
+    Generators are seeded from (run seed, node), or come from `chance`.
     """
     name = scenario.agent or agent_class.__name__
     shared, others = parameters_of(scenario, agent_class)
@@ -63,7 +62,7 @@ def make_agents(
 
 
 def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:
-    """Those that nodes share, and those of the nodes that have others; raises UserError."""
+    """The shared parameters, and those of nodes with their own; raises UserError."""
     where = f"agent {scenario.agent or agent_class.__name__}"
     try:
         shared, others = parse_parameters(agent_class.parameters_type, scenario.agent_parameters), {}
@@ -76,7 +75,7 @@ def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, di
 
 
 def handler_of(agent: Agent) -> Handle:
-    """What the host calls with each event: `handle`, whose answer is looked at if the agent has its own."""
+    """The host's callback for each event: `handle`, with a check of the answer if the agent overrides it."""
     if type(agent).handle is Agent.handle:
         return agent.handle  # it cannot answer with anything but actions
 
@@ -92,7 +91,7 @@ def handler_of(agent: Agent) -> Handle:
 
 
 def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
-    """Return the agent's handler inside these wrappers, the first of which is the innermost."""
+    """Return the agent's handler inside these wrappers, the first innermost."""
     handle = handler_of(agent)
     for wrapper in wrappers:
         handle = wrapper(agent, handle)
@@ -100,7 +99,7 @@ def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
 
 
 def check_receipts(codec: CodecCheck) -> Wrapper:
-    """Compare the message of each frame with its bytes again once it was handled, so that no receiver changes it."""
+    """Compare each frame's message with its bytes after handling, so that no receiver changes it."""
 
     def wrapper(_: Agent, handle: Handle) -> Handle:
         def handle_and_compare(event: Event, now: SimTime) -> Iterable[Action]:
@@ -125,12 +124,10 @@ def check_receipts(codec: CodecCheck) -> Wrapper:
 def describe_failure(
     agent: Agent, now: SimTime, event: Event | None, error: BaseException, actions: object = ()
 ) -> BaseException:
-    """What to raise for what came out of an agent: its author is told in one line where, and on what.
+    """Return the error to raise for an agent's exception, with place and event in one line.
 
-    `actions` is what it had answered. An interruption by a signal stays one, and tells what it has interrupted.
-
-    It is an AgentError whatever was raised, SystemExit included: what an agent does ends its run, and no more than
-    that.
+    `actions` is the agent's answer. An interruption by a signal stays one and names the handler. All else, SystemExit
+    included, becomes AgentError: an agent ends only its run.
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
@@ -142,7 +139,7 @@ def describe_failure(
 
 
 def _name(error: BaseException) -> str:
-    """The error in one line, so that the place after it is seen; what would end the process is told as that."""
+    """The error in one line, before its place; also for errors that would end the process."""
     try:
         said = " ".join(str(error).split())
     except Exception:  # an agent's own class of errors can be as wrong as the agent
@@ -153,13 +150,13 @@ def _name(error: BaseException) -> str:
 
 _AGENTS = PARTS["roambus.python_protocol"]
 _MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
-"""What all our agents are driven by: errors in it are their callers'."""
+"""Code that drives our agents: its errors are the caller's."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def place_of(error: BaseException, agent: Agent, event: Event | None, actions: object) -> str:
-    """The place in the agent that is to blame for an error, as " at mine.py:12 in receive"; empty if nobody knows."""
+    """The place of an error in the agent, as " at mine.py:12 in receive"; empty if unknown."""
     if place := raised_at(error, type(agent)):
         return place
     if isinstance(actions, GeneratorType) and actions.gi_frame is not None:
@@ -175,17 +172,16 @@ def _place_in(code: CodeType, line: int) -> str:
 
 
 def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
-    """The last line of the agent's in the traceback of an error; empty if there is none."""
+    """The agent's last line in an error's traceback; empty if there is none."""
     is_theirs = is_blamed(agent_class)
     frames = [one for one in traceback.extract_tb(error.__traceback__) if is_theirs(Path(one.filename))]
     return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
 
 
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
-    """Tells whether a file is one of the agent's, whose lines can be to blame for an error.
+    """Return whether a file's lines can be to blame for an agent's error.
 
-    For our own agents a line in python_protocol counts, but none of the code that drives them; for a user's agent only
-    the user's lines count, so that the author sees the last of them.
+    For our agents that is python_protocol without the code that drives them; for a user's agent only the user's files.
     """
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 
@@ -200,7 +196,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
 
 
 def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
-    """The methods that could have handled an event: `handle` itself if the agent has its own, or one under `@on`."""
+    """The possible handlers of an event: an own `handle`, or those under `@on`."""
     own = (vars(cls)["handle"] for cls in type(agent).__mro__ if cls is not Agent and "handle" in vars(cls))
     yield from (one for one in own if not is_own_file(Path(inspect.unwrap(one).__code__.co_filename)))
     if isinstance(event, Received):

@@ -1,9 +1,8 @@
-"""Checks that a message that is passed as an object equals what its bytes would give on a socket.
+"""Checks that a message passed as an object equals the one its bytes give on a socket.
 
-The embedded back-ends hand the message over that the agent has made. A `write` that forgets a field, a `read` that
-mixes two up, or a message that is missing from the agent's set would so go unnoticed, with wrong sizes on the air. So
-the first messages of each type, and then one in so many, are read back from their bytes and compared with what was
-sent; with `everything`, all of them are.
+Embedded back-ends pass the agent's object, which would hide a forgotten field in `write`, swapped ones in `read`, or an
+undeclared message, with wrong sizes on the air. So the first messages of each type, then one in so many (or all, with
+`everything`), are read back and compared.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
 FIRST = 4
-"""First messages of each type that are compared: a mistake in `read` or `write` shows in nearly every message."""
+"""First messages of each type to compare: a mistake shows in nearly every message."""
 EVERY = 512
-"""Of later messages one in this number is compared: this finds rare mistakes, and costs almost no time."""
+"""Of later messages, one in so many is compared: it finds rare mistakes at almost no cost."""
 LONGEST = 200
-"""Characters that are shown of a value that differs."""
+"""Characters shown of a differing value."""
 KEPT = 64
-"""Compared messages that wait for a second comparison, which comes when most have been received."""
+"""Compared messages that wait for a second comparison, when most have been received."""
 
 
 class CodecError(Exception):
-    """A message is not what its bytes say; the text names agent, message type, field, file and line."""
+    """A message differs from its bytes; the text names agent, type, field, file and line."""
 
 
 class CodecCheck:
@@ -39,16 +38,15 @@ class CodecCheck:
         self._name = agent_class.__name__
         self._every = 1 if everything else EVERY
         self._numbers: dict[type[Message], int] = {}
-        """The number, among those of its type, of each type's next message that is compared."""
+        """For each type, the number of the next message to compare."""
         self.uncompared: dict[type[Message], int] = {}
-        """How many of each type are sent before that."""
+        """Messages of each type before the next comparison."""
         self._kept: deque[tuple[Message, bytes]] = deque()
 
     def compared_size(self, message: Message) -> int:
-        """The size of a message that is sent and whose turn it is to be compared; raises CodecError, ValueError.
+        """The size of a message that is due for comparison; raises CodecError, ValueError.
 
-        The sample is taken by counting and not by chance: the run must not depend on a generator of the host's, and a
-        mistake must show in each repetition.
+        Sampling counts instead of drawing: a run must not depend on a host generator, and mistakes must repeat.
         """
         data, kind = message.encode(), type(message)
         number = self._numbers.get(kind, 0)
@@ -61,7 +59,7 @@ class CodecCheck:
         return len(data)
 
     def compare(self, message: Message, data: bytes) -> None:
-        """Raises CodecError unless the bytes, as they are read, are this message."""
+        """Raise CodecError unless the bytes read back as this message."""
         read = self._decode(message, data)
         if type(read) is not type(message):
             raise self._wrong(message, f"it is read as a {read.message_type}, for both have the tag {message.tag}")
@@ -77,12 +75,12 @@ class CodecCheck:
             )
 
     def look_again(self) -> None:
-        """Raises CodecError if a message that waits for a second look is no longer what was sent."""
+        """Raise CodecError if a waiting message has changed since it was sent."""
         while self._kept:
             self.look(*self._kept.popleft())
 
     def look(self, message: Message, data: bytes) -> None:
-        """Raises CodecError if the message is no longer what these bytes, which it had, say."""
+        """Raise CodecError if the message no longer equals its former bytes."""
         if field := _difference(self._agent_class.messages.decode(data), message):
             raise self._wrong(message, f"{field}: it was changed after it was sent, and so for all its receivers")
 
@@ -102,13 +100,13 @@ class CodecCheck:
 
 
 def type_of(cls: type[Message]) -> str:
-    """The name of a class of messages in traces; that of the class if each message has its own."""
+    """The type name of a message class in traces; the class's own if types vary by message."""
     name: object = cls.message_type
     return name if isinstance(name, str) else cls.__name__
 
 
 def place_of_class(cls: type[Any]) -> str:
-    """File and line of a class of messages, or of the `read` or `write` that it has of its own."""
+    """File and line of a message class, or of its own `read` or `write`."""
     for method in ("read", "write"):
         own = vars(cls).get(method)
         code = getattr(getattr(own, "__func__", own), "__code__", None)
@@ -121,7 +119,7 @@ def place_of_class(cls: type[Any]) -> str:
 
 
 def _difference(before: Message, after: Message) -> str:
-    """The first field that differs, with both values; empty if only NaNs do, which differ from themselves."""
+    """The first differing field, with both values; empty if only NaNs differ."""
     for field in before.__dataclass_fields__:
         sent, read = getattr(before, field), getattr(after, field)
         if not _are_same(sent, read):
@@ -130,7 +128,7 @@ def _difference(before: Message, after: Message) -> str:
 
 
 def _are_same(a: Any, b: Any) -> bool:
-    """Whether the values and all that they hold are alike; what a class says of its own equality is not asked."""
+    """Whether the values are alike in depth, without the classes' own equality."""
     if type(a) is not type(b):  # a subclass could hold more than travels
         return {type(a), type(b)} <= {int, float} and a == b
     if isinstance(a, tuple):

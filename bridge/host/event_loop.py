@@ -1,8 +1,8 @@
 """The event loop of a run: it drives the agents over any back-end, and writes the trace.
 
-The back-end owns the clock; the host says when its next event is due, and gets a step then or earlier. Order at one
-instant: faults, deliveries by (receiving node, arrival order), failed sends, due events by (time, node, order set).
-So a run has the same trace over every back-end that reports the same steps.
+The back-end owns the clock; the host names its next event's time, and gets a step then or earlier. Order at one
+instant: faults, deliveries by (receiving node, arrival order), failed sends, due events by (time, node, order set). So
+equal steps give equal traces over every back-end.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from roambus.python_protocol.vocabulary import (
 )
 
 MAX_TIMERS_AT_ONCE = 100_000
-"""Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
+"""Timers at one instant beyond which agents count as stuck in a loop of zero delays."""
 MAX_MESSAGE_BYTES = 65535
-"""A length of two bytes, as of a datagram; what a radio takes in one frame is far less, and its MAC says so."""
+"""A two-byte length, as of a datagram; a radio's MAC has a far smaller limit."""
 
 
 class Host:
-    """One run: a scenario, an agent on each node, a back-end, and the trace of what happens."""
+    """One run: scenario, agents, back-end and trace."""
 
     def __init__(  # noqa: PLR0913  # the parts of a run, and what is looked at
         self,
@@ -77,10 +77,10 @@ class Host:
         wrappers: Sequence[Wrapper] = (),
         chance: Callable[[NodeId], Random] | None = None,
     ) -> None:
-        """Makes the agents; raises UserError for parameters that the agent does not have.
+        """Make the agents; raises UserError for unknown parameters.
 
-        With `check`, all messages are compared with their bytes, and no receiver may change one. Each agent's handler
-        is called inside the `wrappers`, the first of which is the innermost. `chance` makes the generator of a node.
+        With `check`, all messages are compared with their bytes, and no receiver may change one. `wrappers` enclose
+        each handler, the first innermost. `chance` makes a node's generator.
         """
         self._scenario = scenario
         self._backend = backend
@@ -93,19 +93,19 @@ class Host:
         self._queue = EventQueue(len(self._handlers))
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
         self.failures: Counter[str] = Counter()
-        """The failed sends by their reasons."""
+        """Failed sends by reason."""
         self._can_fail = bool(scenario.faults) or not scenario.batteries_last
         self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
-        """What the back-end calls itself, once it is open."""
+        """The open back-end's name."""
         self.framing: Framing | None = None
-        """What its network stack makes of a message, if it has said so."""
+        """The network stack's framing, if announced."""
         self._executor: ActionExecutor  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
-        """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case.
+        """Run to the time limit and close the back-end; raises AgentError or BackendError.
 
-        `fail` comes before `close`, so that a simulator can still be told why, and a record can end with the reason.
+        `fail` precedes `close`, so that a simulator gets the error and a record can end with it.
         """
         try:
             with collector_paused():
@@ -140,7 +140,7 @@ class Host:
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:
-        """All that is known before the first step: boots, places in a given tree, commands."""
+        """Schedule all that is known in advance: boots, tree places, commands."""
         starts = [info.start for info in hello.nodes]
         # Only now is it known when nodes boot: with Castalia the simulator draws that, and says so in its Hello.
         check_faults(self._scenario.faults, starts)
@@ -155,14 +155,14 @@ class Host:
                 self._executor.unpublished.add(str(event.notification.id))
 
     def _due_or_fault(self) -> SimTime | None:
-        """In a run with faults: the back-end must not run past one, for it changes what is handled."""
+        """The next event or fault: the back-end must not run past a fault, which changes the handling."""
         due, fault = self._queue.next_time(), self._faults.next_time()
         return fault if due is None or (fault is not None and fault < due) else due
 
     # What happens at one instant
 
     def _handle_step(self, step: Step) -> SimTime | None:
-        """Handles everything of one instant, or a part of it; returns when the next thing is due."""
+        """Handle an instant or a part of it; return the next due time."""
         now = self._queue.now = step.now
         for node in step.deaths:
             self._faults.die(node)
@@ -188,13 +188,13 @@ class Host:
         return due
 
     def _delivered(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
-        """Has the faults of this instant happen; returns what reaches nodes that are not down then."""
+        """Apply this instant's faults; return the arrivals at nodes that are up."""
         self._faults.happen()
         down = self._faults.down
         return [delivery for delivery in deliveries if delivery.receiver not in down] if down else deliveries
 
     def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
-        """One by one, so that what a receiver answers comes behind its row, and before the next one's."""
+        """Handle one by one, so that answers follow their row."""
         for delivery in deliveries:
             receiver, sender, message, _, _ = delivery
             carried = LIST_SEPARATOR.join(_notifications_in(message)) or None
@@ -216,7 +216,7 @@ class Host:
             raise describe_failure(self._agents[receiver], now, event, error, actions) from error
 
     def _handle_due(self, number: int) -> None:
-        """Handles what is due now; it is the `number`-th thing of this instant."""
+        """Handle the due event, the `number`-th of this instant."""
         _, node, order, event = self._queue.take()
         now = self._queue.now
         if number > MAX_TIMERS_AT_ONCE:
@@ -231,7 +231,7 @@ class Host:
             self._handle(node, event)
 
     def _handle(self, node: NodeId, event: Event) -> None:
-        """A timer of a postponed send is the host's own, and the agent never hears of it."""
+        """Handle an event; the agent never sees timers of postponed sends."""
         if type(event) is not TimerFired:
             if type(event) is Publish:
                 self._executor.unpublished.discard(str(event.notification.id))
@@ -247,7 +247,7 @@ class Host:
         self._call_agent(node, event)
 
     def _call_agent(self, node: NodeId, event: Event) -> None:
-        """Has the agent handle the event, and carries out what it answers; raises what describes its failure."""
+        """Have the agent handle the event and carry out its answer; raises the described failure."""
         now, executing, actions = self._queue.now, self._executor.executing, None
         try:
             actions = self._handlers[node](event, now)
@@ -259,9 +259,9 @@ class Host:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pauses the search for cyclic garbage: a run makes millions of objects, hardly any in a cycle.
+    """Pause the cyclic garbage collector: a run makes millions of objects, hardly any in a cycle.
 
-    What is not in a cycle is freed at once, by its count of references, also while the collector is paused.
+    Reference counts still free all others.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -277,16 +277,13 @@ def collector_paused() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postponed:
-    """The key of the timer of a send that waits, in a run in which its node could fail before."""
+    """The timer key of a delayed send, in a run in which its node could fail before."""
 
     send: Send
 
 
 class ActionExecutor:
-    """Carries out actions; `outgoing` is what the back-end gets next.
-
-    `down` holds the nodes that can send nothing.
-    """
+    """Carries out actions; `outgoing` is the back-end's next input, `down` the nodes that cannot send."""
 
     def __init__(  # noqa: PLR0913  # the parts of a run that actions reach
         self,
@@ -300,7 +297,7 @@ class ActionExecutor:
     ) -> None:
         self.outgoing: list[Transmission] = []
         self.unpublished: set[str] = set()
-        """The notifications that are still to come."""
+        """The notifications still to come."""
         self._time_limit, self._processing_delay = hello.time_limit, hello.processing_delay
         self._take_note = hello.take_note
         self._nodes = len(hello.nodes)
@@ -312,7 +309,7 @@ class ActionExecutor:
         self._with_faults = with_faults
         self._fragments: Fragments | None = None
         self._longest = MAX_MESSAGE_BYTES
-        """Bytes of a message that goes as it is."""
+        """The longest message that is not fragmented, in bytes."""
         self.executing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
             SetTimer: lambda node, it: queue.set_timer(node, it.key, self._after(node, it.after)),
@@ -320,14 +317,11 @@ class ActionExecutor:
             Deliver: self._noted(self._deliver),
             Note: self._noted(self._note),
         }
-        """What carries out an action of each class for a node; it raises TypeError, ValueError.
-
-        It is looked up by the class itself and not by `isinstance`: an action of another class is none, even if it is
-        a subclass, for nobody could say what it would add.
-        """
+        """The function for each action class; it raises TypeError, ValueError. Looked up by exact class: a subclass
+        could add meaning that is unknown here."""
 
     def send(self, node: NodeId, action: Send) -> None:
-        """Hands a message to the back-end; raises TypeError, ValueError for one that cannot be sent."""
+        """Pass a message to the back-end; raises TypeError, ValueError for an invalid one."""
         message, destination, time = action.message, action.destination, self._queue.now
         if action.after != 0:
             time = self._after(node, action.after)
@@ -354,11 +348,11 @@ class ActionExecutor:
             self._trace.add(tuple.__new__(TraceRow, row))
 
     def carry_in_fragments(self, fragments: Fragments, longest: float) -> None:
-        """From now on messages of more than `longest` bytes go in fragments."""
+        """Fragment messages of more than `longest` bytes from now on."""
         self._fragments, self._longest = fragments, int(min(longest, MAX_MESSAGE_BYTES))
 
     def _send_long(self, node: NodeId, destination: NodeId, message: Message, time: SimTime, size: int) -> None:
-        """Sends a message in fragments; raises ValueError for one that is too long even for that."""
+        """Send a message in fragments; raises ValueError if it is too long even so."""
         if size > MAX_MESSAGE_BYTES or self._fragments is None:
             raise _unsendable(message, f"of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
         peer = None if destination == BROADCAST else destination
@@ -368,13 +362,13 @@ class ActionExecutor:
             self._trace.add(TraceRow(time, node, SEND, Fragment.message_type, None, peer, piece.size))
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
-        """When `after` has passed by the node's own clock; raises TypeError, ValueError if it is not a time."""
+        """The time after `after` on the node's clock; raises TypeError, ValueError for an invalid delay."""
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action requests something", delay)
         return self._queue.now + round(delay * self._clock_rates[node])
 
     def _deliver(self, node: NodeId, action: Deliver) -> None:
-        """Raises ValueError for a notification that its publisher has not published yet: no node can have heard it."""
+        """Raise ValueError for a notification that is not published yet."""
         notification = str(action.notification.id)
         if notification in self.unpublished:
             raise ValueError(f"it delivers {notification}, which is not published yet")
@@ -388,7 +382,7 @@ class ActionExecutor:
         ))  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
-        """Performs the action, and writes a line in the simulator's own log if that wants one."""
+        """Perform the action, and write to the simulator's log if it wants that."""
         take_note = self._take_note
         if take_note is None:
             return perform
@@ -401,7 +395,7 @@ class ActionExecutor:
 
 
 def refuse(_: NodeId, action: object) -> NoReturn:
-    """Raises TypeError for what an agent has answered in place of an action."""
+    """Raise TypeError for an agent's answer that is no action."""
     raise TypeError(f"{action!r} is not an action")
 
 
@@ -410,7 +404,7 @@ def _unsendable(message: Message, problem: str) -> ValueError:
 
 
 def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
-    """Rows for the nodes' ways, and at the end of the run for their energy and the counts of their radios."""
+    """Rows for nodes' movements, and finally for energy and radio counts."""
     for move in totals.moves:
         trace.add(TraceRow(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
     for node, energy in enumerate(totals.energy_mj):
@@ -424,7 +418,7 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
 
 
 def _notifications_in(value: object) -> Iterator[str]:
-    """The ids of the notifications that a message carries, in the messages inside it, too."""
+    """Ids of the notifications in a message, nested messages included."""
     if isinstance(value, Notification):
         yield str(value.id)
     elif isinstance(value, Message):

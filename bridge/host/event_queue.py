@@ -1,11 +1,9 @@
 """The event queue of a run, the plan of its commands, and the fault injector.
 
-Events due at one instant are in the order of their nodes, and for one node in the order of scheduling. A replaced or
-cancelled timer stays in the heap, marked by its number, because skipping it later is faster than finding it.
-
-All commands are planned before the run, so that every protocol gets the same ones; each `Publish` names the nodes that
-want it. A command waits until its node has booted. A crashed node publishes nothing and loses its timers; its other
-commands wait until it recovers.
+Events of one instant are ordered by node, then by scheduling. A replaced or cancelled timer stays in the heap, marked
+by its number: skipping it is faster than finding it. Commands are planned before the run, equally for every protocol;
+each `Publish` names the interested nodes. Commands wait for boot. A crashed node publishes nothing and loses its
+timers; its other commands wait for recovery.
 """
 
 from __future__ import annotations
@@ -55,45 +53,45 @@ from roambus.python_protocol.vocabulary import (
 )
 
 Due = tuple[SimTime, NodeId, int, Event]
-"""When something is due, at which node, its number in the order of scheduling, and what it is."""
+"""Time, node, scheduling number, and event."""
 
 
 class EventQueue:
-    """What is due at `nodes` nodes; `now` is the time of the step that is being handled."""
+    """Due events of `nodes` nodes; `now` is the time of the current step."""
 
     def __init__(self, nodes: int) -> None:
         self.now: SimTime = 0
         self._due: list[Due] = []
         self._timers: list[dict[TimerKey, int]] = [{} for _ in range(nodes)]
-        """The number of each timer that is set."""
+        """The numbers of set timers."""
         self._dead: set[int] = set()
-        """The numbers of what is still in the heap, but was replaced or cancelled."""
+        """Numbers of replaced or cancelled events still in the heap."""
         self._last = 0
 
     def next_number(self) -> int:
-        """A number for what comes after everything that has one."""
+        """The next scheduling number."""
         self._last += 1
         return self._last
 
     def schedule(self, time: SimTime, node: NodeId, event: Event) -> int:
-        """Schedules the event for the node at that time; returns its number."""
+        """Schedule the event for the node; return its number."""
         self._last += 1
         heappush(self._due, (time, node, self._last, event))
         return self._last
 
     def next_time(self) -> SimTime | None:
-        """When the next thing is due."""
+        """The time of the next event."""
         due, dead = self._due, self._dead
         while due and due[0][2] in dead:
             dead.remove(heappop(due)[2])
         return due[0][0] if due else None
 
     def take(self) -> Due:
-        """Takes off what is due next; there must be something, by `next_time`."""
+        """Take the next event; `next_time` says if there is one."""
         return heappop(self._due)
 
     def set_timer(self, node: NodeId, key: TimerKey, time: SimTime) -> None:
-        """Has the node's timer fire at that time, and not when it was to fire before."""
+        """Set the node's timer, replacing its earlier time."""
         timers = self._timers[node]
         replaced = timers.get(key)
         if replaced is not None:
@@ -101,22 +99,22 @@ class EventQueue:
         timers[key] = self.schedule(time, node, TimerFired(key))
 
     def cancel_timer(self, node: NodeId, key: TimerKey) -> None:
-        """Has the node's timer not fire, if it is set."""
+        """Cancel the node's timer, if set."""
         cancelled = self._timers[node].pop(key, None)
         if cancelled is not None:
             self._dead.add(cancelled)
 
     def forget_timer(self, node: NodeId, key: TimerKey) -> None:
-        """The node's timer has fired."""
+        """Forget the node's fired timer."""
         del self._timers[node][key]
 
     def cancel_timers(self, node: NodeId) -> None:
-        """Has no timer of the node fire."""
+        """Cancel all timers of the node."""
         self._dead.update(self._timers[node].values())
         self._timers[node].clear()
 
     def still_alive(self, waiting: Iterable[tuple[int, Event]]) -> Iterable[Event]:
-        """The events that waited outside the heap, each when its turn comes: unless it was cancelled by then."""
+        """The events that waited outside the heap, each in turn, unless cancelled."""
         for number, event in waiting:
             if number in self._dead:
                 self._dead.remove(number)
@@ -128,7 +126,7 @@ TimedEvent = tuple[SimTime, NodeId, Event]
 
 
 class _Planned(NamedTuple):
-    """A command that falls `due` at its node, and is carried out then, or when the node recovers."""
+    """A command `due` at its node, executed then or on recovery."""
 
     carried_out: SimTime
     due: SimTime
@@ -137,10 +135,9 @@ class _Planned(NamedTuple):
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
-    """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
+    """Every command executed before the time limit, with its due time and node.
 
-    That both times are kept, due and carried out, has its reason in frozen nodes: the command falls due while the node
-    is frozen, and waits there on the event queue like anything else that falls due.
+    Due and execution time differ for a frozen node: its command falls due and waits on the event queue.
     """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
@@ -150,10 +147,9 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
 
 
 def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterator[TimedEvent]:
-    """What is planned for one node, whose host was started at `since`: later than the run if its process had died.
+    """The plan of one node, whose host started at `since`: later than the run after a death.
 
-    Its agent knows nothing any more, and so it is told again what it was told before, and at once. But nothing is
-    published again: whoever has heard the notification would hear it twice.
+    A restarted agent knows nothing and gets all again, at once, but publishes nothing twice.
     """
     for due, whose, event in plan:
         if whose == node and (due >= since or not isinstance(event, Publish)):
@@ -161,7 +157,7 @@ def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterat
 
 
 def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
-    """What the applications of all nodes do, in no order."""
+    """The commands of all nodes, unordered."""
     workload = scenario.workload
     for entry in workload.subscriptions:
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
@@ -173,7 +169,7 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
 
 
 def _publications(publications: Publications, seed: int) -> Iterator[Publication]:
-    """What a publisher publishes, one after the other, for ever; topics have a stream of their own."""
+    """A publisher's endless publications; topics have a stream of their own."""
     attributes, payload = dict(publications.attributes), publications.payload
     made = [
         Publication(tuple(sorted({**attributes, **drawn}.items())), payload)
@@ -186,7 +182,7 @@ def _publications(publications: Publications, seed: int) -> Iterator[Publication
 
 
 def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterable[SimTime]:
-    """When a publisher publishes: at its interval from its start on, or from its node's boot."""
+    """Publishing times: at the interval from the start or from the node's boot."""
     # Publishers that all start at once would collide forever: a phase of their own keeps them apart.
     phase = Random(f"publications/{scenario.seed}/{publications.node}").randrange(publications.interval)
     first = max(publications.start, boot) + phase
@@ -194,7 +190,7 @@ def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Ite
 
 
 def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
-    """None for a command that is never carried out."""
+    """The planned command, or None if never executed."""
     at, node, command = entry
     outage = outage_at(down, node, at)
     if outage is None:
@@ -205,7 +201,7 @@ def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
 
 
 def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
-    """Numbers the publications, and addresses them to those who want them at that time, wherever they are."""
+    """Number the publications and address them to the nodes interested at that time."""
     wanted: dict[NodeId, dict[Filter, None]] = {}
     published: Counter[NodeId] = Counter()
     for _, due, node, command in planned:
@@ -223,7 +219,7 @@ def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
 def published_by(
     node: NodeId, sequence: int, publication: Publication, wanted: Mapping[NodeId, Iterable[Filter]]
 ) -> Publish:
-    """What a publisher is told, with the nodes that should get it: by these, metrics count what was missed."""
+    """A publisher's events, with the intended receivers, by which metrics count losses."""
     notification = Notification(NotificationId(node, sequence), publication.attributes, publication.payload)
     wanting = (one for one, filters in wanted.items() if any(wish.matches(notification) for wish in filters))
     return Publish(notification, tuple(sorted(wanting)))
@@ -235,11 +231,11 @@ _TRACED: dict[type[Event], str] = {
     Detach: DETACH,
     Attach: ATTACH,
 }
-"""The name of each command's row."""
+"""The row name of each command."""
 
 
 def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, roles: Role) -> None:
-    """A row for the boot of the node, which has these roles, or for a command of its application."""
+    """A row for the node's boot, with its roles, or for a command."""
     match event:
         case Started():
             trace.add(TraceRow(now, node, ROLE, detail=format_roles(roles)))
@@ -256,29 +252,27 @@ EVENT_OF_FAULT: dict[FaultKind, Event] = {
     FaultKind.FREEZE: Stopped(),
     FaultKind.RECOVER: Recovered(),
 }
-"""The event by which an agent learns of each fault: before its node's links lose frames, and first at the instant.
-
-Then come deliveries, what links have lost, and what is due: places in a given tree, commands, and timers.
-"""
+"""The agent's event for each fault: before its links lose frames, and first at the instant. Then come deliveries,
+losses and due events: tree places, commands, timers."""
 
 Handle = Callable[[NodeId, Event], None]
 
 
 class FaultInjector:
-    """The faults to come, and the nodes that are down; `call` has the agent handle an event, `handle` has the host.
+    """Coming faults and nodes that are down; `call` runs the agent's handler, `handle` the host's.
 
-    No delivery of a run without faults asks it anything: the event loop leaves it out there.
+    The event loop skips it for runs without faults.
     """
 
     def __init__(
         self, faults: Sequence[Fault], queue: EventQueue, trace: TraceWriter, call: Handle, handle: Handle
     ) -> None:
         self.down: set[NodeId] = set()
-        """The nodes that have crashed or are frozen."""
+        """Crashed or frozen nodes."""
         self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
-        """What fell due at each frozen node, with its number."""
+        """Each frozen node's due events, with their numbers."""
         self.dead: set[NodeId] = set()
-        """The nodes whose batteries are empty: none recovers."""
+        """Nodes with empty batteries, which never recover."""
         self._to_come = deque(faults)
         self._queue = queue
         self._trace = trace
@@ -286,11 +280,11 @@ class FaultInjector:
         self._handle = handle
 
     def next_time(self) -> SimTime | None:
-        """When the next fault is planned."""
+        """The time of the next fault."""
         return self._to_come[0].at if self._to_come else None
 
     def happen(self) -> None:
-        """Does what is planned for this instant."""
+        """Apply this instant's faults."""
         while self._to_come and self._to_come[0].at == self._queue.now:
             fault = self._to_come.popleft()
             if fault.node in self.dead:
@@ -302,7 +296,7 @@ class FaultInjector:
                 self._fail(fault.node, crashed=fault.kind is FaultKind.CRASH)
 
     def die(self, node: NodeId) -> None:
-        """Stop the agent and the application of a node without energy, as at a crash."""
+        """Stop the agent and application of a node without energy, as at a crash."""
         if node in self.dead:
             return
         self.dead.add(node)
@@ -312,14 +306,14 @@ class FaultInjector:
         self._queue.cancel_timers(node)
 
     def report_failed_send(self, node: NodeId, failed: SendFailed) -> None:
-        """The node is told, now or when it recovers; one that has crashed never is."""
+        """Report to the node now or on recovery; a crashed one never learns it."""
         if node not in self.down:
             self._call(node, failed)
         elif node in self.waiting:
             self.waiting[node].append((self._queue.next_number(), failed))
 
     def _fail(self, node: NodeId, *, crashed: bool) -> None:
-        """The agent is told first, so that it can forget what a crash loses; a node that is down sends nothing."""
+        """Call the agent first, so that it can forget what a crash loses; a node that is down sends nothing."""
         self.down.add(node)
         self._call(node, EVENT_OF_FAULT[FaultKind.CRASH if crashed else FaultKind.FREEZE])
         if crashed:

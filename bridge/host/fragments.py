@@ -1,8 +1,7 @@
-"""Messages that are longer than a frame: senders split them, and receivers join the fragments (RFC 4944, section 5.3).
+"""Messages longer than a frame: senders fragment, receivers join them (RFC 4944, section 5.3).
 
-Agents hand over whole messages and get whole messages, whatever a frame has room for. A scenario that sets
-Application.fragments has the host stand between agents and back-end as an adaptation layer does; otherwise the MAC or
-the radio refuses what is too long, and the trace says so. It is the same for all protocols and back-ends:
+Agents exchange whole messages. With Application.fragments the host is an adaptation layer between agents and any
+back-end; otherwise the MAC or radio refuses a long message, and the trace says so.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 _HEADER = Fragment(0, 0, 0, b"").encoded_size()
 _MOST = 255
-"""Bytes that a fragment has room for at most, whatever a frame has room for."""
+"""The most payload bytes of a fragment, whatever the frame allows."""
 _DATAGRAMS = 1 << 16
 
 
@@ -33,37 +32,37 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Partial:
-    """What a receiver has of a neighbour's message; the joined bytes begin where no fragment is missing before."""
+    """A receiver's part of a neighbour's message; the joined bytes begin where no fragment is missing before."""
 
     datagram: int
     data: bytearray = field(default_factory=bytearray)
     is_over: bool = False
-    """Whether it is whole and handed up, or a fragment is missing."""
+    """Whether it is complete and delivered, or lacks a fragment."""
 
 
 class Fragments:
     """The fragments of all nodes of a run."""
 
     def __init__(self, messages: MessageSet, trace: TraceWriter) -> None:
-        """Raises UserError if a message of the agent's looks like a fragment."""
+        """Raise UserError if one of the agent's messages looks like a fragment."""
         if any(cls.tag == Fragment.tag for cls in messages):
             raise UserError(f"tag {Fragment.tag} is that of fragments: give the agent's message another one")
         self._room, self._messages, self._trace = _MOST, messages, trace
         self._datagrams: dict[NodeId, int] = {}
         self._sent: dict[tuple[NodeId, int], Message] = {}
-        """The messages that could still fail, by sender and number."""
+        """Messages that could still fail, by sender and number."""
         self._partial: dict[tuple[NodeId, NodeId], _Partial] = {}
-        """The last message of each sender, as far as each receiver has it."""
+        """Each receiver's part of each sender's last message."""
 
     def fit(self, longest: float) -> None:
-        """Sets the longest message of a frame, in bytes; raises UserError if a fragment does not fit into it."""
+        """Set the longest message of a frame, in bytes; raises UserError if no fragment fits."""
         room = min(longest - _HEADER, _MOST)
         if room < 1:
             raise UserError(f"a frame has room for {max(0, int(longest))} bytes, which is none for a fragment")
         self._room = int(room)
 
     def split(self, node: NodeId, message: Message) -> Iterator[Piece]:
-        """The pieces of a message of a node, in their order."""
+        """The pieces of a node's message, in order."""
         data, datagram = message.encode(), self._datagrams.get(node, 0)
         self._datagrams[node] = (datagram + 1) % _DATAGRAMS
         self._sent[node, datagram] = message
@@ -73,7 +72,7 @@ class Fragments:
             yield Piece(Fragment(datagram, len(data), offset, piece), _HEADER + len(piece))
 
     def join(self, deliveries: Iterable[Delivery], now: SimTime) -> Sequence[Delivery]:
-        """The deliveries with each message in place of its last fragment, and without all others."""
+        """The deliveries with whole messages in place of their last fragments."""
         whole = []
         for delivery in deliveries:
             if not isinstance(delivery.message, Fragment):
@@ -83,7 +82,7 @@ class Fragments:
         return whole
 
     def _take(self, delivery: Delivery, fragment: Fragment, now: SimTime) -> Message | None:
-        """The whole message, if this was the last fragment of it that a receiver lacked."""
+        """The whole message, if this fragment completes it."""
         ends = delivery.receiver, delivery.sender
         partial = self._partial.get(ends)
         if partial is None or partial.datagram != fragment.datagram:
@@ -115,7 +114,7 @@ class Fragments:
         )
 
     def failed(self, failure: Failure) -> Failure | None:
-        """The failure that the agent gets: the whole message, when the first fragment of it fails."""
+        """The agent's one failure for a message, at its first failed fragment."""
         if not isinstance(failure.message, Fragment):
             return failure
         message = self._sent.pop((failure.node, failure.message.datagram), None)

@@ -1,8 +1,7 @@
-"""Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.definition.Scenario`.
+"""Reads rendered OMNeT++ ini files into `roambus.bridge.scenario.definition.Scenario`.
 
-`syntax` splits a file into entries, and `lookup`, which knows the keys that there are, finds their values. `reader`
-puts the scenario together and reads its workload; `radio` reads radio and MAC, and `network` the nodes and who is
-linked to whom.
+`syntax` splits a file into entries; `lookup` knows the keys and finds their values. `reader` assembles the scenario and
+reads its workload; `radio` reads radio and MAC, `network` nodes and links.
 """
 
 from roambus.bridge.ini.lookup import Anything

@@ -1,9 +1,8 @@
-"""Looks keys up in an ini: which keys exist, and their values in the ini.
+"""Looks keys up in an ini: the known keys, and their values.
 
-The modules of the scenario declare the keys; here they are gathered. Every key that is in no table here, and is no
-option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A back-end may know more
-(`Beyond`): Castalia has keys, and values of those here, that the embedded radio has not. A value is looked for by the
-full path of its key, in which the number of the node stands instead of `node[*]`.
+The scenario's modules declare the keys. Any other key, except OMNeT++'s reporting options, is an error, so that nothing
+is silently ignored. A back-end may know more (`Beyond`): Castalia has keys and values that the embedded radio lacks.
+Values are looked up by full path, with the node's number for `node[*]`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SHARED: dict[str, tuple[Setting, ...]] = {
     "Ideal links": ideal.KEYS,
     "ns-3": radio.NS3_KEYS,
 }
-"""The keys that stand once in an ini, by what they are about."""
+"""The keys that occur once in an ini, by subject."""
 
 PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
@@ -45,10 +44,10 @@ PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Mobility": nodes.MOBILITY_KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
-"""The keys that every node has."""
+"""Every node's keys."""
 
 PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
-"""The keys that a node has besides, by its mobility manager."""
+"""A node's further keys, by mobility manager."""
 
 IGNORED_OPTIONS = frozenset((
     "cmdenv-autoflush", "cmdenv-event-banners", "cmdenv-express-mode", "cmdenv-interactive",
@@ -59,40 +58,40 @@ IGNORED_OPTIONS = frozenset((
     "output-vector-file-append", "output-vector-precision", "print-undisposed", "record-eventlog",
     "replication-label", "result-dir", "user-interface", "warnings",
 ))  # fmt: skip
-"""Options of OMNeT++ that say how it reports, not what happens. No other option is passed over: one that we do not
-know could change what happens in Castalia, and then the two back-ends would run different scenarios."""
+"""OMNeT++ options that affect only reporting. Others are refused: an unknown one could change Castalia's run, and the
+two back-ends would run different scenarios."""
 
 IGNORED_OBJECT_OPTIONS = frozenset((
     "bin-recording", "cmdenv-log-level", "module-eventlog-recording", "param-record-as-scalar",
     "result-recording-modes", "scalar-recording", "statistic-recording", "vector-buffer",
     "vector-record-eventnumbers", "vector-recording", "vector-recording-intervals",
 ))  # fmt: skip
-"""Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports."""
+"""Reporting options at the end of a path, such as `**.vector-recording`."""
 
 
 CHOSEN_MODULES = (radio.MAC, radio.ROUTING, radio.CHANNEL)
-"""The modules of Castalia of which an ini may name another type."""
+"""Castalia's modules whose type an ini may choose."""
 
 STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NODE}.zCoor", "SN.field_z")
-"""What a simulator may know more of than we do; all other keys of Castalia the host itself must be able to read."""
+"""Keys of which a simulator may know more; the host must read all others itself."""
 
 MOST_MISTAKES = 20
-"""So many mistakes of an ini are shown at once."""
+"""The most mistakes shown at once."""
 
 S = TypeVar("S")
 
 PER_MAC: dict[str, tuple[Setting, ...]] = mac.KEYS
-"""The keys that a node has besides, by its MAC."""
+"""A node's further keys, by MAC."""
 
 KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values(), *PER_MAC.values()),)
-"""All of them; several managers, or MACs, have a key of the same path."""
+"""All keys; several managers, or MACs, share a path."""
 
 _SEED = settings_of(RunSettings)["seed"]
 _NODES = settings_of(NetworkSettings)["nodes"]
 
 
 class WrongKeyError(ValueError):
-    """What the ini says at `path` cannot be."""
+    """An impossible value at `path`."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(problem)
@@ -100,37 +99,37 @@ class WrongKeyError(ValueError):
 
 
 class BeyondKey(Protocol):
-    """A key as a simulator declares it."""
+    """A key declared by a simulator."""
 
     @property
     def default(self) -> str | None:
         """Its default; None if it must be set."""
 
     def check(self, text: str) -> None:
-        """Raises ValueError for a text that is no value of it."""
+        """Raise ValueError for an invalid text."""
 
 
 class Beyond(Protocol):
-    """What there is beyond the keys that are declared here."""
+    """The simulator's keys beyond those declared here."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey] | None:
-        """The simulator's keys by their full paths, which the ini can choose: `chosen` is its text at a path.
+        """The simulator's keys by full path; `chosen` is the ini's text at a path.
 
-        None stands for whatever the ini says. Raises WrongKeyError, UserError.
+        None accepts any value. Raises WrongKeyError, UserError.
         """
 
 
 class OnlyOurs:
-    """Nothing: the ini is for the embedded radio, or for a back-end that says no more."""
+    """No further keys, as for the embedded radio."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey]:
-        """No keys: such a back-end has none beyond those of roambus."""
+        """No keys."""
         del chosen
         return {}
 
 
 class Anything:
-    """An ini that was read and checked when its run was made, on whatever back-end."""
+    """An ini checked when its run was made, on any back-end."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> None:
         """Whatever the ini says."""
@@ -138,13 +137,11 @@ class Anything:
 
 
 class Lookup:
-    """The values of an ini's keys, typed, with Castalia's defaults. Every method raises UserError.
+    """Typed values of an ini's keys, with Castalia's defaults; methods raise UserError.
 
-    The files that the ini names lie in `folder`, except for those that lie where `elsewhere` says.
-
-    A value that a key here refuses counts if `beyond` declares the key and knows the value, unless the host itself
-    needs to know it. The settings classes then have it as it is, or the default if they could not even hold it: the
-    back-end that takes it does not look there.
+    Files named in the ini lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond`
+    knows it, unless the host needs it. The settings then hold it, or the default if they cannot; that back-end does not
+    look there.
     """
 
     def __init__(
@@ -158,10 +155,9 @@ class Lookup:
         self._values: dict[tuple[str, str], Any] = {}
 
     def value(self, key: Setting, node: NodeId | None = None) -> Any:
-        """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share.
+        """The value of a key, of `node`, or the one that all nodes share.
 
-        A key that must be the same on all nodes is checked here and not by its reader, since only who asks without a
-        node needs that.
+        Equality over nodes is checked here, since only calls without a node need it.
         """
         if EVERY_NODE not in key.name:
             return self._value(key, key.name)
@@ -174,17 +170,16 @@ class Lookup:
         return first
 
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
-        """An instance of a settings class: `given` fields as they are, the others from the keys that they declare.
+        """Build a settings class from `given` fields and, for the others, its declared keys.
 
-        `given` fields are those that no key says, or that a file says: they take part like any other, and nothing
-        checks them here.
+        `given` fields have no key or come from a file; they are not checked here.
         """
         keys = settings_of(settings).items()
         return settings(**given, **{name: self.value(key, node) for name, key in keys if name not in given})
 
     @cached_property
     def network(self) -> NetworkSettings:
-        """The settings of the network as a whole."""
+        """The network's settings."""
         return self.build(NetworkSettings)
 
     @cached_property
@@ -208,19 +203,19 @@ class Lookup:
             raise self.error(path, str(error), node) from None
 
     def error(self, path: str, problem: str, node: NodeId | None = None) -> UserError:
-        """A UserError that names file and key, and the line if the key is set; a node's own key if `node` is given."""
+        """A UserError that names file, key and its line; `node` gives a node's own key."""
         entry = self._ini.find(_at(path, node or 0))
         return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
 
     def refuse(self, wrong: object, path: str, problem: str, node: NodeId | None = None) -> None:
-        """Raises `error` if anything is `wrong`."""
+        """Raise `error` if anything is `wrong`."""
         if wrong:
             raise self.error(path, problem, node)
 
     def check(self) -> None:
-        """Raises UserError for a key of the ini without a meaning, then for a value that is wrong or not supported.
+        """Raise UserError for an unknown key, then for a wrong or unsupported value.
 
-        Keys come first: a key that is misspelt leaves another one unset, and then that would be the message.
+        Keys come first: a misspelt key leaves another unset, which would be the message.
         """
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
         paths = [path for _, path in known]
@@ -232,13 +227,13 @@ class Lookup:
                 raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
     def check_files(self, unused: Sequence[str], backend: str) -> None:
-        """Raise UserError for a file that the ini names, and that this back-end does not read, by its `unused` keys."""
+        """Raise UserError for a file of an `unused` key, which this back-end does not read."""
         for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE):
             is_ignored = key.name.startswith(tuple(unused)) and self.value(key)
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
     def _check_entry(self, entry: Entry, known: Sequence[str]) -> None:
-        """Raises UserError for an entry that no key, here or beyond, can be meant by, or that is no value beyond."""
+        """Raise UserError for an entry with no known key, or a wrong value beyond."""
         beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
         if beyond is not None and self._declared:
             with self.mistakes_of(beyond):
@@ -250,7 +245,7 @@ class Lookup:
             raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
 
     def _refuse_other_mac(self, entry: Entry) -> None:
-        """Raise UserError for a key of a MAC that the node does not have."""
+        """Raise UserError for a key of a MAC that the node lacks."""
         for node, (name, keys) in product(self.nodes, PER_MAC.items()):
             own = self._mac(node)
             if name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
@@ -261,7 +256,7 @@ class Lookup:
         return str(self.value(mac.PROTOCOL, node))
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
-        """Every key that has a meaning in this ini, with its full path."""
+        """Every known key of this ini, with its full path."""
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
             chosen = PER_MANAGER[self.value(MANAGER, node)], PER_MAC.get(self._mac(node), radio.MAC_KEYS)
@@ -273,7 +268,7 @@ class Lookup:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is nothing beyond what the embedded radio knows."""
+        """Whether only the embedded radio's keys and values count."""
         return self._declared == {}
 
     @cached_property
@@ -292,12 +287,12 @@ class Lookup:
         return found
 
     def _beyond_paths(self, entry: Entry) -> Iterable[str]:
-        """The paths beyond that the entry could match."""
+        """The paths beyond that the entry may match."""
         name = entry.key.rpartition(".")[2]
         return self._by_name[name] if name in self._by_name else chain(*self._by_name.values())
 
     def _is_there(self, key: Setting, path: str) -> bool:
-        """Whether the module has the key: another MAC, routing or channel than ours need not have it."""
+        """Whether the module has the key; other MACs, routings or channels may lack it."""
         return not self._declared or not key.name.startswith(CHOSEN_MODULES) or path in self._declared
 
     def _of_node(self, key: Setting, node: NodeId) -> Any:
@@ -329,12 +324,12 @@ class Lookup:
         return self._values[known]
 
     def _is_beyond(self, key: Setting, path: str) -> bool:
-        """Whether a value that the key here refuses is for the back-end to judge, which has done so."""
+        """Whether the back-end judges a value that the key refuses, and has done so."""
         return key.name.startswith(STACK) and (self._declared is None or path in self._declared)
 
 
 def _unlimited(key: Setting, text: str) -> Any:
-    """The value of a text that the key refuses; what the embedded radio has without it, if it is no value at all."""
+    """The value of a refused text, or the embedded radio's default if it is no value."""
     try:
         return replace(key, choices=(), within=ANY).read(text)
     except ValueError:
@@ -342,7 +337,7 @@ def _unlimited(key: Setting, text: str) -> Any:
 
 
 def _raise_all(checks: Iterable[Callable[[], object]]) -> None:
-    """Make all checks, and raise one UserError with a line for each different mistake: a user corrects all at once."""
+    """Make all checks, and raise one UserError with a line for each different mistake."""
     mistakes: dict[str, None] = {}
     for check in checks:
         try:
@@ -356,7 +351,7 @@ def _raise_all(checks: Iterable[Callable[[], object]]) -> None:
 
 
 def _is_ignored(key: str) -> bool:
-    """Whether it only says how OMNeT++ reports, or deals out its streams of random numbers, of which we use none."""
+    """Whether it affects only reporting, or random number streams, of which we use none."""
     _, dot, name = key.rpartition(".")
     is_of_object = name in IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
     return is_of_object if dot else key in IGNORED_OPTIONS
@@ -372,6 +367,6 @@ def _generic(path: str) -> str:
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    """What is perhaps meant by a name that is not known."""
+    """A suggestion for an unknown name."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

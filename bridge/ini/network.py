@@ -1,10 +1,8 @@
-"""The nodes of a scenario with their places and movement, and the graph: links, and which nodes are up.
+"""The nodes of a scenario, their movement, and the graph: links and nodes that are up.
 
-1. SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". Of several parts that
-   name a node the first counts. A node that none names starts at its own coordinates, and one that goes
-   by a movement file where its way begins.
-2. Where a node moves, the channel must be told (`onlyStaticNodes = false`), for otherwise path loss is drawn for pairs
-   of nodes and not for places. That would run all the same, and be wrong; so the ini is refused.
+SN.deployment gives start places: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3"; a node's first part counts.
+Other nodes start at their own coordinates or their movement file's. Moving nodes require `onlyStaticNodes = false`, or
+the ini is refused: the channel would draw path loss for node pairs instead of places.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ from roambus.python_protocol.settings import Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
 
 Place = tuple[float, float] | None
-"""A position in metres; None means that it is drawn uniformly in the field."""
+"""A position in metres; None is uniform in the field."""
 
 _PART = re.compile(r"(?:\[(?P<first>\d+)(?:\.\.(?P<last>\d+))?\]->)?(?P<how>uniform|center|\d+x\d+)")
 _ONLY_STATIC = settings_of(ChannelSettings)["only_static_nodes"]
@@ -59,7 +57,7 @@ _LINE, _WAYPOINT = settings_of(Line), settings_of(RandomWaypoint)
 
 
 class NodeReader:
-    """Reads the nodes, one by one. Every method raises UserError."""
+    """Reads nodes one by one; every method raises UserError."""
 
     def __init__(self, keys: Lookup, radio: RadioReader) -> None:
         self._keys = keys
@@ -68,7 +66,7 @@ class NodeReader:
         self._ways: dict[Path, Ways] = {}
 
     def node(self, node: NodeId) -> NodeSettings:
-        """What the ini says of one node."""
+        """One node's settings in the ini."""
         mobility = self._mobility(node)
         if isinstance(mobility, GivenWay):
             position: Place = mobility.points[0][1:]
@@ -83,7 +81,7 @@ class NodeReader:
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
-        """A point in the field, of these two keys."""
+        """A point in the field, from these two keys."""
         for key, limit in zip((x, y), self._field_m, strict=True):
             outside = not 0 <= self._keys.value(key, node) <= limit
             self._keys.refuse(outside, key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)
@@ -109,7 +107,7 @@ class NodeReader:
         return moving
 
     def _way(self, node: NodeId) -> GivenWay:
-        """The way of a node in its movement file, each of which is read once; raises OSError, too."""
+        """A node's way in its movement file, which is read once; raises OSError, too."""
         path = self._keys.file(MOVEMENT_FILE, node)
         if path not in self._ways:
             lasting = self._keys.build(RunSettings).time_limit
@@ -120,13 +118,13 @@ class NodeReader:
 
 
 def movement_file_names(keys: Lookup) -> list[str]:
-    """The movement files that the ini names, in the order of the nodes; raises UserError."""
+    """The ini's movement files, in node order; raises UserError."""
     given = (node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay)
     return list(dict.fromkeys(keys.value(MOVEMENT_FILE, node) for node in given))
 
 
 def place_nodes(text: str, nodes: int, field_m: tuple[float, float]) -> dict[NodeId, Place]:
-    """The places of the nodes that `text` names; of several parts for one node the first counts. Raises ValueError."""
+    """The places of nodes in `text`; the first part for a node counts. Raises ValueError."""
     places: dict[NodeId, Place] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         match = matched(_PART, part, 'deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
@@ -147,7 +145,7 @@ def _members(match: re.Match[str], nodes: int) -> Sequence[NodeId]:
 
 
 def _place(how: str, index: int, field_m: tuple[float, float]) -> Place:
-    """A grid is filled row by row, and from its beginning again if it has fewer places than nodes."""
+    """Fill a grid row by row, and again from its start."""
     width, height = field_m
     if how in ("uniform", "center"):
         return None if how == "uniform" else (width / 2, height / 2)
@@ -169,9 +167,9 @@ _ONE_OF_TWO = "leave one of the two out"
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
-    """The tree of SN.tree, which clients leave and come back to; raises UserError.
+    """The tree of SN.tree, with clients' departures and returns; raises UserError.
 
-    Absences change the tree, so a tree is read with them: what is checked is the tree as it will be.
+    Absences change the tree, so the check covers both.
     """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
@@ -185,7 +183,7 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
 
 
 def read_faults(keys: Lookup) -> tuple[Fault, ...]:
-    """The faults of all nodes, in the order of time; raises UserError."""
+    """All nodes' faults in the order of time; raises UserError."""
     found: list[Fault] = []
     for node in keys.nodes:
         own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
@@ -226,9 +224,9 @@ def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
 
 
 def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
-    """Raises UserError unless one thing alone says what the graph is.
+    """Raise UserError unless one source defines the graph.
 
-    The edges of a tree change by the tree's own plan only.
+    Tree edges change by the tree's plan only.
     """
     tree = keys.network.tree
     keys.refuse(tree and ideal.partitions, _PARTITIONS, f"with {_TREE} write the changes of the tree there")
@@ -239,7 +237,7 @@ def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
 
 
 def read_measured(keys: Lookup, nodes: Sequence[NodeSettings]) -> MeasuredLinks | None:
-    """The measured links, if the ini names a file of them; raises UserError, OSError."""
+    """The measured links of the ini's file, if any; raises UserError, OSError."""
     if not keys.value(LINKS_FILE):
         return None
     path = keys.file(LINKS_FILE)
@@ -255,7 +253,7 @@ def read_measured(keys: Lookup, nodes: Sequence[NodeSettings]) -> MeasuredLinks 
 
 
 def read_temporal(keys: Lookup, measured: MeasuredLinks | None) -> TemporalModel | None:
-    """The temporal model, if the ini names its file; raises UserError, OSError."""
+    """The temporal model of the ini's file, if any; raises UserError, OSError."""
     if not keys.value(TEMPORAL_FILE):
         return None
     problem = f"{LINKS_FILE.name} says how links change in time: {_ONE_OF_TWO}"
@@ -264,7 +262,7 @@ def read_temporal(keys: Lookup, measured: MeasuredLinks | None) -> TemporalModel
 
 
 def _check_recorded(keys: Lookup, power_dbm: float, nodes: Sequence[NodeSettings]) -> None:
-    """Raises UserError for a node that moves, or sends with another power than those of the recording did."""
+    """Raise UserError for a node that moves, or sends with another power than the recording's."""
     for node, settings in enumerate(nodes):
         moves = f"node {node} moves, and recorded nodes are static: let nothing move"
         keys.refuse(not isinstance(settings.mobility, Static), LINKS_FILE.name, moves)

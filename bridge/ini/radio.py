@@ -1,9 +1,9 @@
-"""The radio, the MAC and the channel of a scenario: their keys, and the files that say more of radio and channel.
+"""The radio, MAC and channel of a scenario: their keys, and the radio and path loss files.
 
-The radio parameters file is in Castalia's format and has these sections, each with a heading of its own: RX MODES
-(name, data rate in kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm,
-sensitivity in dBm, power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's
-state to the row's), SLEEP LEVELS (name, mW, ...). # begins a comment.
+The radio parameters file is in Castalia's format, with headed sections: RX MODES (name, data rate in kbit/s,
+modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm, power in
+mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's state to the row's), SLEEP
+LEVELS (name, mW, ...). # begins a comment.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from roambus.python_protocol.settings import Range, read_number, settings_of
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 MODULATION = "PSK"
-"""The embedded radio models no other modulation."""
+"""The only modulation of the embedded radio."""
 
 
 class RadioReader:
-    """Reads radio and MAC. Every method raises UserError."""
+    """Reads radio and MAC; every method raises UserError."""
 
     def __init__(self, keys: Lookup) -> None:
         self._keys = keys
 
     def radio(self) -> RadioSettings:
-        """The settings of the radio, which all nodes have."""
+        """The radio's settings, equal on all nodes."""
         mode, file = self._mode, self._file
         # Castalia charges a change by its direction. In CC2420.txt the two are equal, and one number is kept.
         two_powers = file.powers["RX", "TX"] != file.powers["TX", "RX"]
@@ -70,7 +70,7 @@ class RadioReader:
         )
 
     def mac(self) -> AnyMac:
-        """The settings of the MAC, which must take the radio to be what it is."""
+        """The MAC's settings, which must agree with the radio."""
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
         for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
             if self._keys.has(key):  # another MAC need not know it
@@ -81,7 +81,7 @@ class RadioReader:
             return self._keys.build(chosen)
 
     def losses(self, is_measured: bool) -> GivenLosses | None:
-        """The path losses that the ini's file gives, if it names one."""
+        """The path losses of the ini's file, if any."""
         if not self._keys.value(LOSSES_FILE):
             return None
         self._keys.refuse(is_measured, LOSSES_FILE.name, f"{LINKS_FILE.name} gives all links: leave one of the two out")
@@ -94,7 +94,7 @@ class RadioReader:
         return read_losses(self._keys.file(LOSSES_FILE), f"cells, {columns} in a row", columns * rows)
 
     def tx_power_dbm(self, node: NodeId) -> float:
-        """The power that a node sends with."""
+        """A node's transmission power."""
         # The first level is the strongest, as the reader of the file has seen to: Castalia takes it by default, too.
         levels = self._file.tx_dbm
         power: float | None = self._keys.value(TX_POWER, node)
@@ -118,7 +118,7 @@ class RadioReader:
         return mode
 
     def _refuse_beyond(self, wrong: bool, path: str, problem: str) -> None:
-        """Refuses what Castalia's radio can do and the embedded one cannot."""
+        """Refuse features of Castalia's radio that the embedded one lacks."""
         self._keys.refuse(wrong and self._keys.is_limited, path, problem)
 
 
@@ -132,10 +132,10 @@ _Way = tuple[int, int]
 
 
 def read_losses(path: Path, what: str, places: int) -> GivenLosses:
-    """Reads a file in the format of Castalia's `pathLossMapFile`; raises UserError naming file and line, or OSError.
+    """Read Castalia's `pathLossMapFile` format; raises UserError naming file and line, or OSError.
 
-    A line is SOURCE>TARGET:DB,TARGET:DB,... and # begins a comment. A way that is given twice, or leads to a place that
-    is not there, is refused; Castalia takes the last, and passes over the other. `what` says what the places are.
+    A line is SOURCE>TARGET:DB,TARGET:DB,... and # begins a comment. Repeated ways and unknown places are refused;
+    Castalia takes the last, and ignores the others. `what` names the places.
     """
     found: dict[_Way, float] = {}
     lines: dict[_Way, int] = {}
@@ -152,7 +152,7 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
 
 
 def _ways_in(line: str, what: str, places: int) -> Iterator[tuple[_Way, float]]:
-    """The ways of a line with their losses; raises ValueError."""
+    """A line's ways with their losses; raises ValueError."""
     source, arrow, ways = line.partition(">")
     if not arrow:
         raise ValueError(f"{line!r} is no line SOURCE>TARGET:DB,TARGET:DB such as 0>1:62.5,2:80")
@@ -174,22 +174,22 @@ def _place(text: str, what: str, places: int) -> int:
 # The radio parameters file
 
 STATES = ("RX", "TX", "SLEEP")
-"""The states that Castalia's radio has, in the order of the columns."""
+"""Castalia's radio states, in column order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RxMode:
-    """A mode in which the radio receives."""
+    """A receiving mode of the radio."""
 
     name: str
     modulation: str
     settings: dict[str, Any]
-    """What the radio is set to in this mode, as `RadioSettings` calls it."""
+    """The mode's settings, by the names of `RadioSettings`."""
 
 
 @dataclass(slots=True)
 class RadioFile:
-    """The contents of the file; `delays` (ns) and `powers` (mW) go from (state before, state after)."""
+    """The file's contents; `delays` (ns) and `powers` (mW) go from (state before, state after)."""
 
     modes: list[RxMode] = field(default_factory=list)
     tx_dbm: list[float] = field(default_factory=list)
@@ -200,7 +200,7 @@ class RadioFile:
 
 
 def read_radio_file(path: Path) -> RadioFile:
-    """Reads the file; raises UserError naming file and line, or OSError."""
+    """Read the file; raises UserError naming file and line, or OSError."""
     radio = RadioFile()
     read_line: Callable[[RadioFile, list[str]], None] | None = None
     for number, line in read_lines(path):
@@ -248,7 +248,7 @@ def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
 
 
 def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
-    """By (state before, state after): the word before the columns is the state after the transition."""
+    """By (state before, state after); the row's label is the state after."""
     after = words[0]
     if after not in STATES or len(words) != 1 + len(STATES):
         raise ValueError(f"a row of a matrix is one of {', '.join(STATES)} and then a column for each of them")
@@ -259,7 +259,7 @@ def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
 
 
 def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
-    """The transitions between sleep levels are read for their form only: the CC2420 has one level."""
+    """Only the form is checked: the CC2420 has one sleep level."""
     if len(words) != 6:
         raise ValueError(f"a sleep level has 6 columns, not {len(words)}")
     for word in words[2:]:

@@ -1,8 +1,6 @@
-"""Puts a Scenario together from a rendered ini; everything unknown or not supported is a UserError with its line.
+"""Assembles a Scenario from a rendered ini; unknown entries are UserErrors with their line.
 
-The keys of the ini are checked first, all of them; then the parts of the scenario are read: `radio` reads radio and
-MAC, `network` the nodes and who is linked to whom, and what is here the workload: what the applications subscribe to,
-what they publish, and what they do besides.
+All keys are checked first; then `radio` reads radio and MAC, `network` nodes and links, and this module the workload.
 """
 
 from __future__ import annotations
@@ -51,11 +49,11 @@ _ABSENCES = settings_of(ApplicationSettings)["absences"]
 _ROLES_KEY = settings_of(NodeSettings)["roles"]
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
-"""The role that a node must have for an order."""
+"""The role that an order requires."""
 
 
 def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
-    """What the applications do, by the roles of their nodes; raises UserError."""
+    """The applications' commands, by their nodes' roles; raises UserError."""
     applications = {node: keys.build(ApplicationSettings, node) for node in keys.nodes}
     orders = _orders(keys)
     ordered = {order.node for order in orders if order.words[0] == "subscribe"}
@@ -89,7 +87,7 @@ def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
 
 
 def read_absences(keys: Lookup) -> list[Absence]:
-    """The absences of all nodes, those of each in the order of time; raises UserError."""
+    """All nodes' absences, each node's in the order of time; raises UserError."""
     own = [Absence(node, *away) for node in keys.nodes for away in keys.value(_ABSENCES, node)]
     ordered = _ordered_absences(keys)
     if both := {one.node for one in own} & {one.node for one in ordered}:
@@ -98,7 +96,7 @@ def read_absences(keys: Lookup) -> list[Absence]:
 
 
 def _ordered_absences(keys: Lookup) -> list[Absence]:
-    """The absences that SN.commands has, those of each node in the order of time; raises UserError."""
+    """The absences in SN.commands, each node's in the order of time; raises UserError."""
     moving = [order for order in _orders(keys) if order.words[0] in ("detach", "attach")]
     found: list[Absence] = []
     for node, own in groupby(sorted(moving, key=attrgetter("node")), key=attrgetter("node")):
@@ -110,7 +108,7 @@ def _ordered_absences(keys: Lookup) -> list[Absence]:
 
 
 def _orders(keys: Lookup) -> tuple[Order, ...]:
-    """SN.commands, whose nodes are there and have the roles for it; raises UserError."""
+    """SN.commands, checked for nodes and roles; raises UserError."""
     for node, verb in dict.fromkeys((order.node, order.words[0]) for order in keys.network.commands):
         keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is not one of the {len(keys.nodes)} nodes")
         role = _ROLES.get(verb, Role.NONE)
@@ -120,7 +118,7 @@ def _orders(keys: Lookup) -> tuple[Order, ...]:
 
 
 def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscribe | Publication, ...]:
-    """What a verb of an order is to the application of a node: filters, attributes and payload are the node's own."""
+    """The command of an order's verb, with the node's filters, attributes and payload."""
     application = keys.build(ApplicationSettings, node)
     if verb == "publish":
         return (Publication(application.attributes, application.payload),)
@@ -128,17 +126,17 @@ def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscrib
 
 
 def read_scenario(path: Path, beyond: Beyond | None = None) -> Scenario:
-    """Reads `path` and the radio parameters file that it names; raises UserError, or OSError.
+    """Read `path` and its radio parameters file; raises UserError, or OSError.
 
-    `beyond` says what there is beyond the keys of the embedded radio.
+    `beyond` has keys that the embedded radio lacks.
     """
     return parse_scenario(read_text(path), path, path.parent, beyond=beyond)
 
 
 def check_files(text: str, path: Path, unused: Sequence[str], backend: str) -> None:
-    """Raise UserError if the ini file `path` with this text names a file that the back-end does not read.
+    """Raise UserError if the ini `path` with this text names a file that the back-end does not read.
 
-    `unused` are the beginnings of the keys that the back-end does not read.
+    `unused` are prefixes of such keys.
     """
     Lookup(parse_ini(text, path), path.parent).check_files(unused, backend)
 
@@ -146,9 +144,9 @@ def check_files(text: str, path: Path, unused: Sequence[str], backend: str) -> N
 def parse_scenario(
     text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: Beyond | None = None
 ) -> Scenario:
-    """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
+    """Read an ini's text and its files in `folder`; raises UserError, OSError.
 
-    `files` says where those lie that are elsewhere, except for the radio parameters file.
+    `files` places those elsewhere, except for the radio parameters file.
     """
     keys = Lookup(parse_ini(text, path), folder, files, beyond)
     keys.check()
@@ -185,7 +183,7 @@ def parse_scenario(
 
 
 def file_names(text: str, path: Path) -> list[str]:
-    """The files that the text of the ini file `path` names, except for the radio parameters file; raises UserError."""
+    """The files named in an ini's text, except for the radio parameters file; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
     return [
         *movement_file_names(keys),
@@ -194,6 +192,6 @@ def file_names(text: str, path: Path) -> list[str]:
 
 
 def radio_file_name(text: str, path: Path) -> str:
-    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
+    """The radio parameters file named in an ini's text; raises UserError."""
     name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
     return name

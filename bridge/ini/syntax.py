@@ -1,9 +1,7 @@
-"""The syntax of OMNeT++ ini files: lines, sections, comments, and key patterns of which the first match wins.
+"""The syntax of OMNeT++ ini files: lines, sections, comments, and patterns (the first match wins).
 
-A file is read as OMNeT++ reads it, because Castalia gets the same one: what the two took differently would be two
-scenarios under one name.
-
-- A line that ends in a backslash goes on in the next. `#` begins a comment, unless it stands in a text in quotes.
+Castalia gets the same file, so it is read exactly as by OMNeT++. Lines ending in a backslash continue; `#` begins a
+comment outside quotes.
 
 Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file syntax, wildcard patterns).
 """
@@ -33,7 +31,7 @@ class Pattern:
     ranges: tuple[tuple[int, int], ...]
 
     def matches(self, path: str) -> bool:
-        """Whether `path` is one of those that the key names."""
+        """Whether the key matches `path`."""
         match = self.regex.fullmatch(path)
         return match is not None and all(
             low <= int(number) <= high for number, (low, high) in zip(match.groups(), self.ranges, strict=True)
@@ -41,7 +39,7 @@ class Pattern:
 
 
 def compile_pattern(text: str) -> Pattern:
-    """Reads `*`, `**`, `?`, `{a-z}`, `{3..5}` and `[3..5]`; everything else stands for itself."""
+    """Compile `*`, `**`, `?`, `{a-z}`, `{3..5}` and `[3..5]`; all else is literal."""
     parts: list[str] = []
     ranges: list[tuple[int, int]] = []
     end = 0
@@ -55,7 +53,7 @@ _SIMPLE = {"**": ".*", "*": r"[^.]*", "?": r"[^.]"}
 
 
 def _translate(match: re.Match[str], ranges: list[tuple[int, int]]) -> str:
-    """The wildcard as a regular expression, which takes any number where a range stands: `matches` compares those."""
+    """The wildcard as a regular expression, with any number for a range, which `matches` compares."""
     if match[0] in _SIMPLE:
         return _SIMPLE[match[0]]
     if (text := match["set"]) is not None:
@@ -69,7 +67,7 @@ def _translate(match: re.Match[str], ranges: list[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One `key = value` of the file, and the line on which it begins."""
+    """One `key = value` of the file, with its first line."""
 
     line: int
     pattern: Pattern
@@ -77,7 +75,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """The key as it is written."""
+        """The key as written."""
         return self.pattern.text
 
 
@@ -85,8 +83,8 @@ class Entry:
 class Ini:
     """The entries of a file, in its order.
 
-    Thousands of nodes have twenty keys each, and patterns are slow to match: so entries are looked up by the last name
-    of their key, which is seldom a wildcard, and only those that can match are tried.
+    Thousands of nodes have twenty keys each and matching is slow, so entries are indexed by their key's last name,
+    seldom a wildcard.
     """
 
     path: Path
@@ -99,7 +97,7 @@ class Ini:
             self._by_name.setdefault(_last_name(numbered[1].key), []).append(numbered)
 
     def find(self, path: str) -> Entry | None:
-        """The entry that sets `path`: the first that matches, as in OMNeT++."""
+        """The first entry that matches `path`, as in OMNeT++."""
         candidates = [*self._by_name.get(_last_name(path), ()), *self._by_name.get(None, ())]
         matching = (numbered for numbered in candidates if numbered[1].pattern.matches(path))
         return min(matching, key=itemgetter(0), default=(0, None))[1]
@@ -110,13 +108,13 @@ class Ini:
 
 
 def _last_name(key: str) -> str | None:
-    """The word after the last dot; None means that wildcards make it unknown."""
+    """The word after the last dot; None if wildcards hide it."""
     name = key.rpartition(".")[2]
     return None if "{" in key or "?" in name or "*" in name else name
 
 
 def parse_ini(text: str, path: Path) -> Ini:
-    """Reads the text of the file `path`; raises UserError naming file and line."""
+    """Read the text of the file `path`; raises UserError naming file and line."""
     entries: list[Entry] = []
     for number, line in _logical_lines(text):
         content = _without_comment(path, number, line)
@@ -128,7 +126,7 @@ def parse_ini(text: str, path: Path) -> Ini:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Joins lines that end in a backslash with the next; the number is that of the first."""
+    """Join lines at trailing backslashes; the number is the first line's."""
     start, joined = 0, ""
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip()

@@ -1,10 +1,10 @@
 """Live runs: agents on real sockets, in real time, a process for each node.
 
-- `frames`: what is in a datagram, and which datagrams are taken.
-- `links`: which of them would have arrived on the air.
-- `air`: the back-end of one node, driven by a wall clock.
-- `journal`: what happened at a node, in a file that outlives its process.
-- `node`: the process of a node, which does what a conductor asks.
-- `conductor`: has all nodes run at once, and makes one trace of what they did.
-- `local` and `machines`: where the nodes are.
+- `frames`: datagrams and their checks.
+- `links`: frames that would have arrived on the air.
+- `air`: a node's back-end, on a wall clock.
+- `journal`: a node's rows, which outlive its process.
+- `node`: a node's process.
+- `conductor`: runs all nodes and collects one trace.
+- `local` and `machines`: the nodes' places.
 """

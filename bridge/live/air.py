@@ -1,27 +1,11 @@
-"""The air of a live node: a back-end that is driven by a wall clock, and whose frames are datagrams.
+"""The back-end of a live node: a wall clock drives it, and its frames are datagrams.
 
-The host is the one of every run, with one agent to drive. It says when it wants to be woken up; this back-end waits for
-that moment or for a frame, whichever comes first, and tells what time it is. So an agent cannot tell a live run from a
-simulated one, but for these:
+It waits for the host's next event or for a frame. A live run differs from a simulation: timers fire late (`lateness`
+counts by how much); RSSI and LQI are NaN; and `SendFailed` means only a datagram that the system refuses or the node's
+rate limit. Other losses are never reported.
 
-- A clock goes on. What is due at an instant is handled at it or a little after it, and the agent is told when it really
-  is. By how much timers are late is counted, also for frames that are to leave after a while.
-- What a radio tells and UDP does not is absent: RSSI and LQI are no numbers (NaN).
-- A socket that would block, and a datagram that the system refuses, is a `SendFailed`. So is a frame beyond the rate
-  that a node may send at, for an agent that has gone wild would keep everybody's processor busy. That a frame does not
-  arrive is never told: on an ideal link it can be, for a link layer would miss an acknowledgement.
-
-How a frame goes:
-
-1. What the agent sends waits until its time, as in every back-end. Then it is sealed, with the time at which it really
-   leaves, and goes to each address that its destination stands for.
-2. A receiver opens it, asks its links whether it would have arrived and when, and decodes it. Only what would arrive is
-   decoded: nobody pays for what is out of reach.
-3. It waits until its link would have brought it. If it has come later than that, because the machine was busy, it
-   arrives now.
-
-The one loop is in `advance`. `poll` waits in milliseconds for any number of descriptors; the last millisecond before a
-timer is slept. Datagrams are read in bursts, between which timers have their turn.
+A receiver decodes only frames that its links let through, and holds them until the link's arrival time. `poll` waits in
+milliseconds; the last one before a timer is slept.
 """
 
 from __future__ import annotations
@@ -45,31 +29,31 @@ from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
 
 Address = tuple[str, int] | tuple[str, int, int, int]
-"""What a socket takes, of IPv4 or IPv6."""
+"""An IPv4 or IPv6 socket address."""
 
 BURST = 64
-"""Datagrams that are read before the host handles them, so that a flood cannot keep timers waiting."""
+"""Datagrams read before the host handles them, so that a flood cannot delay timers."""
 MOST_FRAMES_A_SECOND = 2000
-"""A node that sends more has gone wild: the fastest agents here send some fifty."""
+"""The rate limit of a node; the fastest agents here send some fifty."""
 LONGEST_WAIT_S = 0.25
-"""How often an idle node checks that its conductor is still there."""
+"""How often an idle node checks for its conductor."""
 LATE_STEP: SimTime = 10 * MICROSECOND
-"""Lateness is counted in steps of this length."""
+"""The unit of lateness."""
 
 TOO_LONG, TOO_MANY = "message longer than a datagram", f"more than {MOST_FRAMES_A_SECOND} frames a second"
 SENT, TAKEN, NO_LINK, UNREADABLE = "frames_sent", "frames_received", "frames_without_link", "frames_unreadable"
-"""The names under which frames are counted, beside those that the gate drops."""
+"""Names of frame counts, beside those of the gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sockets:
-    """Where a node hears: at its own address, and in the group if there is one. They do not block."""
+    """Non-blocking sockets at the node's own address and, if any, in the group."""
 
     own: socket.socket
     group: socket.socket | None = None
 
     def close(self) -> None:
-        """Closes the node's own socket, and that of the group if there is one."""
+        """Close both sockets."""
         for one in (self.own, self.group):
             if one is not None:
                 one.close()
@@ -77,13 +61,13 @@ class Sockets:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Where frames go: each node's address, and the group's if broadcasts go by multicast."""
+    """Each node's address, and the group's if broadcasts go by multicast."""
 
     addresses: Sequence[Address]
     group: Address | None = None
 
     def reached(self, destination: NodeId, sender: NodeId) -> Sequence[Address]:
-        """The addresses to which a datagram must be sent to reach its destination."""
+        """The addresses that a destination stands for."""
         if destination != BROADCAST:
             return (self.addresses[destination],)
         if self.group is not None:
@@ -92,14 +76,14 @@ class Neighbours:
 
 
 class Attend:
-    """What the process has to hear beside frames; this one hears nothing, as in a test of the air alone."""
+    """Input beside frames; this one has none."""
 
     def descriptors(self) -> Sequence[int]:
-        """What becomes readable when there is something to hear."""
+        """Descriptors that become readable with input."""
         return ()
 
     def hear(self) -> None:
-        """Hears what there is, if there is anything; what it raises ends the run."""
+        """Handle pending input; an exception ends the run."""
 
 
 class Air:
@@ -119,7 +103,7 @@ class Air:
         attend: Attend,
         written: Callable[[], None] = lambda: None,
     ) -> None:
-        """The run starts when the monotonic clock shows `start_ns`; `written` is called before anything leaves."""
+        """The run starts at `start_ns` of the monotonic clock; `written` is called before frames leave."""
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
@@ -135,29 +119,29 @@ class Air:
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
         self._order = count()
         self._leaving: list[tuple[SimTime, int, Transmission]] = []
-        """What is to leave, the earliest first."""
+        """Frames to send, the earliest first."""
         self._arriving: list[tuple[SimTime, int, Delivery]] = []
-        """What has come and has not arrived yet."""
+        """Received frames that have not arrived yet."""
         self._failures: list[Failure] = []
         self._sequence = count()
         self._allowance, self._allowed_at = float(MOST_FRAMES_A_SECOND), own.since
         self.counts: Counter[str] = Counter()
         self.lateness: Counter[int] = Counter()
-        """How many timers, and delayed frames, were late by a number of steps."""
+        """Late timers and delayed frames, counted by steps."""
         self._last: SimTime = -1
 
     def now(self) -> SimTime:
-        """The time since the start of the run, which is negative before it."""
+        """The time since the start of the run; negative before it."""
         return time.monotonic_ns() - self._start_ns
 
     def open(self) -> Hello:
-        """All nodes boot at 0, as over ideal links, and one that was started again at its own time."""
+        """Boot all nodes at 0, as over ideal links; a restarted node boots at its own time."""
         nodes = [NodeInfo(0)] * len(self._scenario.nodes)
         limit, delay = self._scenario.time_limit, self._scenario.processing_delay
         return Hello("UDP", nodes, limit, delay, own=self._own)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Waits for the next instant that concerns the host, as `Backend.advance` says."""
+        """Wait for the host's next instant, as `Backend.advance` says."""
         self._written()
         for transmission in transmissions:
             heappush(self._leaving, (transmission.at, next(self._order), transmission))
@@ -179,16 +163,16 @@ class Air:
             self._wait(until)
 
     def fail(self, error: BaseException) -> None:
-        """Does nothing: whoever started the run tells the others."""
+        """Do nothing: the conductor informs the others."""
 
     def close(self) -> Totals:
-        """Closes the sockets. What only a radio has is empty, and the counts are for whoever asks the node."""
+        """Close the sockets; the radio statistics are empty, and the node reports its counts."""
         self.counts.update(self._gate.dropped)
         self._sockets.close()
         return Totals()
 
     def _wait(self, until: SimTime) -> None:
-        """Waits until then, or until something leaves, arrives, or can be read."""
+        """Wait until then, or until a frame leaves, arrives or can be read."""
         for queue in (self._leaving, self._arriving):
             if queue:
                 until = min(until, queue[0][0])
@@ -199,13 +183,13 @@ class Air:
             time.sleep(seconds)
 
     def _note_late(self, by: SimTime) -> None:
-        """Counts, and keeps no list: a node can be on the air for days."""
+        """Count only: a node can be on the air for days."""
         self.lateness[by // LATE_STEP] += 1
 
     # Frames that come
 
     def _receive(self) -> None:
-        """Takes what has come, at most a burst of each socket."""
+        """Read at most a burst from each socket."""
         for one in (self._sockets.own, self._sockets.group):
             if one is None:
                 continue
@@ -218,9 +202,9 @@ class Air:
                     self._take(frame)
 
     def _take(self, frame: Frame) -> None:
-        """Puts the frame among those that arrive, if the link brings it here.
+        """Queue the frame if the link brings it here.
 
-        A sender whose clock is ahead cannot have it wait: what has come was sent.
+        A fast sender clock cannot delay it: a received frame was sent.
         """
         sent = min(frame.sent, max(self.now(), 0))
         arrives = self._links.arrival(frame.node, sent, len(frame.payload))
@@ -237,7 +221,7 @@ class Air:
         heappush(self._arriving, (arrives, next(self._order), delivery))
 
     def _arrived_until(self, now: SimTime) -> list[Delivery]:
-        """Takes what has arrived, in the order in which the links bring it."""
+        """Take arrived frames in the order of the links."""
         arrived = []
         while self._arriving and self._arriving[0][0] <= now:
             arrived.append(heappop(self._arriving)[2])
@@ -246,7 +230,7 @@ class Air:
     # Frames that leave
 
     def _send_until(self, now: SimTime) -> None:
-        """Sends what is to leave by now, and notes what was not taken."""
+        """Send the frames due by now, and note those refused."""
         while self._leaving and self._leaving[0][0] <= now:
             at, _, transmission = heappop(self._leaving)
             if at > self._last:
@@ -256,10 +240,9 @@ class Air:
                 self._failures.append(Failure(self._own.node, destination, message, reason))
 
     def _send(self, transmission: Transmission, now: SimTime) -> str | None:
-        """Sends the frame to whom it is for; returns why it was not taken, by all or by some.
+        """Send the frame; return why some or all receivers were refused.
 
-        A broadcast that some have got and others have not has failed: an agent that sends it again reaches all, and
-        whoever hears it twice is used to that from a radio.
+        A partly sent broadcast has failed: the agent's retry reaches all, and duplicates are usual on a radio.
         """
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:
@@ -281,7 +264,7 @@ class Air:
         return reason
 
     def _is_allowed(self, now: SimTime) -> bool:
-        """Whether the node has not used up its rate; a second's frames may leave at once."""
+        """Whether the node is within its rate; a second's frames may leave at once."""
         gained = (now - self._allowed_at) * MOST_FRAMES_A_SECOND / SECOND
         self._allowance, self._allowed_at = min(MOST_FRAMES_A_SECOND, self._allowance + gained), now
         if self._allowance < 1:
@@ -291,7 +274,7 @@ class Air:
 
 
 def late_by(lateness: Counter[int], share: float) -> SimTime:
-    """By how much so large a share of the wake-ups were late at most; 0 if there were none."""
+    """The lateness that this share of the wake-ups did not exceed; 0 without any."""
     left = share * sum(lateness.values())
     for step, number in sorted(lateness.items()):
         left -= number

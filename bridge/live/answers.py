@@ -1,7 +1,7 @@
-"""The schema of what nodes tell their conductor: every answer is validated here once, as it comes in.
+"""The schema of the nodes' answers, which validates each one once, on arrival.
 
-A node on another machine has the keys and can be wrong all the same, or lie. A field of another type, out of its range
-or too long makes the whole answer invalid; no other code of the conductor looks at types.
+A node on another machine can be wrong or lie. Any wrong type, range or length invalidates the answer; no other code of
+the conductor checks types.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 LARGEST = 2**62
-"""No whole number is larger: times in ns, counts and sizes; sums of two fit into 64 bits."""
+"""Bound of times in ns, counts and sizes; sums of two fit into 64 bits."""
 LONGEST_TEXT = 4000
 MOST_COUNTS = 100
 STATES = ("idle", "prepared", "running", "ended")
@@ -25,7 +25,7 @@ def _text(longest: int) -> Callable[[Any], bool]:
 
 
 def _are_counts(value: Any) -> bool:
-    """Whether it maps a few names to whole numbers."""
+    """Whether it maps few names to whole numbers."""
     is_name, is_count = _text(64), _whole(-LARGEST, LARGEST)
     return (
         isinstance(value, dict)
@@ -50,12 +50,12 @@ _FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "error": lambda value: isinstance(value, str) and len(value) <= LONGEST_TEXT,
     "code": _whole(1, 255),
 }
-"""Each field that an answer may have, with the check of its value."""
+"""The check of each field's value."""
 _NEEDS = {"refused": ("code",), "error": ("code",)}
 
 
 def invalid_field(fields: Mapping[str, Any]) -> str | None:
-    """Return the first field of an answer that is missing, unknown or wrong; None if all are valid."""
+    """Return the first missing, unknown or wrong field of an answer, or None."""
     needed = [*_REQUIRED, *(other for name, others in _NEEDS.items() if name in fields for other in others)]
     if "refused" not in fields:
         needed += ["state", "clock"]

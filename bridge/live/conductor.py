@@ -1,12 +1,9 @@
-"""The conductor of a live run: it starts all nodes at one moment, watches them, and collects one trace.
+"""The conductor of a live run starts all nodes together, watches them and collects one trace.
 
-Every node gets the run and refuses it if its code differs. Clocks are compared before the start and after the end; the
-difference is their drift, and rows have the times of their own node's clock. A process that dies is a crash; another
-one in its place is a recovery with a new incarnation, by which its frames differ, and with nothing in stable storage.
-The conductor adds places, crashes, recoveries, clocks and counts to the journals of the nodes.
-
-An error of a node ends the run with its exit code in a simulation. So does a node that cannot be reached at the start
-or at the end; in between it counts as crashed until it answers.
+A node whose code differs refuses the run. Clocks are compared before the start and after the end to find their drift;
+rows have their own node's times. A dead process is a crash, its successor a recovery with a new incarnation and no
+stable storage. The conductor adds places, faults, clocks and counts. A node's error ends the run with a simulation's
+exit code; so does an unreachable node at the start or end, which in between counts as crashed.
 """
 
 from __future__ import annotations
@@ -54,48 +51,48 @@ from roambus.python_protocol.vocabulary import (
 )
 
 PREPARE_S = 60.0
-"""How long a node may take to prepare a run: it imports the agent, and works out the movement of all nodes."""
+"""Time to prepare a run: a node imports the agent and computes all movement."""
 SILENT_S = 2.0
-"""After this time without an answer a node on another machine counts as dead, until it answers again."""
+"""A node on another machine that is silent for so long counts as dead until it answers."""
 LEAD_S = 0.5
-"""From what is told last until the start: all nodes must have heard of it by then."""
+"""Time from the last message to the start, in which all nodes must hear of it."""
 LOOK_MS = 20
-"""The longest time from a death on this machine until it is noticed."""
+"""The longest time until a death on this machine is noticed."""
 OVERDUE: SimTime = 30 * SECOND
-"""A node that has not ended by then, counted from the end of the run, never will."""
+"""Time after the end of the run by which every node must have ended."""
 MOST_JOURNAL_BYTES = 2**32
-"""No journal is longer: a trace has a bound, too."""
+"""The bound of a journal, as of a trace."""
 MOST_DRIFT = 20 * MILLISECOND
-"""A clock that drifts more during the run makes delays that mean nothing; a bad crystal takes three minutes for it."""
+"""More drift makes delays meaningless; a bad crystal takes three minutes for it."""
 LATE: SimTime = 10 * MILLISECOND
-"""A run whose timers were later than this, at the 99th percentile of a node, says so: the jitters of agents are of
-this length, and with timers as late as that nobody knows who would have sent first."""
+"""Timers later than this at a node's 99th percentile cause a remark: agents' jitters are as long, so the order of
+senders is arbitrary."""
 
 
 class Processes(Protocol):
-    """Who starts and ends the processes of nodes, if that is on this machine; `Nowhere` is for other machines."""
+    """Starts and ends the processes of nodes on this machine; `Nowhere` is for other machines."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """The nodes whose processes have ended since this was asked last, and with which status."""
+        """The nodes whose processes have ended since the last call, with their status."""
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
-        """Does to the process what a fault is: it is killed, stopped, or goes on."""
+        """Apply a fault to the process: kill, stop or continue it."""
 
 
 class Nowhere:
-    """Processes of other machines, which somebody else starts."""
+    """Processes of other machines, started by others."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """Nobody knows: nodes do not answer."""
+        """Unknown: such nodes do not answer."""
         return ()
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
-        """Raises UserError: nobody can do that from here."""
+        """Raise UserError: faults need local processes."""
         raise UserError(f"node {node} is to {kind.value}, and runs on another machine: do it there, or take faults out")
 
 
 class Ensemble(NamedTuple):
-    """The nodes of a run: where each is asked, where each hears frames, and how their processes are reached."""
+    """The nodes of a run: their control addresses, frame addresses and processes."""
 
     endpoints: Sequence[str]
     addresses: Sequence[Address]
@@ -105,22 +102,22 @@ class Ensemble(NamedTuple):
 
 
 class Conductor:
-    """Conducts one run, whose nodes are the `peers`."""
+    """Conducts one run with the `peers` as nodes."""
 
     def __init__(self, ensemble: Ensemble, peers: Peers) -> None:
-        """Draws the number of the run and the key of its frames."""
+        """Draw the number of the run and the key of its frames."""
         self._ensemble, self._peers, self._nodes = ensemble, peers, peers.all
         self._run, self._key = secrets.token_hex(RUN_BYTES), secrets.token_hex(KEY_BYTES)
         self._start_ns = 0
         self._faults: list[tuple[SimTime, NodeId, str]] = []
-        """What happened to nodes, with the names of the rows."""
+        """Faults of nodes, by row names."""
         self._told: tuple[dict[str, Any], list[bytes]] = {}, []
-        """The description of the run for nodes, also restarted ones: the fields, and the contents of its files."""
+        """The description of the run for nodes, also restarted ones: fields and file contents."""
 
     def conduct(
         self, plan: RunPlan, scenario: Scenario, agent: type[Agent], links: str, advance: Callable[[], None]
     ) -> None:
-        """Has all nodes run the plan; `advance` is called once in each second of it. Raises RoambusError."""
+        """Run the plan on all nodes; `advance` is called every second. Raises RoambusError."""
         if len(scenario.nodes) != len(self._nodes):
             raise UserError(f"the run has {len(scenario.nodes)} nodes, and there are addresses of {len(self._nodes)}")
         files = [INI_FILE, plan.radio_file.name, *(name for name, _ in plan.files)]
@@ -136,7 +133,7 @@ class Conductor:
     # Telling nodes
 
     def _greet(self) -> None:
-        """Learns who is there; raises UnreachableError, and UserError for a node that speaks otherwise."""
+        """Find the nodes; raises UnreachableError, and UserError for another protocol version."""
         within_s = PREPARE_S if self._ensemble.is_local else REACH_S  # processes of this machine have just been started
         for node, (answer, _) in self._peers.ask_all("status", lambda _: {}, within_s, self._nodes).items():
             self._nodes[node].session = answer["session"]
@@ -145,14 +142,14 @@ class Conductor:
                 raise UserError(f"{self._nodes[node].name} has a version of roambus that speaks another protocol")
 
     def _prepare(self, peers: Sequence[Peer]) -> None:
-        """Tells these nodes the run, and compares their clocks when they have it: they are no longer busy then."""
+        """Send the run to these nodes, then compare clocks, when they are idle."""
         fields, blobs = self._told
         for node, (answer, _) in self._peers.ask_all("prepare", lambda _: fields, PREPARE_S, peers, blobs).items():
             self._nodes[node].session = answer["session"]
         self._peers.compare_clocks(peers)
 
     def _start(self, peers: Sequence[Peer]) -> None:
-        """Tells these nodes when to start, each by its own clock; for one that comes back that has passed."""
+        """Send each node the start by its own clock; for a restarted node it has passed."""
         common = {"run": self._run, "key": self._key, "addresses": self._ensemble.addresses}
         own = {
             peer.node: {**common, "start_ns": self._start_ns + peer.clock.offset, "incarnation": peer.incarnation}
@@ -165,11 +162,11 @@ class Conductor:
     # Watching them
 
     def _now(self) -> SimTime:
-        """The time since the start by the conductor's clock, which times what only it sees."""
+        """The time since the start by the conductor's clock."""
         return time.monotonic_ns() - self._start_ns
 
     def _watch(self, scenario: Scenario, advance: Callable[[], None]) -> None:
-        """Until all nodes have ended; what the template has happen to them is done meanwhile."""
+        """Apply the template's faults until all nodes have ended."""
         to_come, shown, poller = list(scenario.faults), 0, poller_of(self._nodes)
         looked_at = time.monotonic()
         while not self._are_over(scenario.time_limit):
@@ -191,11 +188,11 @@ class Conductor:
                 advance()
 
     def _are_over(self, time_limit: SimTime) -> bool:
-        """Whether all have ended; one that is down at the time limit does not come back."""
+        """Whether all have ended; a node down at the time limit does not return."""
         return all(peer.state == ENDED or (peer.is_down and self._now() > time_limit) for peer in self._nodes)
 
     def _refuse_overdue(self, time_limit: SimTime) -> None:
-        """Raises BackendError for a node that is there and does not end, as one whose clock is wrong."""
+        """Raise BackendError for a reachable node that does not end, for example by a wrong clock."""
         if self._now() > time_limit + OVERDUE:
             late = [peer.name for peer in self._nodes if peer.state != ENDED and not peer.is_down]
             if late:
@@ -203,7 +200,7 @@ class Conductor:
                 raise BackendError(f"{late[0]} has not ended its run {waited} s after the end: look at its clock")
 
     def _note(self, peer: Peer, answer: Mapping[str, Any]) -> None:
-        """Takes note of a node's state, and has one that was started again come back to the run."""
+        """Record a node's state, and bring a restarted node back into the run."""
         if "error" in answer:
             raise error_of(answer["code"], f"{peer.name}: {answer['error']}")
         peer.heard_at = time.monotonic()
@@ -217,9 +214,9 @@ class Conductor:
         peer.counts = answer.get("counts", peer.counts)
 
     def _recover(self, peer: Peer, session: str) -> None:
-        """Another process has come in the node's place; whoever restarts nodes may have been faster than we noticed.
+        """Bring the node's new process into the run.
 
-        It can die, too, before it has heard everything: then the one after it is told all again.
+        It may precede our notice. If it dies before it has heard everything, its successor gets all again.
         """
         if not peer.is_down:
             self._crash(peer)
@@ -236,13 +233,13 @@ class Conductor:
             peer.is_down = False
 
     def _crash(self, peer: Peer) -> None:
-        """Of a process of this machine it is known when it died, and of another one when it was heard last."""
+        """Record a crash: at the death of a local process, or when a remote one was heard last."""
         heard = round(peer.heard_at * SECOND) - self._start_ns
         self._faults.append((max(self._now() if self._ensemble.is_local else heard, 0), peer.node, CRASH))
         peer.is_down, peer.state = True, ""
 
     def _note_deaths(self) -> None:
-        """Notes the nodes that are gone; raises AgentError for one that has ended its process itself."""
+        """Record dead nodes; raises AgentError for one that ended its own process."""
         for node, status in self._ensemble.processes.died():
             peer = self._nodes[node]
             if status >= 0:
@@ -255,7 +252,7 @@ class Conductor:
                 self._crash(peer)
 
     def _do(self, fault: Fault) -> None:
-        """Does a fault of the template. That a node recovers from a crash is noted when its new process is there."""
+        """Apply a fault of the template; a recovery is recorded once the new process is there."""
         self._ensemble.processes.do(fault.kind, fault.node)
         if fault.kind is FaultKind.CRASH:
             self._crash(self._nodes[fault.node])
@@ -265,10 +262,10 @@ class Conductor:
     # What became of it
 
     def collect(self, trace: TraceWriter, scenario: Scenario, left: Callable[[NodeId], bytes]) -> list[str]:
-        """Puts the trace together, and returns what a user should know of the run.
+        """Assemble the trace; return remarks for the user.
 
-        Of a node that is down, and that nobody can ask, `left` is the journal. Nodes forget theirs only when all are
-        here. Raises BackendError for a clock that has drifted too far.
+        The journal of an unreachable node comes from `left`. Nodes delete theirs only when all are here. Raises
+        BackendError for too much clock drift.
         """
         up = [peer for peer in self._nodes if not peer.is_down]
         drifts = self._drifts(up)
@@ -289,7 +286,7 @@ class Conductor:
         return [*self._remarks(), *missed_remarks(+missed)]
 
     def _journal(self, peer: Peer) -> bytes:
-        """The node's journal, piece by piece."""
+        """The node's journal in pieces."""
         text, size = bytearray(), 1
         while len(text) < size:
             answer, piece = self._peers.ask_one("collect", {"run": self._run, "offset": len(text)}, peer)
@@ -300,7 +297,7 @@ class Conductor:
         return bytes(text)
 
     def _drifts(self, peers: Sequence[Peer]) -> dict[NodeId, int]:
-        """By how many ns each clock has drifted since it was first compared; raises BackendError if it is too much."""
+        """Each clock's drift in ns since the first comparison; raises BackendError if too much."""
         before = {peer.node: peer.clock.offset for peer in peers}
         self._peers.compare_clocks(peers)
         drifts = {peer.node: peer.clock.offset - before[peer.node] for peer in peers}
@@ -313,7 +310,7 @@ class Conductor:
         return drifts
 
     def _counts(self, drifts: Mapping[NodeId, int]) -> dict[str, Sequence[int]]:
-        """What nodes have counted, and their clocks, by name and node."""
+        """Nodes' counts and clocks, by name and node."""
         names = {name for peer in self._nodes for name in peer.counts}
         return {
             **{name: [peer.counts.get(name, 0) for peer in self._nodes] for name in names},
@@ -322,7 +319,7 @@ class Conductor:
         }
 
     def _remarks(self) -> Iterator[str]:
-        """How late timers were, for by that it is judged what the times in the trace are worth; and crashes."""
+        """Remarks on crashes and on late timers, which limit the accuracy of the trace's times."""
         late_us, node = max((peer.counts.get("late_p99_us", 0), peer.node) for peer in self._nodes)
         yield f"timers were late by at most {late_us / 1000:g} ms at the 99th percentile (node {node})"
         if late_us * MICROSECOND > LATE:
@@ -332,9 +329,9 @@ class Conductor:
 
 
 def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
-    """Adds what was published for each node, and takes off what was delivered there, each notification once.
+    """Add the publications for each node to `missed`, less its deliveries, each notification once.
 
-    A node that was killed can deliver one again: it has forgotten that it did.
+    A killed node can deliver one again: it has forgotten the first.
     """
     delivered: set[tuple[NodeId, str]] = set()
     for row in rows:
@@ -346,7 +343,7 @@ def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
 
 
 def missed_remarks(missed: Mapping[NodeId, int]) -> Iterator[str]:
-    """Tells what was accepted and not delivered, if there is any."""
+    """Report notifications accepted but not delivered."""
     if missed:
         nodes = ", ".join(f"node {node} ({number})" for node, number in sorted(missed.items()))
         yield f"{sum(missed.values())} notifications that were published did not reach a subscriber: {nodes}"
@@ -354,13 +351,13 @@ def missed_remarks(missed: Mapping[NodeId, int]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class LiveFactory:
-    """What stands for a back-end in the key of a live run, whose nodes have one each."""
+    """Stands for a back-end in the key of a live run."""
 
     links: str
     name: str = LIVE_RUNS
 
     def prepare(self, scenario: Scenario) -> None:
-        """Looks whether its links can be played, and whether its agents can do without a radio; raises UserError."""
+        """Check that its links can be played and its agents need no radio; raises UserError."""
         links_of(self.links, scenario, 0)
         agents = make_agents(scenario, load_agent(scenario.agent))
         if needing := next((one for one in agents if one.needs_levels), None):
@@ -371,5 +368,5 @@ class LiveFactory:
             raise UserError("planned faults work only on one machine: remove them from the template")
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:  # noqa: ARG002  # interface
-        """Raises UserError: there is no one back-end of all nodes."""
+        """Raise UserError: the nodes share no back-end."""
         raise UserError("a live run is made by roambus live")

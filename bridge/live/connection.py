@@ -1,12 +1,11 @@
-"""The connection between a conductor and the nodes of a live run: questions, answers, keys, and clocks.
+"""The connection between a conductor and live nodes: questions, answers, keys and clocks.
 
-The conductor asks and a node answers, by its ROUTER to the conductor's DEALER. A message is a JSON object with binary
-data behind it; the number of a question comes back in its answer, so that a late answer is not taken for another one.
-CURVE encrypts both ways, and each side proves that it has the secret of its key (ZeroMQ's RFC 26); a node admits one
-key. A connection without answers means other keys, no connection means no node.
+The conductor's DEALER asks, the node's ROUTER answers: JSON objects with binary data. Answers repeat the question's
+number, which reveals late ones. CURVE encrypts and authenticates both ends (ZeroMQ RFC 26); a node admits one key. No
+answer means other keys, no connection no node.
 
-No clock is set. The conductor asks for a node's time several times and takes the fastest answer, whose error is at most
-half of its round trip (Cristian, "Probabilistic clock synchronization", 1989).
+No clock is set. The fastest of several clock readings counts; its error is at most half its round trip (Cristian,
+"Probabilistic clock synchronization", 1989).
 """
 
 from __future__ import annotations
@@ -32,32 +31,32 @@ from roambus.bridge.live.answers import invalid_field
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId
 
 PROTOCOL = 1
-"""The version of what conductor and nodes say to each other."""
+"""The version of the protocol between conductor and nodes."""
 MOST_BYTES = 64 * 2**20
 """No message is longer."""
 REACH_S = 5.0
-"""How long a node may take to answer: it is on the air meanwhile, and answers between two events of its agent."""
+"""Time to answer: a node on the air answers between two events of its agent."""
 BEAT_S = 0.25
-"""Time between two requests for a node's state."""
+"""Time between two state requests."""
 PROBES = 20
-"""Readings of a clock for a comparison; the best of 20 is hardly better than the best of ten."""
+"""Clock readings for a comparison; the best of 20 is hardly better."""
 MOST_ERROR = 5 * MILLISECOND
-"""Clocks that cannot be compared better make delays that mean nothing, which are some milliseconds a hop."""
+"""A larger clock error makes delays, some milliseconds a hop, meaningless."""
 
 HANDSHAKE_MS = 2000
-"""A connection that has not shown a key by then is closed: strangers hold no descriptors."""
+"""Connections without a key by then are closed: strangers hold no descriptors."""
 
 Answer = tuple[dict[str, Any], bytes]
-"""The fields of an answer, and what comes behind them."""
+"""An answer's fields, and the data behind them."""
 
 
 def pack(fields: Mapping[str, Any], *blobs: bytes) -> list[bytes]:
-    """A message as the parts that ZeroMQ sends."""
+    """The ZeroMQ parts of a message."""
     return [json.dumps(fields).encode(), *blobs]
 
 
 def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """The fields and what comes behind them; raises ValueError for what is not a message."""
+    """The fields and the data behind them; raises ValueError for a malformed message."""
     try:
         fields = json.loads(parts[0])
     except (IndexError, RecursionError):
@@ -71,13 +70,13 @@ def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
 
 
 class Listener(Attend):
-    """The node's end: it hears what a conductor asks, and has `answer` answer.
+    """The node's end: it passes questions to `answer`.
 
-    It is heard in the same wait as the air, so that a node has one thread and an agent is never interrupted.
+    It shares the air's wait, so that a node has one thread and never interrupts its agent.
     """
 
     def __init__(self, endpoint: str, keys: CurveKeys, answer: Callable[[dict[str, Any], list[bytes]], Answer]) -> None:
-        """Binds the socket; raises UserError if the address is in use, or not this machine's."""
+        """Bind the socket; raises UserError if the address is in use or not this machine's."""
         self._answer = answer
         with ExitStack() as stack:
             make_identities_unpredictable()
@@ -97,11 +96,11 @@ class Listener(Attend):
             self._resources = stack.pop_all()
 
     def descriptors(self) -> Sequence[int]:
-        """ZeroMQ's. They say only once that something has changed, so that `hear` has to take all that there is."""
+        """ZeroMQ's, which are edge-triggered: `hear` has to take everything."""
         return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
 
     def hear(self) -> None:
-        """Answers everything that was asked; what is not a question is dropped, and nobody is waited for."""
+        """Answer all questions and drop other messages, without waiting."""
         while int(self._admission.questions.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
             self._admission.answer()
         while int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
@@ -111,16 +110,16 @@ class Listener(Attend):
                 self._socket.send_multipart([who, *pack(fields, blob)], zmq.DONTWAIT)
 
     def wait(self, seconds: float) -> None:
-        """Waits for a question, not longer than that."""
+        """Wait at most so long for a question."""
         zmq.select([self._socket, self._admission.questions], [], [], seconds)
 
     def close(self) -> None:
-        """Ends the connection; an answer that was given just now still goes out."""
+        """Close the connection; a pending answer still goes out."""
         self._resources.close()
 
 
 def _configure(socket: Any) -> None:
-    """What both ends have: bounds on what may wait to be sent, and on how long a message is."""
+    """Bound the queue and the message length, at both ends."""
     options = {
         zmq.LINGER: 300,
         zmq.IPV6: 1,
@@ -137,43 +136,43 @@ def _configure(socket: Any) -> None:
 
 @dataclass(slots=True)
 class Clock:
-    """A node's clock against the conductor's: what it shows more, and by how much that can be wrong, in ns."""
+    """Offset of a node's clock from the conductor's, and its greatest error, in ns."""
 
     offset: int = 0
     error: int = 2**62
 
     def look(self, asked: int, told: int, heard: int) -> None:
-        """Takes an answer into account; `asked` and `heard` are the conductor's times, and `told` is the node's."""
+        """Use an answer: `asked` and `heard` are the conductor's times, `told` is the node's."""
         if (heard - asked) // 2 < self.error:
             self.error, self.offset = (heard - asked) // 2, told - (asked + heard) // 2
 
 
 @dataclass(slots=True)
 class Peer:
-    """A node as its conductor knows it: how it is asked, and what it has said."""
+    """A node as its conductor knows it."""
 
     node: NodeId
     endpoint: str
     socket: Any
     monitor: Any
-    """It tells whether there is a connection at all."""
+    """Reports the connection's state."""
     session: str = ""
-    """The session of the process that has answered last."""
+    """The session of the last answer."""
     state: str = ""
     clock: Clock = field(default_factory=Clock)
     incarnation: int = 0
-    """How often the node was started again during the run."""
+    """Restarts of the node during the run."""
     heard_at: float = 0.0
-    """When it answered last, by the monotonic clock of this machine."""
+    """The last answer's time by this machine's monotonic clock."""
     is_down: bool = False
     counts: dict[str, int] = field(default_factory=dict)
-    """What its last process has counted, once that has left the air."""
+    """The counts of its last process, once off the air."""
 
     is_connected: bool = False
     """Whether there ever was a connection."""
 
     def lost_connection(self) -> bool:
-        """Take note of the connection's events; whether it broke since this was asked last."""
+        """Return whether the connection broke since the last call."""
         is_lost = False
         while self.monitor.poll(0):
             is_open = recv_monitor_message(self.monitor)["event"] == zmq.EVENT_CONNECTED
@@ -183,22 +182,22 @@ class Peer:
 
     @property
     def name(self) -> str:
-        """The node, and on another machine its address, for messages."""
+        """The node's name in messages, with its address on another machine."""
         return f"node {self.node} ({self.endpoint})" if self.endpoint.startswith("tcp") else f"node {self.node}"
 
 
 class UnreachableError(BackendError):
-    """A node does not answer: the message names it, and says whether it is not there or has other keys."""
+    """A node does not answer; the message names it and says if it is absent or has other keys."""
 
 
 class Peers:
-    """All nodes of a run; as a context manager it leaves no connection behind.
+    """The connections to all nodes, as a context manager.
 
-    It only asks and listens. The conductor interprets the answers, and keeps the state in each `Peer`.
+    The conductor interprets the answers and keeps the state in each `Peer`.
     """
 
     def __init__(self, endpoints: Sequence[str], keys: CurveKeys) -> None:
-        """Begins to connect to all of them; whether anybody is there shows in the first question."""
+        """Begin to connect to all; the first question shows whether they are there."""
         self._token, self._numbers, self._next_beat = secrets.token_hex(8), count(), 0.0
         with ExitStack() as stack:
             context = stack.enter_context(zmq.Context(1))
@@ -209,7 +208,7 @@ class Peers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Has all nodes leave the air, whatever has ended the run."""
+        """Take all nodes off the air, however the run ended."""
         with suppress(zmq.ZMQError):
             for peer in self.all:
                 self.ask(peer, "end")
@@ -218,7 +217,7 @@ class Peers:
     def ask(
         self, peer: Peer, what: str, fields: Mapping[str, Any] = MappingProxyType({}), blobs: Sequence[bytes] = ()
     ) -> int:
-        """Asks a node, and returns the number by which the answer is known."""
+        """Ask a node; return the number of the question."""
         number = next(self._numbers)
         with suppress(zmq.Again):  # so much waits for a node that is gone that one question more makes no difference
             question = {"ask": what, "conductor": self._token, "number": number, **fields}
@@ -226,7 +225,7 @@ class Peers:
         return number
 
     def hear(self, peer: Peer) -> Answer | None:
-        """An answer that is there; raises RoambusError for a refusal, and for what is no answer of this node."""
+        """A pending answer; raises RoambusError for a refusal or an invalid answer."""
         try:
             fields, blobs = unpack(peer.socket.recv_multipart(zmq.DONTWAIT))
         except zmq.Again:
@@ -249,9 +248,9 @@ class Peers:
         peers: Sequence[Peer],
         blobs: Sequence[bytes] = (),
     ) -> dict[NodeId, Answer]:
-        """The answers of these nodes, who are all asked at once; raises UnreachableError for who gives none in time.
+        """The answers of these nodes, asked at once; raises UnreachableError for late ones.
 
-        Meanwhile it asks all others for their state, so that they do not assume that the conductor is dead.
+        Meanwhile it polls all others, so that they do not assume a dead conductor.
         """
         waiting = {peer.node: (peer, self.ask(peer, what, fields(peer), blobs)) for peer in peers}
         answers: dict[NodeId, Answer] = {}
@@ -278,16 +277,16 @@ class Peers:
         return self.ask_all(what, lambda _: fields, REACH_S, [peer])[peer.node]
 
     def beat(self) -> None:
-        """Asks all nodes for their state if it is time; who hears the answers takes note of them."""
+        """Ask all nodes for their state if it is time; the reader of the answers records them."""
         if time.monotonic() >= self._next_beat:
             self._next_beat = time.monotonic() + BEAT_S
             for peer in self.all:
                 self.ask(peer, "status")
 
     def compare_clocks(self, peers: Sequence[Peer]) -> None:
-        """Compares the clocks of these nodes; raises BackendError for one with which that is not possible.
+        """Compare these nodes' clocks; raises BackendError if one is too inaccurate.
 
-        It is one node after the other, so that no answer waits for another one to be read.
+        One node at a time, so that no answer waits for another.
         """
         for peer in peers:
             peer.clock = Clock()
@@ -303,7 +302,7 @@ class Peers:
 
 
 def poller_of(peers: Sequence[Peer]) -> zmq.Poller:
-    """What waits for an answer of any of these nodes."""
+    """A poller for answers of these nodes."""
     poller = zmq.Poller()
     for peer in peers:
         poller.register(peer.socket, zmq.POLLIN)
@@ -311,7 +310,7 @@ def poller_of(peers: Sequence[Peer]) -> zmq.Poller:
 
 
 def error_of(code: int, text: str) -> RoambusError:
-    """The error of a node as one of the conductor's, with the same exit code: whose mistake it is stays the same."""
+    """A node's error as the conductor's, with the same exit code."""
     if code == AgentError.exit_code:
         return AgentError(text, 0, 0, "")
     return UserError(text) if code == UserError.exit_code else BackendError(text)
@@ -320,7 +319,7 @@ def error_of(code: int, text: str) -> RoambusError:
 def _connected(
     stack: ExitStack, context: zmq.Context[zmq.Socket[bytes]], node: NodeId, endpoint: str, keys: CurveKeys
 ) -> Peer:
-    """A node to which a connection is made, again and again until there is one."""
+    """A node to which connecting is retried until it succeeds."""
     made = stack.enter_context(context.socket(zmq.DEALER))
     made.curve_serverkey = keys.server_public.encode()
     made.curve_publickey = keys.client_public.encode()
@@ -336,7 +335,7 @@ def _connected(
 
 
 def _unreachable(peers: Sequence[Peer], within_s: float) -> UnreachableError:
-    """The error for nodes that have not answered: the first is named, and the others are counted."""
+    """The error for silent nodes: names the first and counts the others."""
     first = peers[0]
     first.lost_connection()
     more = f"; so {'is' if len(peers) == 2 else 'are'} {len(peers) - 1} more" if len(peers) > 1 else ""

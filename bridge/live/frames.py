@@ -1,25 +1,14 @@
-"""Frames on the air: what a live node puts into a datagram, and which datagrams it takes.
+"""Frames in datagrams, and the datagrams that a live node takes.
 
-A datagram can come from anybody who reaches the port. A frame is taken if its run's key has made its tag, if it is new,
-and if it was sent since the receiver was started. All else is counted and dropped, before anything of it is decoded.
+A node takes a datagram if the run's key made its tag, it is new, and it was sent after the receiver's start. All others
+are counted and dropped before decoding.
 
-| bytes | field         | what for                                                                          |
-|-------|---------------|-----------------------------------------------------------------------------------|
-| 3     | version       | "ra" and the number of this format; another version's frames are strangers        |
-| 8     | run           | runs on one network do not hear each other                                        |
-| 2     | node          | who sends                                                                         |
-| 2     | destination   | the node that is meant, or 65535 for all: by multicast everybody hears everything |
-| 4     | incarnation   | how often the node was started: one that was killed and returns is no replay      |
-| 8     | sequence      | the number of the frame among those of the incarnation                            |
-| 8     | sent          | nanoseconds since the start of the run, by the sender's clock                     |
-| any   | payload       | the message's bytes                                                               |
-| 16    | tag           | HMAC-SHA-256 of all that comes before, cut off as RFC 2104 (section 5) allows it  |
+Fields, in bytes: version 3, run 8, node 2 (sender), destination 2 (65535: all), incarnation 4 (starts of the node),
+sequence 8, sent 8 (ns since the start of the run, by the sender's clock), payload, tag 16 (HMAC-SHA-256 of all before,
+truncated: RFC 2104, section 5).
 
-A replay is told by its sequence number, of which a window of the last ones is remembered for each node, as IPsec does
-it (RFC 4303, section 3.4.3): datagrams may overtake each other, and what is older than the window is taken for a
-replay. A receiver that was started again has an empty window. So it takes nothing that was sent before its own start.
-
-Frames are authentic and not secret: whoever is on the way can read them, as anybody can read a frame on the radio.
+A window of sequence numbers for each node finds replays (RFC 4303, section 3.4.3); older frames count as replays. A
+restarted receiver's window is empty, so it takes no frame from before its start. Frames are authentic, not secret.
 """
 
 from __future__ import annotations
@@ -37,17 +26,17 @@ HEADER = Struct("!3s8sHHIQq")
 RUN_BYTES, KEY_BYTES, TAG_BYTES = 8, 32, 16
 OVERHEAD = HEADER.size + TAG_BYTES
 LONGEST_DATAGRAM = 65507
-"""What UDP over IPv4 carries (RFC 768)."""
+"""The limit of UDP over IPv4 (RFC 768)."""
 LONGEST_PAYLOAD = LONGEST_DATAGRAM - OVERHEAD
 WINDOW = 1024
-"""Sequence numbers that are remembered of each node: a second of the most frames that a node may send."""
+"""Sequence numbers kept for each node: a second at the rate limit."""
 
 STRANGERS, REPLAYS, NOT_OURS = "frames_of_strangers", "frames_replayed", "frames_for_others"
-"""The names under which dropped datagrams are counted."""
+"""Names of dropped datagrams' counts."""
 
 
 class Frame(NamedTuple):
-    """What a datagram of the run carries."""
+    """The content of a datagram."""
 
     node: NodeId
     destination: NodeId
@@ -59,19 +48,19 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The number and the key of a run: with them frames are made and checked."""
+    """The number and key of a run, which make and check frames."""
 
     run: bytes
     key: bytes
 
     def write(self, frame: Frame) -> bytes:
-        """The datagram of a frame, whose payload has at most `LONGEST_PAYLOAD` bytes."""
+        """The datagram of a frame; the payload has at most `LONGEST_PAYLOAD` bytes."""
         *fields, payload = frame
         text = HEADER.pack(FORMAT, self.run, *fields) + payload
         return text + self._tag(text)
 
     def read(self, datagram: bytes) -> Frame | None:
-        """The frame in a datagram; None if the run's key did not make it. A stranger's costs one hash at most."""
+        """The frame in a datagram; None without the run's tag. A stranger's costs one hash at most."""
         if len(datagram) < OVERHEAD:
             return None
         form, run, *fields = HEADER.unpack_from(datagram)
@@ -86,15 +75,15 @@ class Seal:
 
 
 class Window:
-    """The sequence numbers that one node's frames had lately."""
+    """The recent sequence numbers of one node."""
 
     def __init__(self) -> None:
         self._incarnation = self._highest = -1
         self._seen = 0
-        """Bit i says that the number `_highest` - i was there."""
+        """Bit i stands for the number `_highest` - i."""
 
     def take(self, incarnation: int, sequence: int) -> bool:
-        """Whether the frame is new; then it is remembered."""
+        """Return whether the frame is new, and remember it."""
         if incarnation > self._incarnation:
             self._incarnation, self._highest, self._seen = incarnation, -1, 0
         age = self._highest - sequence
@@ -109,16 +98,16 @@ class Window:
 
 
 class Gate:
-    """Takes the frames that are for `node` and counts all other datagrams."""
+    """Takes the frames for `node` and counts all other datagrams."""
 
     def __init__(self, seal: Seal, node: NodeId, nodes: int, since: SimTime) -> None:
-        """`nodes` is the number of nodes in the run, and this node was started at `since`."""
+        """The run has `nodes` nodes, and this one was started at `since`."""
         self.dropped: Counter[str] = Counter()
         self._seal, self._node, self._since = seal, node, since
         self._windows = [Window() for _ in range(nodes)]
 
     def take(self, datagram: bytes) -> Frame | None:
-        """The frame in the datagram, if there is one for this node; its own come back by multicast and are no news."""
+        """The frame for this node, or None; its own return by multicast and are dropped."""
         frame = self._seal.read(datagram)
         if frame is None or frame.node >= len(self._windows):
             self.dropped[STRANGERS] += 1

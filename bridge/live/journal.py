@@ -1,8 +1,8 @@
-"""The journal of a live node: the rows of its trace, in a file that outlives the node's process.
+"""The journal of a live node: its trace rows, in a file that outlives its process.
 
-Rows are written before the frames of the same instant leave, as a database writes its log ahead; only a machine that
-loses power can lose some. Each line is a row as JSON. A process that is killed while it writes leaves a torn line,
-which is followed by nothing or by an empty line, where the next process goes on. Any other torn line is damage.
+Rows are written before the frames of the same instant leave (a write-ahead log); only a power failure can lose some.
+Each line is a row as JSON. A killed process leaves a torn line at the end or before an empty line, where its successor
+goes on; any other torn line is damage.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.vocabulary import NodeId
 
 _KINDS = [get_args(kind) or (kind,) for kind in get_type_hints(TraceRow).values()]
-"""The types of the values in each column of a row."""
+"""The value types of a row's columns."""
 
 
 class Journal(TraceWriter):
-    """Takes rows as a trace does; `flush` puts them into the file."""
+    """Takes rows as a trace does; `flush` writes them to the file."""
 
     def __init__(self, file: Path, level: TraceLevel) -> None:
-        """Goes on behind what is in the file already, and begins a new line there; raises OSError."""
+        """Append to the file, on a new line; raises OSError."""
         super().__init__(level)
         self._waiting: list[str] = []
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -35,11 +35,11 @@ class Journal(TraceWriter):
             os.write(self._file, b"\n\n")
 
     def add(self, row: TraceRow) -> None:
-        """Takes a row, as the class that this stands for."""
+        """Add a row."""
         self._waiting.append(json.dumps(row, separators=(",", ":")))
 
     def flush(self) -> None:
-        """Writes what was added; raises OSError for a disk that is full."""
+        """Write the added rows; raises OSError for a full disk."""
         if self._waiting:
             text = memoryview("\n".join((*self._waiting, "")).encode())
             self._waiting.clear()
@@ -47,7 +47,7 @@ class Journal(TraceWriter):
                 text = text[os.write(self._file, text) :]
 
     def close(self) -> None:
-        """Writes what is left, and closes the file."""
+        """Flush and close the file."""
         try:
             self.flush()
         finally:
@@ -55,10 +55,9 @@ class Journal(TraceWriter):
 
 
 def read_rows(text: bytes, node: NodeId) -> Iterator[TraceRow]:
-    """The rows of the node's journal; raises BackendError, which names the node, for what no node writes.
+    """The rows of the node's journal; raises BackendError, naming the node, for invalid rows.
 
-    A node on another machine has the keys, and can have a mistake all the same: what would make a trace that nobody can
-    read is found here.
+    A node on another machine can be wrong; unreadable traces are prevented here.
     """
     lines = text.split(b"\n")
     try:
@@ -80,7 +79,7 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[TraceRow]:
 
 
 def _is_row(row: object, node: NodeId) -> bool:
-    """Whether it has the columns of a row, of this node, at a time of the run; `type` keeps truth values out."""
+    """Whether it is a row of this node within the run; `type` excludes truth values."""
     return (
         isinstance(row, list)
         and len(row) == len(_KINDS)
@@ -92,13 +91,13 @@ def _is_row(row: object, node: NodeId) -> bool:
 
 
 def _fits(value: object) -> bool:
-    """Whether a column of the trace can hold it: numbers have 32 bits, and texts are Unicode."""
+    """Whether a column can hold it: 32-bit numbers and Unicode texts."""
     if isinstance(value, str):
         return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
     return not isinstance(value, int) or -(2**31) <= value < 2**31
 
 
 def add_rows(rows: Iterable[TraceRow], trace: TraceWriter) -> None:
-    """Puts the rows into a trace."""
+    """Copy the rows into a trace."""
     for row in rows:
         trace.add(row)

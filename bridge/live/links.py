@@ -1,25 +1,15 @@
-"""Links of live nodes: which frames a node accepts of all the datagrams that it receives.
+"""Links of live nodes: which received datagrams a node accepts, and when.
 
-On one machine every datagram arrives, and at once. So the receiving node looks up what would have become of the frame
-on the air, and drops or delays it accordingly. Movement, tree and graph are known for the whole run before it starts,
-as in a simulation, and every node works out for itself what they mean for the links that lead to it.
+On one machine every datagram arrives at once, so the receiver computes the frame's fate on the air, from the back-ends'
+own functions: a seed means the same places.
 
-- `ideal`: the links of the ideal back-end, with their delays and their loss. A frame arrives if its link carries from
-  the moment in which it was sent until that in which it arrives. Nobody learns of one that does not: the sender's
-  socket has taken it, and there is no link layer that would miss an acknowledgement.
-- `radio`: each link has the path loss that the embedded radio draws for the same seed, between the cells in which both
-  nodes are at that moment. A frame arrives with the probability that none of its bits is wrong over noise alone. It
-  takes its time on the air. There is no carrier sense and no interference: frames never collide, and a node can send
-  while it hears. So what differs from a run on the embedded radio is what collisions and waiting for them do.
-- `all`: who receives a datagram hears the frame, as on a real network.
+- `ideal`: the ideal back-end's delays and losses, unreported. The link must carry from sending until arrival.
+- `radio`: the embedded radio's path loss between both nodes' cells. A frame arrives with the probability of no bit
+  error over noise, after its time on the air; no carrier sense, interference or collisions.
+- `all`: every received datagram counts.
 
-For ideal links the changes of the graph are done one after the other, by the class that the ideal back-end does them
-with, and what they mean for each sender is kept as spans of time, in which a frame's is found by bisection. For radio
-links each sender has a row of steps: from when on which loss lies between the two cells. Both are made from the very
-functions that the back-ends use, so that a seed means the same nodes at the same places.
-
-What a link loses is drawn from a generator of the node's own, seeded from the run's seed. That does not make a live run
-one that could be made again: how many frames come, and in which order, is decided by the machine.
+Losses come from the node's own generator, seeded from the run's seed, but the machine decides the order of frames: live
+runs do not repeat exactly.
 """
 
 from __future__ import annotations
@@ -46,46 +36,45 @@ from roambus.bridge.scenario.plans import LinkChange, Partition
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 IDEAL, RADIO, ALL = KINDS = ("ideal", "radio", "all")
-"""What links can follow."""
+"""The kinds of links."""
 
 
 class Links(Protocol):
-    """The links that lead to one node."""
+    """The links to one node."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:
-        """When a frame arrives that was sent at `sent` with a message of `size` bytes; None if it does not."""
+        """The arrival of a message of `size` bytes sent at `sent`; None if lost."""
 
     def refusal(self, size: int) -> str | None:
-        """Why the node itself cannot send a message of this length; None if it can."""
+        """Why the node cannot send a message of this length; None if it can."""
 
 
 def links_of(kind: str, scenario: Scenario, node: NodeId) -> Links:
-    """The links that lead to the node; raises UserError for a scenario that these links cannot follow."""
+    """The links to the node; raises UserError for a scenario that they cannot follow."""
     if kind == ALL:
         return AllLinks()
     return IdealLinksTo(scenario, node) if kind == IDEAL else RadioLinksTo(scenario, node)
 
 
 class AllLinks:
-    """The network's own links, about which nothing is known here."""
+    """The network's own links, unknown here."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """The datagram is handled as soon as it arrives: `sent` itself."""
+        """At once: `sent` itself."""
         return sent
 
     def refusal(self, size: int) -> None:
-        """Nothing is too long that fits in a datagram."""
+        """None: a datagram fits any frame."""
 
 
 class IdealLinksTo:
     """Ideal links to one node, each with the spans of time in which it carries.
 
-    Crashes are none of their business: the links of a node whose process is dead lead to nobody, and that is so without
-    their doing anything.
+    Crashes need nothing here: a dead process receives nothing.
     """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
-        """Works out all spans of the run; raises UserError for measured links."""
+        """Compute all spans of the run; raises UserError for measured links."""
         if scenario.measured is not None:
             raise UserError("ideal links cannot play measured links: leave SN.links.file out, or give --links radio")
         ideal = scenario.ideal
@@ -96,7 +85,7 @@ class IdealLinksTo:
         self._spans = spans_to(node, scenario)
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:  # noqa: ARG002  # the interface
-        """After the delay of the link, if that carries until then."""
+        """After the link's delay, if it carries until then."""
         arrives = sent + self._delays.get(sender, self._delay)
         spans = self._spans[sender]
         place = bisect_right(spans, (sent, math.inf)) - 1
@@ -109,7 +98,7 @@ class IdealLinksTo:
 
 
 def spans_to(node: NodeId, scenario: Scenario) -> list[list[Span]]:
-    """For each sender the times, from the first until before the second, in which its link to `node` carries."""
+    """For each sender the half-open spans of time in which its link to `node` carries."""
     nodes = len(scenario.nodes)
     given = given_graph(scenario)
     links, changes = ((), _disk_changes_at(node, scenario)) if given is None else given[:2]
@@ -130,7 +119,7 @@ def spans_to(node: NodeId, scenario: Scenario) -> list[list[Span]]:
 
 
 def _disk_changes_at(node: NodeId, scenario: Scenario) -> list[LinkChange]:
-    """How the node's own links of the unit disk come and go: of the others it need not know."""
+    """Changes of the node's own unit-disk links."""
     paths = paths_of(scenario)
     reaches = [reach_m(scenario, settings) for settings in scenario.nodes]
     changes: list[LinkChange] = []
@@ -142,20 +131,20 @@ def _disk_changes_at(node: NodeId, scenario: Scenario) -> list[LinkChange]:
 
 
 def _concerned(change: LinkChange | Partition, node: NodeId, nodes: int) -> Iterable[NodeId]:
-    """The senders whose links to `node` a change can have changed."""
+    """Senders whose links to `node` a change may affect."""
     if isinstance(change, Partition):
         return range(nodes)
     return {change.a, change.b} - {node} if node in (change.a, change.b) else ()
 
 
 class RadioLinksTo:
-    """Links to one node with the quality that the embedded radio finds for them, step by step in time.
+    """Links to one node with the embedded radio's quality, in steps of time.
 
-    Of a recorded testbed (`SN.links.file`) it is the share that each link delivered, step by step likewise.
+    With a recorded testbed (`SN.links.file`), each step is the share delivered.
     """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
-        """Draws the path loss of the run's seed; raises UserError for what the embedded radio does not model either."""
+        """Draw the seed's path loss; raises UserError for features that the radio lacks."""
         setup.check(scenario)
         if scenario.temporal is not None:
             raise UserError("live runs have no links that vary in time: leave SN.wirelessChannel.temporalModel... out")
@@ -170,7 +159,7 @@ class RadioLinksTo:
         self._chances: dict[tuple[float, int], float] = {}
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:
-        """When its last bit has come up to the node, if none is wrong."""
+        """The time of its last bit, if none is wrong."""
         times, values = self._steps[sender]
         value = values[bisect_right(times, sent) - 1]
         chance = value if self._is_measured else self._chance(sender, value, size)
@@ -179,12 +168,12 @@ class RadioLinksTo:
         return sent + setup.airtime(self._scenario, size) + PROCESSING_DELAY
 
     def refusal(self, size: int) -> str | None:
-        """The limits of MAC and radio hold here, too."""
+        """The limits of MAC and radio."""
         reason = setup.refusal(self._scenario, size)
         return None if reason == TAKEN else REASONS[reason]
 
     def _chance(self, sender: NodeId, loss_db: float, size: int) -> float:
-        """The probability that no bit of a frame is wrong, which is worked out once for each power and size."""
+        """The probability of no bit error, cached for each power and size."""
         radio, power = self._scenario.radio, self._scenario.nodes[sender].tx_power_dbm - loss_db
         if power < max(radio.sensitivity_dbm, self._scenario.channel.signal_delivery_threshold_dbm):
             return 0.0
@@ -196,11 +185,11 @@ class RadioLinksTo:
 
 
 Step = tuple[SimTime, float]
-"""From this time on a link has this value."""
+"""A link's value from this time on."""
 
 
 def loss_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
-    """For each sender, from when on which loss (dB) lies between its cell and that of `node`."""
+    """For each sender, from when on which loss (dB) lies between its cell and `node`'s."""
     cells = ground.cells.tolist()
     found = [[(0, _loss_between(ground, cell, cells[node]))] for cell in cells]
     for time, moved, cell in ground.moves.tolist():
@@ -211,7 +200,7 @@ def loss_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
 
 
 def _loss_between(ground: setup.Ground, source: int, target: int) -> float:
-    """In a whole table every pair of places has an entry; a row of a compressed one has those in reach, ascending."""
+    """A full table has every pair of places; a compressed row only those in reach, ascending."""
     starts, towards, losses = ground.path_loss
     if not len(towards):
         return float(losses[starts[source] + target])
@@ -221,7 +210,7 @@ def _loss_between(ground: setup.Ground, source: int, target: int) -> float:
 
 
 def measured_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
-    """For each sender, from when on the recorded link to `node` delivers which share."""
+    """For each sender, from when on its recorded link to `node` delivers which share."""
     nodes, (delivery, changes) = len(ground.cells), ground.measured
     found = [[(0, float(delivery[sender * nodes + node]))] for sender in range(nodes)]
     for time, way, share in zip(*(changes[name].tolist() for name in ("time", "way", "delivery")), strict=True):

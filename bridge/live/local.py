@@ -1,10 +1,9 @@
-"""Live nodes on one machine: their sockets, and the processes that are started for them.
+"""Live nodes on one machine: their sockets and processes.
 
-All nodes are forked from a nursery that has everything loaded, and that was forked before the conductor has any
-connection: ZeroMQ does not survive a fork. As their parent the nursery knows at once when a node dies. Sockets are
-bound beforehand on loopback and stay open, so that a node that comes back has its old address. The nursery ends with
-the command, and ends the nodes; if the command was killed, nodes notice that and keep their traces. A crash of the
-template is SIGKILL and a new process, a freeze is SIGSTOP and SIGCONT.
+A nursery process forks all nodes. It has everything loaded and is forked before any connection, because ZeroMQ does not
+survive a fork; as the parent it notices deaths at once. Sockets are bound beforehand on loopback, so that a restarted
+node keeps its address. The nursery ends the nodes with the command; if the command was killed, nodes notice and keep
+their traces. A crash is SIGKILL and a new process, a freeze SIGSTOP and SIGCONT.
 """
 
 from __future__ import annotations
@@ -44,24 +43,24 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 RESTART_S = 1.0
-"""Time until a killed node is started again: a crash of no duration would not appear in the trace."""
+"""Delay before a killed node restarts: a crash of no duration would not appear in the trace."""
 _ENDING_S = 3.0
-"""Time that a node may take to end by itself."""
+"""Time for a node to end by itself."""
 _LOOK_S = 0.02
-"""How often the nursery checks whether a node has died."""
+"""Interval of the nursery's checks for dead nodes."""
 _END = "end"
-"""The line by which the nursery knows that the command ends, and was not killed."""
+"""The line that ends the nursery in order; without it, the command was killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
 def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive:
-    """Has a live run made by processes of this machine, which take precedence over others if it is to be `realtime`.
+    """Make a live run by processes of this machine, with precedence if `realtime`.
 
     `advance` is called in each second of the run.
     """
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
-        """Journals lie in the run's folder until they are collected; of a command that was killed they stay there."""
+        """Journals lie in the run's folder until collected; a killed command leaves them there."""
         journals = plan.folder / NODES_FOLDER
         if realtime:
             run_in_child(may_take_precedence)  # so that it is told at once if the user may not
@@ -80,19 +79,18 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
 
 
 def left_journal(journals: Path, node: NodeId) -> bytes:
-    """What a node has written that is gone; nothing if it has never been on the air.
+    """The journal of a dead node; empty if it was never on the air.
 
-    There is one file a node, however many processes it had: the folder is this run's alone.
+    One file serves all processes of a node.
     """
     return b"".join(file.read_bytes() for file in journals.glob(f"*-{node}.rows"))
 
 
 @contextmanager
 def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
-    """A process for each node, ready to be conducted; raises UserError. Nothing is left but what is in `journals`.
+    """A process for each node, ready to be conducted; raises UserError.
 
-    Nodes are asked over sockets in a private folder, with keys that were made for this run: what is between conductor
-    and node is the same on one machine as on many.
+    Only `journals` stays. Nodes are asked over sockets in a private folder with keys of this run, as on many machines.
     """
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:
@@ -123,16 +121,16 @@ def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensem
 
 
 def announce(text: str) -> None:
-    """Tells what nobody else could tell any more: the conductor is gone."""
+    """Write to standard error, when no conductor is left to report it."""
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")
 
 
 @contextmanager
 def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
-    """Forks it; at the end of the block it and all nodes are gone.
+    """Fork the nursery; at the end of the block it and all nodes are gone.
 
-    Ctrl-C is kept back where there is a process whose number nobody knows yet, and where it is waited for.
+    Ctrl-C is blocked while a process has no known number yet, and while it is waited for.
     """
     ours, theirs = socket.socketpair()
     with interrupts_postponed():
@@ -152,27 +150,26 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
 
 
 class Nursery:
-    """The command's end: a line for each thing that is told.
+    """The command's end: sends the nursery a line for each order.
 
-    It also knows which deaths are to be followed by a new process, and when: that is no business of the nursery, which
-    does what it is told.
+    It also decides which deaths lead to a new process, and when.
     """
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._rest = line, b""
         self._restarts: dict[NodeId, float] = {}
-        """When each node is to be started again that somebody has killed."""
+        """When each killed node restarts."""
         self._stays_down: set[NodeId] = set()
-        """The nodes that the template has crash: they come back when it says so."""
+        """Nodes that the template has crashed; it also decides their return."""
 
     def start(self, node: NodeId) -> None:
-        """Has a process of the node started."""
+        """Start a process of the node."""
         self._tell("start", node)
 
     def do(self, kind: FaultKind, node: NodeId) -> None:
-        """Kills the process, stops it or has it go on; one that was killed by plan comes back by plan.
+        """Kill, stop or continue the process; a planned kill waits for its planned recovery.
 
-        A node that is frozen and then crashes is killed all the same: SIGKILL ends processes that are stopped, too.
+        SIGKILL also ends a frozen process.
         """
         if kind is FaultKind.RECOVER and node in self._stays_down:
             self._stays_down.discard(node)
@@ -183,9 +180,9 @@ class Nursery:
         self._tell(kind.value, node)
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """The nodes that have died since, with the number of the signal, negative; who was killed comes back soon.
+        """The nodes that have died since, with the negative signal number; killed ones restart soon.
 
-        One that has ended by itself does not: it would do so again. Raises BackendError if the nursery is gone.
+        A node that ended by itself would do so again and stays down. Raises BackendError if the nursery is gone.
         """
         for node, at in list(self._restarts.items()):
             if time.monotonic() >= at:
@@ -204,13 +201,13 @@ class Nursery:
             yield node, status
 
     def _tell(self, what: str, node: NodeId) -> None:
-        """If the nursery is gone, that is told by `died`."""
+        """Send an order; `died` reports a lost nursery."""
         with suppress(BrokenPipeError):
             self._line.sendall(f"{what} {node}\n".encode())
 
 
 def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoReturn:
-    """What the first forked process does."""
+    """Run the nursery's process."""
     try:
         for number in INTERRUPTING:
             signal.signal(number, signal.SIG_IGN)  # what a terminal sends to all is for the command
@@ -221,10 +218,9 @@ def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoRetu
 
 
 def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
-    """Does what it is told and tells who has died, until the command ends in one way or the other.
+    """Carry out orders and report deaths until the command ends.
 
-    It looks for the dead fifty times a second, and is not woken by SIGCHLD: a signal that comes in the middle of a fork
-    would have to be kept from the new process.
+    It polls fifty times a second: SIGCHLD in the middle of a fork would have to be kept from the child.
     """
     processes: dict[int, NodeId] = {}
     rest = b""
@@ -249,14 +245,14 @@ def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
-    """The processes that have ended, with their status as the system has it."""
+    """The ended processes, with the system's status."""
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             yield found
 
 
 def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
-    """Sends the signal to the node's process, if there is one."""
+    """Send the signal to the node's process, if any."""
     for process, whose in processes.items():
         if whose == node:
             with suppress(ProcessLookupError):
@@ -264,7 +260,7 @@ def _signal(processes: dict[int, NodeId], node: NodeId, number: int) -> None:
 
 
 def _end_all(processes: dict[int, NodeId]) -> None:
-    """Has all nodes end, those that are stopped, too: their journals are closed, and nothing else is theirs."""
+    """End all nodes, also stopped ones; their journals are closed."""
     for number in (signal.SIGCONT, signal.SIGTERM):
         for process in processes:
             with suppress(ProcessLookupError):
@@ -273,7 +269,7 @@ def _end_all(processes: dict[int, NodeId]) -> None:
 
 
 def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
-    """They were told to end, or notice that the conductor is gone; who has not ended then is killed."""
+    """Wait for nodes to end, then kill the others."""
     give_up = time.monotonic() + within_s
     while processes and time.monotonic() < give_up:
         for process, _ in list(_reaped()):
@@ -286,7 +282,7 @@ def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
 
 
 def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> int:
-    """Starts a process of the node, and returns its number."""
+    """Start a process of the node; return its number."""
     process = fork()
     if process == 0:
         _be_node(line, become, node)
@@ -294,7 +290,7 @@ def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -
 
 
 def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> NoReturn:
-    """What a node's process does. Errors of its agent go to the conductor; told here is what no conductor hears."""
+    """Run a node's process; agent errors go to the conductor, others to standard error."""
     code = 1
     try:
         line.close()

@@ -1,14 +1,13 @@
-"""The machines of live runs: a file that lists the nodes with their addresses, and has the keys to reach them.
+"""The machines file of live runs: the nodes' addresses and the keys to reach them.
 
     port = 7400
     nodes = ["10.0.0.1", "10.0.0.2:7500", "[fd00::3]"]
-    group = "239.77.0.1:7401"   # left out: a broadcast goes to each node by itself
-    interface = "eth0"          # where the group is, if it is an IPv6 one
-    [keys]
-    ...
+    group = "239.77.0.1:7401"   # omitted: a broadcast goes to each node by itself
+    interface = "eth0"          # of an IPv6 group
+    [keys] ...
 
-Node i is the i-th address, where it hears the conductor by TCP and other nodes by UDP. The keys are enough to conduct
-the nodes, so a file that others can read is refused. Multicast reaches the group over one hop (time to live 1).
+Node i has the i-th address: TCP for the conductor, UDP for frames. The keys suffice to conduct the nodes, so a file
+that others can read is refused. Multicast has time to live 1.
 """
 
 from __future__ import annotations
@@ -46,36 +45,35 @@ from roambus.python_protocol.vocabulary import NodeId
 
 PORT = 7400
 _RECEIVE_BYTES = 2**20
-"""For so much the system keeps datagrams that a node has not read yet: some thousands of short ones. A system that
-allows less gives less, without a word."""
+"""The receive buffer: thousands of short datagrams. A system may silently give less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What the file says, which is the same on every machine."""
+    """The file's contents, the same on every machine."""
 
     nodes: tuple[Address, ...]
-    """All of one version of IP, for a node sends by one socket."""
+    """All of one IP version, for a node sends by one socket."""
     keys: CurveKeys
     group: Address | None = None
-    """Without a number of an interface, which each machine has its own of."""
+    """Without the interface's number, which differs between machines."""
     interface: str = ""
 
     def endpoint(self, node: int) -> str:
-        """Where ZeroMQ finds the node."""
+        """The node's ZeroMQ endpoint."""
         return f"tcp://{shown(self.nodes[node])}"
 
 
 def shown(address: Address) -> str:
-    """The address as people write it."""
+    """The address in usual notation."""
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def write_machines(file: Path, nodes: Sequence[str]) -> None:
-    """Writes a new file with new keys, which only its owner can read; raises UserError, OSError.
+    """Write a new file with new keys, readable by its owner only; raises UserError, OSError.
 
-    A file that is there stays: nodes that were started with its keys would hear nobody any more.
+    An existing file stays, because running nodes use its keys.
     """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
@@ -96,10 +94,9 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
 
 
 def read_machines(file: Path) -> Machines:
-    """Reads the file; raises UserError, which names file and key.
+    """Read the file; raises UserError, which names file and key.
 
-    What only one machine can know is not looked at here, such as whether an address or an interface is its own: the
-    conductor reads the same file.
+    Facts of one machine, such as its own addresses, are not checked: the conductor reads the same file.
     """
     if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise UserError(f"{file}: others can read it, and conduct the nodes with its keys: chmod 600 {file}")
@@ -125,7 +122,7 @@ def read_machines(file: Path) -> Machines:
 
 
 def _keys(file: Path, given: Any) -> CurveKeys:
-    """The table of keys, each in the 40 characters that ZeroMQ writes it with (Z85); raises UserError."""
+    """The table of keys, each 40 characters of Z85; raises UserError."""
     names = [one.name for one in fields(CurveKeys)]
     if not isinstance(given, dict) or given.keys() != set(names):
         raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus node --write makes them")
@@ -136,9 +133,9 @@ def _keys(file: Path, given: Any) -> CurveKeys:
 
 
 def _address(where: str, text: Any, port: int) -> Address:
-    """Reads "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError.
+    """Read "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError.
 
-    An IPv6 address may stand without brackets if it has no port behind it.
+    IPv6 without a port needs no brackets.
     """
     try:
         parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
@@ -154,7 +151,7 @@ def _address(where: str, text: Any, port: int) -> Address:
 
 
 def _node_address(where: str, text: Any, port: int) -> Address:
-    """Reads the address of a node; raises UserError, also for an address of many machines."""
+    """Read a node's address; raises UserError, also for a multicast address."""
     address = _address(where, text, port)
     host = ipaddress.ip_address(address[0])
     if host.is_multicast or str(host) == "255.255.255.255":
@@ -163,7 +160,7 @@ def _node_address(where: str, text: Any, port: int) -> Address:
 
 
 def _group(file: Path, text: Any, interface: str) -> Address:
-    """The group's address. Over IPv6 it needs an interface, which is looked up where the node is; raises UserError."""
+    """The group's address; raises UserError. IPv6 needs an interface, looked up at the node."""
     address = _address(f"{file}: group", text, PORT + 1)
     if not ipaddress.ip_address(address[0]).is_multicast:
         raise UserError(f"{file}: group: {text} is not an address of multicast, such as 239.77.0.1:7401")
@@ -173,7 +170,7 @@ def _group(file: Path, text: Any, interface: str) -> Address:
 
 
 def group_here(machines: Machines) -> Address | None:
-    """The group's address as this machine's sockets take it; raises UserError if it lacks the interface."""
+    """The group's address for this machine's sockets; raises UserError without the interface."""
     if machines.group is None or len(machines.group) == 2:
         return machines.group
     try:
@@ -183,9 +180,9 @@ def group_here(machines: Machines) -> Address | None:
 
 
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
-    """Binds the node's sockets; raises UserError for an address that cannot be had, and where there is no multicast.
+    """Bind the node's sockets; raises UserError for an unusable address or no multicast.
 
-    They are bound again for each run: what was sent in an earlier one is not there any more.
+    They are bound anew for each run, which discards datagrams of an earlier one.
     """
     with ExitStack() as stack:
         try:
@@ -205,10 +202,9 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
 
 
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
-    """Is the node until interrupted; raises UserError.
+    """Serve as the node until interrupted; raises UserError.
 
-    What cannot work here is told at once, to whoever starts the node, and not only to a conductor that comes later:
-    a number that the file does not have, an address of another machine, one in use, no multicast, no rights.
+    It checks the node's number, address, multicast and rights at once, before any conductor comes.
     """
     if realtime:
         may_take_precedence()
@@ -222,10 +218,10 @@ def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, an
 
 
 def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> Drive:
-    """Has a live run made by the nodes of these machines; `advance` is called in each second of the run."""
+    """Make a live run by the nodes of these machines; `advance` is called in each second of the run."""
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
-        """The nodes are there already, and stay when the run is over."""
+        """The nodes are there already, and stay after the run."""
         endpoints = [machines.endpoint(node) for node in range(len(machines.nodes))]
         ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere())
         with Peers(endpoints, machines.keys) as peers:
@@ -237,14 +233,14 @@ def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> 
 
 
 def lost_journal(node: NodeId) -> bytes:
-    """Raises UnreachableError: what a node on another machine has written is there, and nobody can get it."""
+    """Raise UnreachableError: the journal is on a machine out of reach."""
     raise UnreachableError(f"node {node} is gone, and its events are in its folder: start it again, or look there")
 
 
 def _bound(address: Address, own: Address) -> socket.socket:
-    """A socket that does not block. One of a group is shared with other nodes of the machine, a node's own is not.
+    """A non-blocking socket; only a group's is shared with other nodes of the machine.
 
-    Without sharing, a second process on the same address would take half of the first one's datagrams unseen.
+    Sharing a node's own would let a second process take half of its datagrams unseen.
     """
     made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
     try:
@@ -260,7 +256,7 @@ def _bound(address: Address, own: Address) -> socket.socket:
 
 
 def _join(sender: socket.socket, hearer: socket.socket, own: Address, group: Address) -> None:
-    """Frames go one hop, and come back to other nodes of the same machine."""
+    """Join the group: one hop, looped back to other nodes of the machine."""
     if len(group) == 2:
         here = socket.inet_aton(own[0])
         hearer.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group[0]) + here)

@@ -1,16 +1,14 @@
-"""The process of a live node: it obeys a conductor, runs an agent, and keeps the trace.
+"""The process of a live node: it obeys a conductor, runs an agent and keeps the trace.
 
-| asked   | does                                                                      | in state        |
-|---------|---------------------------------------------------------------------------|-----------------|
-| status  | tells its state, its session, what it counted, and the time of its clock  | any             |
-| prepare | takes the files of a run, makes its agent, binds its sockets              | all but running |
-| start   | goes on the air, at a moment by its own clock                             | prepared        |
-| collect | gives out a piece of the journal                                          | any             |
-| forget  | removes the journal                                                       | all but running |
-| end     | leaves the air, and ends the process if it was started for one run        | any             |
+- `status`: report state, session, counts and clock.
+- `prepare`, unless running: take the files of a run, make its agent, bind its sockets.
+- `start`, when prepared: go on the air at a moment by its own clock.
+- `collect`: return a piece of the journal.
+- `forget`, unless running: remove the journal.
+- `end`: leave the air; end a process for one run.
 
-A session is a random number of the process. A node has one conductor at a time. Without one it leaves the air and keeps
-its journal and a Parquet file of it. Questions are answered between two events of the agent.
+A session is a random number of the process. A node has one conductor; without one it leaves the air and keeps its
+journal and a Parquet file of it. Questions are answered between two events of the agent.
 """
 
 from __future__ import annotations
@@ -48,28 +46,27 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 LOST_S = 30.0
-"""After this time without a request the conductor counts as gone; a machine that sleeps for a while is back by then."""
+"""Silence after which the conductor counts as gone; a machine that sleeps briefly is back by then."""
 MOST_DESCRIPTORS = 8192
-"""The process may open so many files: a burst of strangers, whose connections end soon, takes none from the node."""
+"""The limit of open files, so that strangers' short connections take none from the node."""
 PIECE_BYTES = 2**20
-"""A journal is collected in pieces of this length, between which a node is on the air again."""
+"""The size of a journal piece, between which a node is on the air."""
 WILD_US = 1_000_000
-"""A process with real-time priority that never waits for this time is out of control."""
+"""A real-time process that runs so long without waiting is out of control."""
 IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
 
 
 def code_of(agent: type[Agent]) -> str:
-    """A hash of the code that a node runs, which must be the conductor's."""
+    """A hash of the node's code, which must be the conductor's."""
     ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
     return code_hash([*ours, *agent_sources(agent)]).hex()
 
 
 @contextmanager
 def precedence(is_wanted: bool = True) -> Iterator[None]:
-    """Has this process run before all ordinary ones in the block, so that timers are on time on a busy machine.
+    """Run this process before all ordinary ones in the block, so that timers are on time.
 
-    On the air it waits nearly always. One that does not wait for a second has gone wild, and is ended by SIGXCPU before
-    it takes the processor from everybody. Raises UserError where the user may not do that.
+    SIGXCPU ends it after a second without waiting. Raises UserError without the right.
     """
     if not is_wanted:
         yield
@@ -88,22 +85,22 @@ def precedence(is_wanted: bool = True) -> Iterator[None]:
 
 
 def may_take_precedence() -> None:
-    """Raises UserError where the user may not have processes run before all others."""
+    """Raise UserError if the user may not use real-time priority."""
     with precedence():
         pass
 
 
 class StoppedError(BackendError):
-    """The conductor has had the node leave the air: what happened until then stays in the journal."""
+    """The conductor took the node off the air; the journal has everything until then."""
 
 
 class LostError(BackendError):
-    """The conductor is gone, and nobody will ask what happened."""
+    """The conductor is gone."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A run that a node could start: everything that takes long is done."""
+    """A run that a node can start: all slow work is done."""
 
     scenario: Scenario
     agent: type[Agent]
@@ -113,7 +110,7 @@ class Prepared:
 
 
 class LiveNode(Attend):
-    """One node: `serve` does what conductors ask, and between two events of its agent it hears them, too."""
+    """One node: `serve` answers conductors, also between two events of its agent."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # the parts of a node
         self,
@@ -127,29 +124,29 @@ class LiveNode(Attend):
         for_one_run: bool = False,
         realtime: bool = False,
     ) -> None:
-        """Journals are kept in `folder`; broadcasts go to the group, or to each node if there is none.
+        """Keep journals in `folder`; without a group, broadcasts go to each node.
 
-        Raises UserError if the address cannot be had.
+        Raises UserError if the address is unavailable.
         """
         self._group, self._realtime = group, realtime
         self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
         self._ended_with: dict[str, Any] = {}
-        """The report of a run that has ended: the counts, or the error."""
+        """The report of an ended run: the counts or the error."""
         self._prepared: Prepared | None = None
         self._asked: dict[str, Any] | None = None
         """The arguments of the start, until the node is on the air."""
         self._is_over = self._is_stopped = False
         self._air: Air | None = None
         self._last_run = ""
-        """The run whose journal no conductor has collected yet."""
+        """The run whose journal awaits collection."""
         self._lost = ""
-        """What to announce of a conductor that is gone."""
+        """The announcement of a lost conductor."""
         self._listener = Listener(endpoint, keys, self._answer)
 
     def serve(self, announce: Callable[[str], None]) -> None:
-        """Does what it is asked until it is told to end, or interrupted; nothing is left but journals."""
+        """Answer until ended or interrupted; only journals remain."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
@@ -168,14 +165,14 @@ class LiveNode(Attend):
             self.close()
 
     def close(self) -> None:
-        """Leaves the air if it is on it, and frees the addresses of node and conductor."""
+        """Leave the air and free both addresses."""
         self._drop()
         self._listener.close()
 
     # What it is asked
 
     def _answer(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
-        """The answer to a question, which has its number; another conductor's are refused while one is heard."""
+        """The answer with the question's number; another conductor is refused meanwhile."""
         kind, conductor = fields.get("ask"), str(fields.get("conductor"))
         head = {"number": fields.get("number"), "node": self._node, "session": self._session}
         if self._state != IDLE and conductor != self._conductor:
@@ -195,11 +192,11 @@ class LiveNode(Attend):
         return {**head, **answer, "state": self._state, "clock": time.monotonic_ns()}, blob
 
     def _ask_status(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        """What became of the last run stands in the state, so that it is told again if an answer was lost."""
+        """The state includes the last run's result, so that a lost answer is repeated."""
         return {"protocol": PROTOCOL, **self._ended_with}, b""
 
     def _ask_prepare(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
-        """Does all that takes long, so that the start needs a moment only; raises RoambusError, OSError."""
+        """Do all slow work, so that the start is quick; raises RoambusError, OSError."""
         if self._state == RUNNING:
             raise BackendError("it is on the air")
         self._drop()
@@ -221,14 +218,14 @@ class LiveNode(Attend):
         return {}, b""
 
     def _ask_start(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
-        """The answer goes out first, and then the node goes on the air, from `serve`."""
+        """Answer first; `serve` then goes on the air."""
         if self._state != PREPARED:
             raise BackendError(f"it is {self._state}")
         self._asked, self._state = fields, RUNNING
         return {}, b""
 
     def _ask_collect(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
-        """A node that was never on the air has no journal, and so an empty one."""
+        """A node that was never on the air has an empty journal."""
         file, offset = self._journal_of(fields["run"]), int(fields["offset"])
         if not file.is_file():
             return {"size": 0}, b""
@@ -238,23 +235,23 @@ class LiveNode(Attend):
             return {"size": size}, journal.read(PIECE_BYTES)
 
     def _ask_forget(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
-        """The conductor has all journals, and the run is over."""
+        """Delete the journal: the conductor has all."""
         if self._state != RUNNING:
             self._journal_of(fields["run"]).unlink(missing_ok=True)
             self._drop()
         return {}, b""
 
     def _ask_end(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        """Whoever conducts has ended, or was interrupted."""
+        """The conductor has ended or was interrupted."""
         self._is_over, self._is_stopped = self._for_one_run, self._state == RUNNING
         return {}, b""
 
     def _journal_of(self, run: str) -> Path:
-        """The same file for each process of this node in the run; raises ValueError if `run` is not a run's number."""
+        """The node's one file in the run; raises ValueError if `run` is not a run's number."""
         return self._folder / f"{int(run, 16):016x}-{self._node}.rows"
 
     def _drop(self) -> None:
-        """Is idle again, and ready for another conductor."""
+        """Become idle, ready for another conductor."""
         if self._prepared is not None:
             self._prepared.sockets.close()
         self._prepared, self._ended_with, self._state = None, {}, IDLE
@@ -262,10 +259,9 @@ class LiveNode(Attend):
     # What it does
 
     def _run(self, fields: dict[str, Any]) -> None:
-        """Is on the air until the end of the run; what became of it is told when it is asked.
+        """Stay on the air until the end of the run; the result is reported on request.
 
-        An error is the end of this node's part, and the conductor makes it that of the run. It stays an error with the
-        exit code that it has in a simulation.
+        An error ends this node's part; the conductor ends the run with the exit code of a simulation.
         """
         prepared = self._prepared
         if prepared is None:
@@ -289,7 +285,7 @@ class LiveNode(Attend):
         self._state = ENDED
 
     def _go_on_air(self, prepared: Prepared, fields: dict[str, Any], journal: Journal) -> None:
-        """Drives the agent until the time limit; one that was started again begins at the time that it is now."""
+        """Drive the agent until the time limit; a restarted node begins now."""
         start_ns = int(fields["start_ns"])
         own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
@@ -302,7 +298,7 @@ class LiveNode(Attend):
             Host(prepared.scenario, prepared.agent, air, journal).run()
 
     def hear(self) -> None:
-        """Hears the conductor while it is on the air; raises StoppedError, LostError."""
+        """Answer the conductor while on the air; raises StoppedError, LostError."""
         self._listener.hear()
         if self._is_stopped:
             raise StoppedError("the conductor has stopped it")
@@ -310,13 +306,13 @@ class LiveNode(Attend):
             raise LostError(f"no request of the conductor for {LOST_S:g} s")
 
     def descriptors(self) -> Sequence[int]:
-        """What the connection is heard by."""
+        """The connection's descriptors."""
         return self._listener.descriptors()
 
     def _counts(self) -> dict[str, Any]:
-        """What it counted on the air, and what that took.
+        """Its counts on the air, and the CPU and memory of the process, start included.
 
-        CPU and memory are those of the process, its start included: on one machine most of the memory is shared.
+        On one machine most memory is shared.
         """
         air, used = self._air, resource.getrusage(resource.RUSAGE_SELF)
         if air is None:
@@ -333,9 +329,9 @@ class LiveNode(Attend):
         }
 
     def _check_conductor(self) -> None:
-        """A run that nobody starts, or collects, is dropped; a process for one run ends with its conductor.
+        """Drop an abandoned run; a process for one run ends with its conductor.
 
-        The journal of a run that has ended stays: only a conductor that has it says that it may go.
+        A finished journal stays until a conductor has it.
         """
         if time.monotonic() > self._heard_at + LOST_S:
             self._is_over = self._for_one_run
@@ -345,9 +341,9 @@ class LiveNode(Attend):
                 self._drop()
 
     def _keep_trace(self, run: str, error: LostError) -> None:
-        """Makes a trace of the journal, which stays, too: whoever has all journals can put the run together.
+        """Make a trace of the journal, which stays: all journals together make the run.
 
-        What cannot be made into a trace, on a disk that is full, is in the journal still.
+        If that fails, as on a full disk, the journal remains.
         """
         journal = self._journal_of(run)
         trace, file = TraceWriter(), self._folder / f"{journal.stem}.{TRACE_FILE}"
@@ -360,6 +356,6 @@ class LiveNode(Attend):
 
 
 def as_address(fields: Sequence[Any]) -> Address:
-    """The address that came as a list."""
+    """The address from a JSON list."""
     host, port, *others = fields
     return (str(host), int(port)) if not others else (str(host), int(port), int(others[0]), int(others[1]))

@@ -1,10 +1,8 @@
 """Runs a function in a forked child process, and returns its value or raises its error.
 
-A crash of the child (a segmentation fault, an exit, the kernel's killer) so ends one run and not the sweep. The child's
-outcome comes through a pipe, pickled. The kernel ends the child when its parent dies.
-
-An interruption is passed on to the child and waited for, so that nothing of it is left. Signals stay blocked in a new
-child until it has its handlers: one that came between would end it without a message.
+A child's crash (a segmentation fault, an exit, the kernel's killer) then ends one run and not the sweep. The outcome
+comes pickled through a pipe. The kernel ends the child with its parent. Interruptions are passed on to the child, which
+is waited for. Signals stay blocked in a child until it has its handlers: an earlier one would end it without a message.
 """
 
 from __future__ import annotations
@@ -30,12 +28,12 @@ _DIE_WITH_PARENT = 1
 
 
 class EndedError(RoambusError):
-    """The child process of a run ended without an outcome."""
+    """A run's child process ended without an outcome."""
 
     exit_code = AgentError.exit_code
 
     def __init__(self, status: int, who: str = "the agent") -> None:
-        """`status` is the child's exit code, or the negative number of the signal that ended it."""
+        """`status` is the exit code, or the negative signal number."""
         super().__init__(status, who)  # exceptions pickle these arguments
         self.status = status
 
@@ -48,14 +46,14 @@ class EndedError(RoambusError):
 
     @property
     def was_killed(self) -> bool:
-        """Whether something outside may have killed it, such as the system for lack of memory."""
+        """Whether something outside may have killed it, such as for lack of memory."""
         return self.status == -signal.SIGKILL
 
 
 def run_in_child(make: Callable[[], T]) -> T:
-    """Return what `make` returns in a child process; raises what it raises, and EndedError.
+    """Return `make()` from a child process; raises its errors, and EndedError.
 
-    Unpickling the outcome is safe only because the writer is this process' own child.
+    Unpickling is safe because only our own child writes.
     """
     reading, writing = os.pipe()
     child, data = 0, b""
@@ -86,7 +84,7 @@ def run_in_child(make: Callable[[], T]) -> T:
 
 
 def start_child(serve: Callable[[], object]) -> int:
-    """Start a child process that calls `serve` and ends; return its number, which the caller waits for."""
+    """Start a child process that calls `serve`; return its number, for the caller to wait for."""
     child = fork()
     if child == 0:
         _serve(serve, os.open(os.devnull, os.O_WRONLY))
@@ -94,7 +92,7 @@ def start_child(serve: Callable[[], object]) -> int:
 
 
 def fork() -> int:
-    """Fork, with signals that interrupt blocked in the child until it unblocks them."""
+    """Fork, with interrupting signals blocked in the child until it unblocks them."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # else both processes would write what is buffered
@@ -122,7 +120,7 @@ def _outcome(data: bytes) -> Any:
 def _serve(make: Callable[[], Any], writing: int) -> None:
     """Write the outcome and exit; never returns.
 
-    Not by SystemExit: the parent's `finally` blocks and exit handlers are in this process, too, and are not its own.
+    SystemExit would run the parent's `finally` blocks and exit handlers, too.
     """
     try:
         _die_with_parent()
@@ -148,7 +146,7 @@ def _pickled_outcome(make: Callable[[], Any]) -> bytes:
 
 
 def _die_with_parent() -> None:
-    """Leave the terminal's signals to the parent, which passes them on once, and die when it does."""
+    """Leave terminal signals to the parent, which passes them on, and die with it."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError, AttributeError):  # only Linux has prctl

@@ -1,10 +1,8 @@
-"""A run's identity: its key is a hash of everything that can change its trace, and of nothing else.
+"""A run's identity: its key is a hash of everything that can change its trace, and only that.
 
-A key that covered too little would pass off an old trace as a changed agent's; one that covered too much would repeat
-finished sweeps for nothing. It covers the ini and the files that it names, the seed, the trace level, the kind of
-back-end, and the code (`roambus.bridge.code`) of the agent, the host and that back-end.
-
-`RunPlan` holds all that is needed to make a run, in any process and on any machine.
+Too narrow a key would pass off an old trace as a changed agent's; too wide a key would repeat finished sweeps. It
+covers ini and files, seed, trace level, kind of back-end, and the code (`roambus.bridge.code`) of agent, host and
+back-end. `RunPlan` suffices to make a run anywhere.
 """
 
 from __future__ import annotations
@@ -28,9 +26,9 @@ from roambus.bridge.trace.schema import NO_TEMPLATE
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the ini of a run is from, which its trace tells: name and settings of the template.
+    """The origin of a run's ini, for its trace: name and settings of the template.
 
-    A run that is made once more, to be compared, tells the `version` of roambus that had made it; any other this one.
+    A repeated run has the `version` of roambus that made the first; any other this one.
     """
 
     template: str = NO_TEMPLATE
@@ -39,12 +37,12 @@ class Origin:
 
 
 Recorder = Callable[[Backend, Path, Scenario, str, TraceLevel], Backend]
-"""Puts itself between host and back-end, given the run's folder, its scenario, its agent and the level of its trace."""
+"""Wraps the back-end, given the run's folder, scenario, agent and trace level."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """A run that can be executed in any process. Its folder lies at `place` below `results`."""
+    """A run executable in any process. Its folder is `place` below `results`."""
 
     results: Path
     place: Path
@@ -54,28 +52,28 @@ class RunPlan:
     seed: int
     level: TraceLevel = TraceLevel.APP
     record: Recorder | None = None
-    """What keeps the frames, for `roambus rerun`, if anything does; the trace is the same either way."""
+    """Records the frames for `roambus rerun`, if set; the trace is the same."""
     check: bool = False
-    """Whether to compare every message with its bytes; the trace is the same either way."""
+    """Whether to compare every message with its bytes; the trace is the same."""
     files: tuple[tuple[str, Path], ...] = ()
-    """The files of movements and links, under the names that the ini has for them, and what lies beside them."""
+    """Files of movements and links by their names in the ini, and companion files."""
 
     origin: Origin = Origin()
 
     @property
     def folder(self) -> Path:
-        """The folder into which trace, ini and log go."""
+        """The folder of trace, ini and log."""
         return self.results / self.place
 
 
 EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
-"""Where the code of every run begins: the trace's schema and its writer are imported by the host."""
+"""Roots of every run's code: the host imports the trace's schema and writer."""
 
 
 def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     """The key of a run; raises UserError, OSError.
 
-    The order of the parts is fixed, and each is hashed by itself first, so that no two inputs can run into each other.
+    The parts have a fixed order and are hashed separately, so that no two inputs can run into each other.
     """
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"

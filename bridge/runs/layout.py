@@ -1,13 +1,12 @@
-"""The layout of a results folder: the names of its files and folders, and what its `sweep.json` says.
+"""The layout of a results folder: its files and folders, and the schema of `sweep.json`.
 
-DIR/sweep.json                                      what was asked for
-DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; between agent and seed a level for each axis
-DIR/metrics/{runs,points}.{csv,parquet}             what `roambus.spark.aggregation.aggregate` makes of the traces
-DIR/aggregated/*.parquet                            what `roambus.spark.aggregation.store` keeps for the next time
-DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` draws and writes from the metrics
+DIR/sweep.json                                      the request
+DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; a level for each axis
+DIR/metrics/{runs,points}.{csv,parquet}             by `roambus.spark.aggregation.aggregate`
+DIR/aggregated/*.parquet                            cache of `roambus.spark.aggregation.store`
+DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    by `roambus.experiments`
 
-`sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
-what a sweep writes, and nothing else.
+`sweep.json` can be damaged or a stranger's, so every key is checked here.
 """
 
 from __future__ import annotations
@@ -30,78 +29,78 @@ TRACE_FILE, LOG_FILE, FAILED_FILE = "trace.parquet", "run.log", "failed"
 INI_FILE = "run.ini"
 """The run's ini, which Castalia reads."""
 RECORD_FILE = "frames.roambus"
-"""What crossed between host and back-end, if the run kept it."""
+"""The recorded frames between host and back-end, if kept."""
 SIMULATOR_LOG = "simulator.log"
-"""What the simulator printed."""
+"""The simulator's output."""
 SIMULATOR_FOLDER = ".roambus"
-"""What the simulator needs, which is there only while the host waits or runs."""
+"""The simulator's files, there only while the host waits or runs."""
 NODES_FOLDER = "nodes"
-"""The journals of the nodes of a live run, which are there until they are collected."""
+"""The journals of live nodes, until they are collected."""
 AGENT, SEED = "agent", "seed"
 METRICS_FOLDER = "metrics"
 STORE_FOLDER = "aggregated"
 RUNS, POINTS = "runs", "points"
 FIGURES_FOLDER = "figures"
 AGENTS_FOLDER = "agents"
-"""The files of agents that were given as classes."""
+"""The files of agents given as classes."""
 REPORT_FILE = "report.html"
 
 # Where runs lie
 
 
 def run_folder(point: str, seed: int) -> Path:
-    """The folder of a run below its results; `point` is such as "agent=mft/speed=2"."""
+    """A run's folder below its results; `point` is such as "agent=mft/speed=2"."""
     return Path(TRACES, point, f"{SEED}={seed}")
 
 
 def files_of_runs(results: Path, name: str) -> list[Path]:
-    """The files of that name of all runs, in the order of their paths."""
+    """All runs' files of that name, in path order."""
     return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{name}"))
 
 
 def find_traces(results: Path) -> list[Path]:
-    """The trace files of all runs, in the order of their paths."""
+    """All runs' trace files, in path order."""
     return files_of_runs(results, TRACE_FILE)
 
 
 def run_name(file: Path) -> str:
-    """What tables call the run of a file in its folder: its folders from `agent=` on; raises ValueError."""
+    """A run's name in tables: its folders from `agent=` on; raises ValueError."""
     parts = file.parent.parts
     return "/".join(parts[len(parts) - parts[::-1].index(TRACES) :])
 
 
 def levels_of(run: str) -> dict[str, str]:
-    """The names and values of a run's folders: agent, axes, seed."""
+    """Names and values of a run's folders: agent, axes, seed."""
     return dict(level.split("=", 1) for level in run.split("/"))
 
 
 # The request
 
 STUDY, SWEEP = "study", "sweep"
-"""The keys under which results name their study and their sweep."""
+"""The keys of a study's and a sweep's name."""
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
 MORE_SEEDS = "more_seeds"
-"""The key under which some points have more seeds than the others: all below these numbers."""
+"""The key for points with more seeds than the others: all below these numbers."""
 PARAMETERS = "parameter_axes"
-"""The key under which axes that vary a parameter of agents name the agents that have it."""
+"""The key that lists, for each axis of an agent parameter, the agents that have it."""
 LACKING = "-"
-"""The value that a run has on such an axis if its agent has no such parameter."""
+"""The value on such an axis of agents without the parameter."""
 PRECISION = "precision"
-"""The key under which results name the options by which points got as many seeds as they needed."""
+"""The key for the options by which points got as many seeds as they needed."""
 MEASURE = "measure"
-"""The key under which results name what the sweep measures beside the metrics of every run."""
+"""The key for measures beside every run's metrics."""
 TITLES = "titles"
-"""The key under which results have the names of agents for readers, by their labels."""
+"""The key for agents' display names, by label."""
 ORACLE = "oracle_subscribers"
-"""The key under which results name the agents that the scenario tells who the subscribers are."""
+"""The key for agents that learn the subscribers from the scenario."""
 MOST_BYTES = 16 * 2**20
-"""So large a file describes no sweep: its names and values are what a person, or a script, has written down."""
+"""A larger file describes no sweep."""
 
 _RESTORE = "restore it, or delete it and run the sweep again"
 
 
 def read_asked(results: Path) -> dict[str, Any]:
-    """What `sweep.json` in this folder says, with each key checked; empty if there is none. Raises UserError."""
+    """Read this folder's `sweep.json`, every key checked; empty without one. Raises UserError."""
     file = results / SWEEP_FILE
     if not file.is_file():
         return {}
@@ -122,7 +121,7 @@ def read_asked(results: Path) -> dict[str, Any]:
 
 
 def count_runs(asked: Mapping[str, Any]) -> int | None:
-    """The number of runs that the sweep requested; None if the results do not say."""
+    """The number of runs requested; None if unknown."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
     everywhere = sum(math.prod(map(len, axes_of(asked, agent).values())) for agent in asked[AGENTS]) * len(asked[SEEDS])
@@ -131,7 +130,7 @@ def count_runs(asked: Mapping[str, Any]) -> int | None:
 
 
 def axes_of(asked: Mapping[str, Any], agent: str) -> dict[str, list[str]]:
-    """The values on each axis at which an agent of the sweep runs: only `LACKING` where it lacks the parameter."""
+    """An agent's values on each axis: only `LACKING` without the parameter."""
     owners = asked.get(PARAMETERS, {})
     return {
         axis: list(map(str, values)) if agent in owners.get(axis, asked[AGENTS]) else [LACKING]
@@ -140,7 +139,7 @@ def axes_of(asked: Mapping[str, Any], agent: str) -> dict[str, list[str]]:
 
 
 def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Point and seed of each run of points that have more seeds than the others."""
+    """Point and seed of each run beyond the common seeds."""
     everywhere = set(asked.get(SEEDS, ()))
     for point, count in asked.get(MORE_SEEDS, {}).items():
         yield from ((point, seed) for seed in range(count) if seed not in everywhere)
@@ -168,8 +167,8 @@ _SHAPES: dict[str, Any] = {
     ORACLE: [str],
     TITLES: {_EACH: str},
 }
-"""What stands under each key: values of a type, an object or a list of such, a list of just these, or what a function
-says. Numbers are told by `type`, for to `isinstance` truth values are integers."""
+"""The schema of each key: a type, an object or list of such, fixed values, or a function's check. Numbers are checked
+by `type`, for `isinstance` counts truth values as integers."""
 
 
 def _fits(value: object, shape: Any) -> bool:
@@ -187,7 +186,7 @@ def _fits(value: object, shape: Any) -> bool:
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Raises UserError, which names the file or folder, for any OSError while it is written in the block."""
+    """Turn an OSError in the block into a UserError that names the file or folder."""
     try:
         yield
     except OSError as error:
@@ -195,9 +194,9 @@ def writing(place: Path) -> Iterator[None]:
 
 
 def unlinked(folder: Path) -> Path:
-    """Our folder in a results folder, which need not be there yet; raises UserError if it is a link.
+    """Our folder in results, perhaps absent; raises UserError for a link.
 
-    Results can come from a stranger, whose link could lead to any folder of the user's.
+    A stranger's link could lead to any folder of the user's.
     """
     if folder.is_symlink():
         raise UserError(f"{folder}: this is a link, which roambus does not follow: remove it, or put a folder there")
@@ -205,10 +204,10 @@ def unlinked(folder: Path) -> Path:
 
 
 def unlinked_below(results: Path, place: Path) -> Path:
-    """The folder or file at `place` below `results`, a folder of the user's own choice, which may be a link itself.
+    """The path `place` below `results`, which may itself be a link.
 
-    Raises UserError if any folder on the way down is one: whoever replaces files there would replace somebody else's.
-    So it does for a file that stands in place of a folder.
+    Raises UserError for a link on the way, through which files elsewhere would be replaced, and for a file in place of
+    a folder.
     """
     for depth in range(1, len(place.parts)):
         if unlinked(results.joinpath(*place.parts[:depth])).is_file():

@@ -1,8 +1,7 @@
 """A run's log: its time and memory, the versions that made it, and remarks for the user.
 
-What a run was made with is the version of roambus, where that was checked out, when, and on what kind of machine. It is
-no part of the run's identity, and the machine's name is left out. Remarks are about a recording that does not say how
-the links were. The log of a run that failed has its error instead.
+It names roambus' version and checkout, the date, and the kind of machine, not its name; none is part of the run's
+identity. Remarks warn of recordings without the links' quality. A failed run's log has its error.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
 _MARK = "note: "
-"""Such a line of the log is a remark."""
+"""Marks a remark in the log."""
 
 
 def log_of(scenario: Scenario, who: str, used: str, remarks: Sequence[str] = ()) -> str:
-    """The log of a run that is complete: `who` is its agent and seed, `used` the time and memory that it took.
+    """The log of a complete run: `who` is agent and seed, `used` time and memory.
 
-    What is remarked on its scenario stands before further `remarks`.
+    Remarks on the scenario precede further `remarks`.
     """
     notes = "".join(f"{_MARK}{remark}\n" for remark in (*_remarks(scenario), *remarks))
     return f"{who}: complete in {used}\n{maker_line()}\n{notes}"
 
 
 def log_of_failure(error: Exception) -> str:
-    """The log of a run that ended so: a mistake of the user's needs no traceback."""
+    """The log of a failed run; a user's mistake needs no traceback."""
     text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
     return f"error: {error}\n\n{text}" if isinstance(error, RoambusError) else text
 
@@ -49,7 +48,7 @@ def log_of_failure(error: Exception) -> str:
 
 
 class Maker(NamedTuple):
-    """What a log says of how its run was made: version and commit, date and machine."""
+    """Version, commit, date and machine that made a run."""
 
     code: str
     date: str
@@ -64,7 +63,7 @@ def maker_line() -> str:
 
 
 def maker_of(trace: Path) -> Maker | None:
-    """What the log beside a trace says of how its run was made; None if it says nothing, or is not there."""
+    """The maker in the log beside a trace; None if absent."""
     log = trace.with_name(LOG_FILE)
     found = _LINE.search(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
     return Maker(found["code"], found["date"], found["machine"]) if found else None
@@ -72,7 +71,7 @@ def maker_of(trace: Path) -> Maker | None:
 
 @cache
 def version_of_code() -> str:
-    """The version of roambus, and the commit if this is a repository."""
+    """The version of roambus, with the commit in a repository."""
     try:
         name = f"roambus {version('roambus')}"
     except PackageNotFoundError:  # a checkout that nobody has installed
@@ -82,20 +81,19 @@ def version_of_code() -> str:
 
 
 COMMIT_FILE = "commit"
-"""Holds the commit where the code has been sent to, without its repository."""
+"""Holds the commit of code copied without its repository."""
 
 
 def commit_of_code() -> str:
-    """The commit that this code is of; empty if nobody can tell."""
+    """The commit of this code; empty if unknown."""
     sent = _CHECKOUT / COMMIT_FILE
     return sent.read_text().strip() if sent.is_file() else _commit(_CHECKOUT)
 
 
 def _commit(folder: Path) -> str:
-    """The commit that is checked out in a folder, read from git's own files; empty if there is none.
+    """A folder's checked-out commit, read from git's files; empty if there is none.
 
-    A worktree's folder is named in a file, and a branch may be packed: both are git's documented layout of a
-    repository.
+    Worktree files and packed branches are git's documented layout.
     """
     try:
         place = folder / ".git"
@@ -108,7 +106,7 @@ def _commit(folder: Path) -> str:
 
 
 def _resolved(place: Path, reference: str) -> str:
-    """The commit of a branch, whose file git removes when it packs all branches into one."""
+    """The commit of a branch, also of a packed one."""
     shared = place / "commondir"
     common = place / shared.read_text().strip() if shared.is_file() else place
     if (file := common / reference).is_file():
@@ -123,7 +121,7 @@ def _resolved(place: Path, reference: str) -> str:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    """Whole sentences, each of which names the file that it is about."""
+    """Sentences that each name their file."""
     links = scenario.measured
     if links is None:
         return

@@ -1,9 +1,8 @@
-"""Makes one run, which leaves a folder with its trace, its ini, the files that the ini names, and a log.
+"""Makes one run; its folder has the trace, the ini, the ini's files and a log.
 
-1. The trace holds the run's key, so that whether a run is complete can be told from one file. It is written last, and
-   in one step: a run that is killed has no trace, and is made again.
-2. A run that failed leaves a log with its error and the file `failed`, which holds the key: so it is told from one that
-   was never made, and from one that failed before its agent was corrected.
+The trace holds the run's key, so that one file shows whether a run is complete. It is written last, in one step: a
+killed run has no trace and is made again. A failed run leaves a log and the file `failed` with the key, which
+distinguishes it from one never made or made with an older agent.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ T = TypeVar("T")
 
 
 class Driven(NamedTuple):
-    """What the back-end calls itself, and what a user should know of the run."""
+    """The back-end's name, and remarks for the user."""
 
     simulator: str
     remarks: Sequence[str] = ()
@@ -61,13 +60,13 @@ class Driven(NamedTuple):
 
 
 Drive = Callable[[RunPlan, Scenario, type[Agent], TraceWriter, BackendFactory], Driven]
-"""Has the agents of a run do what they do, and fills its trace."""
+"""Drives the agents of a run, and fills its trace."""
 
 
 def drive_host(
     plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, backend: BackendFactory
 ) -> Driven:
-    """Drives all agents by one host, over one back-end."""
+    """Drive all agents by one host, over one back-end."""
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if is_foreign(backend):
         from roambus.bridge.checked_backend import CheckedBackend  # noqa: PLC0415  # ours need no check
@@ -82,19 +81,17 @@ def drive_host(
 
 
 def _too_long(failures: Mapping[str, int]) -> Iterator[str]:
-    """Warn of messages that no frame has room for: a protocol whose every message is too long sends nothing."""
+    """Warn of messages too long for any frame, which are never sent."""
     for reason, count in failures.items():
         if "longer than" in reason:
             yield f"{count} messages were not sent: {reason}"
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
-    """Makes the run, and leaves either a whole trace or a log with the error, which is raised again.
+    """Make the run; leave a whole trace, or a log with the error, which is raised again.
 
-    `key` is the run's, if somebody has worked it out already. Live runs have their own way to `drive` the agents.
-
-    Raises RoambusError, or whatever a broken agent or back-end raises. Raises OSError if the folder cannot be written;
-    then, as after KeyboardInterrupt, nothing is left behind unless the trace was whole already.
+    `key` is the run's, if known. Live runs have their own `drive`. Raises RoambusError, or any error of a broken agent
+    or back-end; OSError if the folder cannot be written. Then, as after KeyboardInterrupt, only a whole trace remains.
     """
     key = key or run_key(plan, backend)
     try:
@@ -120,7 +117,7 @@ def _prepare(plan: RunPlan) -> None:
 
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
-    """Writes the ini and the files that it names; raises OSError, and UserError for a link where a folder should be."""
+    """Write the ini and its files; raises OSError, and UserError for a link in place of a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     _write_anew(folder / INI_FILE, plan.ini.encode())
     for name, file in ((plan.radio_file.name, plan.radio_file), *plan.files):
@@ -130,7 +127,7 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
 
 
 def _write_anew(file: Path, content: bytes) -> None:
-    """Writes a file of its own, not one to which somebody's link of this name leads."""
+    """Write a new file, never through an existing link."""
     check_replaceable(file)
     file.unlink(missing_ok=True)
     file.write_bytes(content)
@@ -154,7 +151,7 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
 
 
 def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
-    """What a frame is on the air, if it is not what metrics take for granted."""
+    """A frame's header bytes and bit rate, if not the metrics' default."""
     if framing is None:
         return {}
     air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps
@@ -162,7 +159,7 @@ def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
 
 
 def _migrations(agent: type[Agent]) -> dict[str, str]:
-    """The message types by which metrics count the cost of migrations."""
+    """Message types that metrics count as migration costs."""
     names = " ".join(message.message_type for message in agent.migration_messages)
     return {MIGRATION_MESSAGES: names} if names else {}
 
@@ -196,12 +193,12 @@ def _record_failure(folder: Path, key: str, error: Exception) -> None:
 
 
 def is_complete(folder: Path, key: str) -> bool:
-    """Whether the folder holds the trace of just this run."""
+    """Whether the folder holds this run's trace."""
     return trace_state(folder, key) is TraceState.COMPLETE
 
 
 class TraceState(Enum):
-    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
+    """A run's state: no trace, another run's, a damaged one, or its own whole trace."""
 
     MISSING = "missing"
     DAMAGED = "damaged"
@@ -210,10 +207,9 @@ class TraceState(Enum):
 
 
 def trace_state(folder: Path, key: str) -> TraceState:
-    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere.
+    """The state of the run with this key; the trace is read to its end.
 
-    A footer that says the right key is not enough: a disk that was full, or a copy that broke off, damages pages before
-    it.
+    The right key in the footer is not enough: a full disk or a broken copy damages earlier pages.
     """
     trace = folder / TRACE_FILE
     if not os.path.lexists(trace):
@@ -227,7 +223,7 @@ def trace_state(folder: Path, key: str) -> TraceState:
 
 
 def has_failed(folder: Path, key: str) -> bool:
-    """Whether just this run failed the last time."""
+    """Whether this run failed the last time."""
     marker = folder / FAILED_FILE
     return marker.is_file() and marker.read_bytes() == key.encode()
 
@@ -237,7 +233,7 @@ def has_failed(folder: Path, key: str) -> bool:
 
 @contextmanager
 def errors_named(path: Path) -> Iterator[None]:
-    """Gives an OSError that names no file, such as that of a full disk, the name of `path`."""
+    """Name `path` in an OSError without a file name, such as of a full disk."""
     try:
         yield
     except OSError as error:
@@ -245,7 +241,7 @@ def errors_named(path: Path) -> Iterator[None]:
 
 
 def discard_files(folder: Path) -> None:
-    """Removes what earlier runs, finished or killed, left in the folder, and nothing else."""
+    """Remove only the files that earlier runs left in the folder."""
     whole = (TRACE_FILE, RECORD_FILE)
     ours = (FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE, SIMULATOR_FOLDER, NODES_FOLDER)
     patterns = (*whole, *(f".{name}.*" for name in whole), *ours)
@@ -257,7 +253,7 @@ def discard_files(folder: Path) -> None:
 
 
 def discard(plan: RunPlan) -> None:
-    """Removes an unfinished run's folder, and the folders between it and the results that are then empty."""
+    """Remove an unfinished run's folder, and then empty parents up to the results."""
     shutil.rmtree(plan.folder, ignore_errors=True)
     with suppress(OSError):  # the first that is not empty
         for parent in list(plan.place.parents)[:-1]:
@@ -268,7 +264,7 @@ def discard(plan: RunPlan) -> None:
 
 
 def execute_in_child(plan: RunPlan, backend: BackendFactory) -> None:
-    """Do what `execute` does in a child process; raises EndedError, too, if the agent ends that process."""
+    """Call `execute` in a child process; raises EndedError, too, if the agent ends it."""
     try:
         run_alone(lambda: execute(plan, backend))
     except EndedError as error:
@@ -276,13 +272,13 @@ def execute_in_child(plan: RunPlan, backend: BackendFactory) -> None:
 
 
 def run_alone(make: Callable[[], T]) -> T:
-    """Do what `run_in_child` does, for the `make` of a run."""
+    """Call `make` of a run as `run_in_child` does."""
     pa.array([0])  # loads pandas, where it is there: else each run would do so while a simulator waits
     return run_in_child(make)
 
 
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
-    """Leave a log with the error of a run whose agent has ended the run's process; return that error."""
+    """Log and return the error of a run whose agent ended its process."""
     culprit = f", or the back-end {backend.name}," if is_foreign(backend) else ""
     error = EndedError(ended.status, f"agent {plan.agent}{culprit}")
     _prepare(plan)

@@ -1,8 +1,7 @@
 """Checks that a run has not drawn from the generators that all code shares.
 
-Such draws make results unrepeatable in silence: the next run of the process begins elsewhere in the sequence. An
-agent draws from `self.random`, which is seeded from the run's seed and its node. Other non-determinism shows when `vet`
-makes a run twice.
+Such draws silently make results unrepeatable. An agent draws from `self.random`, seeded from the run's seed and its
+node. Other non-determinism shows when `vet` makes a run twice.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from roambus.bridge.errors import SideEffectError
 
 @contextmanager
 def shared_generators_unused(agent: str) -> Iterator[None]:
-    """Raise SideEffectError, which names the agent, if Python's or NumPy's shared generator was used in the block."""
+    """Raise SideEffectError, naming the agent, if the block used Python's or NumPy's generator."""
     python, numpy = random.getstate(), _numpy_state()
     yield
     if random.getstate() != python:
@@ -34,7 +33,7 @@ def _refuse(agent: str, whose: str) -> None:
 
 
 def _numpy_state() -> Any:
-    """The generator's state; None while NumPy's is not loaded: loading it is not a draw."""
+    """The generator's state; None if NumPy is not loaded, since loading is no draw."""
     if "numpy.random" not in sys.modules:
         return None
     name, keys, *rest = sys.modules["numpy.random"].get_state()

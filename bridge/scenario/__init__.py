@@ -1,8 +1,7 @@
-"""The scenario of a run: everything that a rendered ini says, as typed classes that declare their keys.
+"""The scenario of a run: all that a rendered ini says, as typed classes that declare their keys.
 
-- `definition`: the scenario as a whole, and the workload.
-- `network`, `radio`, `nodes` and `ideal`: the parts that mirror modules of Castalia or stand in for them, with the keys
-  of the ini that they are read from.
-- `plans`: what can happen to links, nodes and places in a tree, and how that is written in a key.
-- `faults` and `tree`: which plans make sense, and what follows from them: outages, absences, links, places.
+- `definition`: the scenario and the workload.
+- `network`, `radio`, `nodes` and `ideal`: counterparts of Castalia's modules, with their ini keys.
+- `plans`: changes of links, nodes and tree places.
+- `faults` and `tree`: checks of plans, and the resulting outages, absences, links and places.
 """

@@ -1,9 +1,7 @@
-"""A run's scenario: everything that its rendered ini says, typed. Times are SimTime, powers dBm, distances metres.
+"""A run's scenario: its rendered ini, typed. Times are SimTime, powers dBm, distances metres.
 
-`roambus.bridge.ini` reads a scenario from an ini; back-ends and host only ever see the classes of this room. The
-classes that mirror modules of Castalia stand in files of their own and declare the keys that they are read from, so
-that a key left out means the same to Castalia, to the embedded radio, and to whoever makes one of these classes in a
-test.
+`roambus.bridge.ini` reads it; back-ends and host see only these classes. Classes that mirror Castalia's modules declare
+their keys in their own files, so that a missing key has the same default in Castalia, the embedded radio and tests.
 """
 
 from __future__ import annotations
@@ -41,10 +39,10 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """Node `node` publishes every `interval` from `start` (plus a random phase within one interval) to `until`.
+    """Node `node` publishes every `interval` from `start` (plus a random phase within one) to `until`.
 
-    Each time it publishes a `burst` of notifications. With `topics` each of them has a topic of its own, drawn by
-    Zipf's law: the k-th, counted from 1, with a probability that goes with 1 / k to the power of `popularity`.
+    Each time it publishes a `burst` of notifications. With `topics` each draws its topic by Zipf's law: the k-th, from
+    1, with probability proportional to 1 / k to the power of `popularity`.
     """
 
     node: NodeId
@@ -59,19 +57,19 @@ class Publications:
 
 
 TOPIC = "topic"
-"""The attribute that drawn topics are."""
+"""The attribute of drawn topics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """One notification: the workload numbers it."""
+    """One notification, numbered by the workload."""
 
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
 
 
 class Command(NamedTuple):
-    """At `at`, the application of `node` does this, but not before the node has booted."""
+    """The application of `node` acts at `at`, but not before boot."""
 
     at: SimTime
     node: NodeId
@@ -80,17 +78,17 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The application's commands: they belong to the scenario, so that every protocol gets the same ones."""
+    """The application's commands, the same for every protocol."""
 
     subscriptions: tuple[Subscription, ...] = ()
     publications: tuple[Publications, ...] = ()
     commands: tuple[Command, ...] = ()
-    """Single commands beside those, in any order."""
+    """Further single commands, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that makes a run, except for the code of the agents."""
+    """A complete run, except for the agents' code."""
 
     seed: int
     time_limit: SimTime
@@ -102,38 +100,38 @@ class Scenario:
     workload: Workload = Workload()
     processing_delay: SimTime = 0
     fragments: bool = False
-    """Whether a message that is longer than a frame is sent in several frames."""
+    """Whether messages longer than a frame are fragmented."""
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
-    """Those of node 0, and of every node that has no others."""
+    """Of node 0, and of every node without its own."""
     other_parameters: Mapping[NodeId, Mapping[str, str]] = field(default_factory=dict)
-    """Those of the nodes that have others than node 0."""
+    """Of nodes that differ from node 0."""
     tree: tuple[ParentChange, ...] = ()
-    """The changes are in the order of time. Agents whose parameter `tree` is "given" get them as events."""
+    """In the order of time. Agents with parameter `tree` "given" get the changes as events."""
     faults: tuple[Fault, ...] = ()
-    """The faults are in the order of time."""
+    """In the order of time."""
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
     interference: InterferenceSettings = InterferenceSettings()
     measured: MeasuredLinks | None = None
-    """A recorded testbed, which stands in for the channel's path loss."""
+    """A recorded testbed instead of the channel's path loss."""
     temporal: TemporalModel | None = None
-    """How links vary in time around the channel's path loss."""
+    """Links' variation around the channel's path loss."""
     losses: GivenLosses | None = None
-    """Path losses that are not drawn but given."""
+    """Path losses from a file instead of draws."""
     warm_up: SimTime = 0
-    """Metrics leave out what happens before."""
+    """Metrics skip events before it."""
 
     @property
     def batteries_last(self) -> bool:
-        """Whether no battery can be empty before the end of the run, whatever its node does."""
+        """Whether no battery can run empty before the end of the run."""
         radio, seconds = self.radio, self.time_limit / SECOND
         highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
         return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
 
     @property
     def room_bytes(self) -> float:
-        """The longest message that a frame has room for; infinite if neither radio nor MAC has a limit."""
+        """The longest message of a frame; infinite without a limit by radio or MAC."""
         mac, radio = self.mac, self.radio
         of_mac = mac.max_packet_bytes or inf
         of_radio = radio.max_frame_bytes - radio.frame_overhead_bytes if radio.max_frame_bytes else inf

@@ -1,7 +1,7 @@
-"""Faults and absences as a scenario plans them: which plans make sense, when nodes are down, and when clients are away.
+"""Planned faults and absences: their validity, nodes' outages and clients' absences.
 
-A node that is up can crash or freeze, a frozen node can crash, and a node that is down can recover. A plan determines
-the outages of each node, and so when a node that is down carries out a command.
+A node that is up can crash or freeze, a frozen node can crash, and a node that is down can recover. Outages decide when
+a node that is down carries out its commands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 _STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
-"""The state of a node after its last fault, in words."""
+"""A node's state after its last fault, in words."""
 _POSSIBLE_AFTER = {
     FaultKind.CRASH: {FaultKind.RECOVER, FaultKind.FREEZE},
     FaultKind.FREEZE: {FaultKind.RECOVER},
@@ -27,7 +27,7 @@ _POSSIBLE_AFTER = {
 
 
 def check_sequence(faults: Iterable[Fault]) -> None:
-    """Raises ValueError for faults that are not in the order of time, or find their node in the wrong state."""
+    """Raise ValueError for faults out of time order or in a wrong state."""
     last: dict[NodeId, FaultKind] = {}
     now: SimTime = 0
     for fault in faults:
@@ -39,16 +39,16 @@ def check_sequence(faults: Iterable[Fault]) -> None:
 
 
 def wrong_state(last: FaultKind | None, kind: FaultKind) -> str:
-    """The state, after its last fault if it had any, in which a node cannot have this fault; empty if it can.
+    """The state in which a node cannot have this fault after its last; empty if it can.
 
-    One that is frozen can crash, but not the other way round: what has crashed holds nothing that could be kept.
+    A frozen node can crash, but not conversely: a crash leaves nothing to freeze.
     """
     last = last or FaultKind.RECOVER
     return "" if last in _POSSIBLE_AFTER[kind] else _STATES[last]
 
 
 def check_faults(faults: Sequence[Fault], starts: Sequence[SimTime]) -> None:
-    """Raises UserError for what `check_sequence` refuses, for no node, or for one that has not booted (`starts`)."""
+    """Raise UserError for an invalid sequence, an unknown node, or one not booted (`starts`)."""
     try:
         check_sequence(faults)
     except ValueError as error:
@@ -65,7 +65,7 @@ def _what(fault: Fault) -> str:
 
 
 class Outage(NamedTuple):
-    """A node is down from `start` until before `end`, or forever if that is None; it `crashed`, or was frozen only."""
+    """A node is down from `start` until before `end` (None: forever); it `crashed` or only froze."""
 
     start: SimTime
     end: SimTime | None
@@ -76,7 +76,7 @@ OutagesByNode = Mapping[NodeId, Sequence[Outage]]
 
 
 def outages(faults: Iterable[Fault]) -> OutagesByNode:
-    """The outages of each node that has any, in the order of time. One that freezes and then crashes has one."""
+    """Each node's outages in the order of time; a freeze and then a crash are one."""
     found: dict[NodeId, list[Outage]] = {}
     for fault in faults:
         own = found.setdefault(fault.node, [])
@@ -90,9 +90,9 @@ def outages(faults: Iterable[Fault]) -> OutagesByNode:
 
 
 def outage_at(planned: OutagesByNode, node: NodeId, at: SimTime) -> Outage | None:
-    """The outage in which `node` is down at `at`, if there is one.
+    """The outage of `node` at `at`, if any.
 
-    A node is up again at the very instant of its recovery: what is planned for that instant is carried out.
+    A node is up at the instant of its recovery, and carries out that instant's commands.
     """
     own = planned.get(node, ())
     return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
@@ -100,13 +100,13 @@ def outage_at(planned: OutagesByNode, node: NodeId, at: SimTime) -> Outage | Non
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The application of `node` detaches at `leaves` and attaches at `returns`, or never if that is None."""
+    """The application of `node` detaches at `leaves` and attaches at `returns` (None: never)."""
 
     node: NodeId
     leaves: SimTime
     returns: SimTime | None = None
     broker: NodeId | None = None
-    """The broker to which it returns in a given tree; None means the one where it was."""
+    """The broker of its return in a given tree; None means the old one."""
 
 
 class AbsenceError(ValueError):
@@ -118,7 +118,7 @@ class AbsenceError(ValueError):
 
 
 def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
-    """The commands that tell the agents of the absences."""
+    """The absences as agents' commands."""
     for one in absences:
         yield Command(one.leaves, one.node, Detach())
         if one.returns is not None:
@@ -128,9 +128,10 @@ def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
 def with_absences(
     tree: Sequence[ParentChange], absences: Iterable[Absence], roles: Sequence[Role], departure: SimTime
 ) -> tuple[ParentChange, ...]:
-    """The given tree, in the order of time, which clients leave and come back to; `roles` are those of the nodes.
+    """The given tree with clients' departures and returns, in the order of time.
 
-    The absences of a node are in the order of time. Raises AbsenceError for the first that contradicts the tree.
+    A node's absences are in the order of time; `roles` are by node. Raises AbsenceError for the first that contradicts
+    the tree.
     """
     brokers = frozenset(node for node, its in enumerate(roles) if Role.BROKER in its)
     changes: list[ParentChange] = list(tree)
@@ -149,7 +150,7 @@ def with_absences(
 
 
 def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
-    """The changes of place that the absence adds to the node's own `changes`."""
+    """The absence's changes of place, beside the node's own `changes`."""
     node, returns = absence.node, absence.returns
     before = sorted((change for change in changes if change.at <= absence.leaves), key=lambda change: change.at)
     places = [ParentChange(absence.leaves + departure, node, None)]
@@ -172,7 +173,7 @@ def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[Node
 
 
 def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
-    """Raises AbsenceError if the absence and the node's own `changes` do not go together in time."""
+    """Raise AbsenceError if the absence and the node's own `changes` conflict in time."""
     node, returns, left = absence.node, absence.returns, absence.leaves + departure
     if returns is not None and returns <= left:
         raise AbsenceError(node, f"node {node} leaves its place only at {format_time(left)}: let it attach after that")

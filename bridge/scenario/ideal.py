@@ -1,11 +1,8 @@
-"""Links without a channel model: ideal links, and links that a testbed has measured.
+"""Links without a channel model: ideal links, and links measured on a testbed.
 
-Ideal links are those of the ideal back-end. What papers say of their protocols they often say of such links, and a
-transcript runs over them. Measured links stand in for the channel's model in the embedded radio: a recorded testbed
-says who hears whom, how well, and when. Castalia never asks for any of these keys.
-
-A parameter of these links is declared here, once: the reader builds the class from it, templates pass it through by its
-path, and docs/reference/ini-keys.md has its row. What it does is in `roambus.bridge.backends.ideal`.
+Papers often assume ideal links, and transcripts run over them. Measured links replace the embedded radio's channel
+model by a recording of who hears whom, how well, and when. Castalia never asks for these keys.
+docs/reference/ini-keys.md lists them; `roambus.bridge.backends.ideal` implements them.
 """
 
 from __future__ import annotations
@@ -35,9 +32,8 @@ COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is 
 class IdealLinks:
     """The links of the ideal back-end, which other back-ends ignore.
 
-    A scenario with a tree has the edges of the tree as its links. Otherwise `links` and `changes` say what they are. If
-    there are none of these either, every pair of nodes is linked that is within `range_m` of each other, wherever the
-    mobility takes them.
+    A scenario's tree defines the links; otherwise `links` and `changes` do. Without these, every pair within `range_m`
+    is linked, wherever mobility takes it.
     """
 
     delay: SimTime = key(
@@ -97,7 +93,7 @@ FIRST, MEAN = "first", "mean"
 
 
 def _channel(text: str) -> int | None:
-    """Reads "first", "mean" or "15"; None is the first."""
+    """Read "first", "mean" or "15"; None is the first."""
     name = keys.string(text)
     if name in (FIRST, MEAN):
         return EVERY_CHANNEL if name == MEAN else None
@@ -116,7 +112,7 @@ LINKS_FILE = Setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLinks:
-    """What of a recording a run plays. Node i of the scenario is the i-th node of the recording."""
+    """The part of a recording that a run plays; node i is the recording's i-th."""
 
     recording: Recording
     channel: int | None = key(
@@ -131,7 +127,7 @@ class MeasuredLinks:
     )
 
     def choice(self, nodes: int, lasting: SimTime) -> Choice:
-        """The links of a number of nodes in a run of a duration in ns; raises ValueError if there is none."""
+        """The links of so many nodes and a duration in ns; raises ValueError if there are none."""
         return Choice(choose(self.recording, self.channel, nodes), nodes, self.start, self.pace, lasting)
 
 

@@ -1,7 +1,7 @@
-"""The MACs beside TunableMAC, and their keys: IEEE 802.15.4 with the standard's names, units and defaults, and ALOHA.
+"""The MACs beside TunableMAC: IEEE 802.15.4, with the standard's names and defaults, and ALOHA.
 
-A settings class names its MAC in `PROTOCOL`, by which the ini chooses it (`MACProtocolName`). All of them have the
-first four fields of ALOHA, for the parts that MACs share.
+A settings class names its MAC in `PROTOCOL`, the ini's `MACProtocolName`. All have ALOHA's first four fields, for the
+shared parts.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Ieee802154Settings:
 
 @dataclass(frozen=True, slots=True)
 class AlohaSettings:
-    """Pure ALOHA: a frame is sent when it comes."""
+    """Pure ALOHA: frames are sent at once."""
 
     PROTOCOL: ClassVar[str] = "ALOHA"
 
@@ -107,7 +107,7 @@ AnyMac = MacSettings | Ieee802154Settings | AlohaSettings
 SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings] | type[AlohaSettings]] = {
     one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings, AlohaSettings)
 }
-"""The settings of each MAC, by the name that an ini chooses it with."""
+"""The settings of each MAC, by its name in the ini."""
 
 PROTOCOL = Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=tuple(SETTINGS))
 

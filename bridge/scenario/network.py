@@ -1,11 +1,8 @@
-"""The run and its network as a whole: how long it lasts, its seed, its field, and the plans that concern many nodes.
+"""The run and its network: duration, seed, field, and the plans that concern many nodes.
 
-A plan for many nodes stands in one key of the network (`SN.tree`, `SN.commands`), and not in a key of each
-node: who reads it sees the order of what happens between the nodes. Castalia declares none of these parameters and
-never asks for them, which OMNeT++ allows, so that one ini serves both back-ends.
-
-Number of nodes and duration have limits besides their ranges (`roambus.bridge.limits`): a range says what is possible
-at all, and a limit what somebody most likely mistyped.
+A plan for many nodes has one key (`SN.tree`, `SN.commands`), which shows the order between nodes. OMNeT++ ignores these
+undeclared keys, so one ini serves both back-ends. Node number and duration also have limits against typing errors
+(`roambus.bridge.limits`).
 """
 
 from __future__ import annotations
@@ -21,18 +18,18 @@ from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime, format_time
 
 DEPARTURE = 100 * MILLISECOND
-"""From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""
+"""Default time from detachment until a client leaves its place in a given tree."""
 MOST_NODES = 65534
-"""Node ids are addresses on the network, of which those above are not for nodes."""
+"""Higher addresses are not for nodes."""
 MOST_SEED = 2**31 - 1
-"""OMNeT++ takes no seed above it."""
+"""OMNeT++'s largest seed."""
 
 _NETWORK = "SN."
 _SIDE = Range(above=0, at_most=1e6)
 
 
 def _limited(kind: Kind, limit: Limit, unit: int = 1) -> Kind:
-    """The kind with a limit on its values, because more would take too long; `unit` makes one of the limit's."""
+    """The kind with a limit on its values, against long runs; `unit` converts the limit."""
 
     def read(text: str) -> Any:
         value = kind.read(text)
@@ -44,7 +41,7 @@ def _limited(kind: Kind, limit: Limit, unit: int = 1) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """Options of OMNeT++ that say what happens."""
+    """OMNeT++ options of a run."""
 
     time_limit: SimTime = key(
         "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
@@ -56,7 +53,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSettings:
-    """The field, and what is planned for many nodes."""
+    """The field, and plans for many nodes."""
 
     nodes: int = key(
         _NETWORK + "numNodes", _limited(WHOLE, NODES), None, "number of nodes", "nodes", Range(1, MOST_NODES)

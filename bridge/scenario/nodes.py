@@ -1,9 +1,8 @@
-"""Nodes: what can differ from one to the next, how they move, and what the application on each of them does.
+"""Nodes: their individual settings, their movement, and their applications.
 
-1. Nodes rest, go to and fro on a line, by random waypoint, or as a movement file says. A mobility manager of Castalia
-   stands behind each; random waypoint and given ways are our modules.
-2. The application of every node is our module that hands the node over to its agent. What it does is read by
-   the host, from the ini itself, and not by Castalia.
+Nodes rest, go to and fro on a line, move by random waypoint, or follow a movement file, each by a mobility manager in
+Castalia; the last two are our modules. So is the application, which passes the node to its agent; the host reads the
+workload from the ini.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _SPEEDS = Range(above=0, at_most=1e4)
 _FROM_0 = Range(at_least=0)
 _FIRST = "the first destination; -1: drawn like every other"
 DRAWN = -1.0
-"""What stands for a first destination that is drawn."""
+"""Marks a drawn first destination."""
 
 MOVEMENT_FILE = Setting(
     _MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini"
@@ -54,7 +53,7 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """LineMobilityManager: the node goes to and fro between its start and (x, y)."""
+    """LineMobilityManager: to and fro between the start and (x, y)."""
 
     x: float = key(_MANAGER + "xCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
     y: float = key(_MANAGER + "yCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
@@ -64,9 +63,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RandomWaypoint:
-    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each.
+    """RandomWaypointMobilityManager: uniform destinations at constant speed, with pauses.
 
-    They lie in the field, or in the area of it that is given.
+    Destinations lie in the given area, or else in the field.
     """
 
     speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
@@ -84,7 +83,7 @@ class RandomWaypoint:
 
     @property
     def first(self) -> tuple[float, float] | None:
-        """The first destination; None if it is drawn like every other."""
+        """The first destination; None if drawn."""
         return None if self.first_x == DRAWN else (self.first_x, self.first_y)
 
 
@@ -98,7 +97,7 @@ class WayPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenWay:
-    """MovementFileMobilityManager: the node goes straight from point to point, and rests at the last one."""
+    """MovementFileMobilityManager: straight from point to point, then rest."""
 
     points: tuple[WayPoint, ...]
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
@@ -112,7 +111,7 @@ MANAGERS: dict[str, type[Any]] = {
     "RandomWaypointMobilityManager": RandomWaypoint,
     "MovementFileMobilityManager": GivenWay,
 }
-"""The mobility that each MobilityManagerName stands for."""
+"""The mobility of each MobilityManagerName."""
 
 MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
     "NoMobilityManager": (),
@@ -123,7 +122,7 @@ MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
     "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
     "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
 }
-"""The keys that each MobilityManagerName adds."""
+"""The keys of each MobilityManagerName."""
 
 MANAGER = Setting(
     f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", choices=tuple(MANAGERS)
@@ -140,7 +139,7 @@ APPLICATION = f"SN.{EVERY_NODE}.Application."
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """The agent, which is the same on every node."""
+    """The agent, the same on every node."""
 
     agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
     processing_delay: SimTime = key(
@@ -153,7 +152,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentParameters:
-    """What the agent of one node is set to."""
+    """One agent's parameters."""
 
     parameters: tuple[tuple[str, str], ...] = key(
         APPLICATION + "agentParameters",
@@ -165,7 +164,7 @@ class AgentParameters:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSettings:
-    """What the application of a node does with the agent."""
+    """A node's use of its agent."""
 
     filters: tuple[Filter, ...] = key(
         APPLICATION + "filter",
@@ -272,7 +271,7 @@ FAULTS = Setting(
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
-    """What can differ from node to node; without a `position` a node starts anywhere in the field, drawn uniformly."""
+    """Settings of one node; without a `position` it starts uniformly in the field."""
 
     position: tuple[float, float] | None = None
     mobility: Mobility = Static()
@@ -335,12 +334,12 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class HandsOn:
-    """From now on the node's timers are worked by hand."""
+    """The node's timers are worked by hand from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The timer that is due next, or a later one by its number from 1, runs out now, whenever it is due."""
+    """The next timer, or a later one by its number from 1, expires now, whenever due."""
 
     number: int = 1
 

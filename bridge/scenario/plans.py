@@ -1,10 +1,8 @@
-"""Plans: timed changes of links, of places in a given tree, and of nodes in a scenario, and their notation.
+"""Plans: timed changes of links, tree places and nodes in a scenario, and their notation.
 
-A plan is a list of items between commas. An item begins with its time ("12s"), and times never fall: somebody who reads
-a plan sees the order of what happens, and a time that is mistyped is found. Items of one time happen in their order.
-
-Each reader takes the text of a key, in quotes, and raises ValueError. It knows neither how many nodes there are nor
-what their roles are; what depends on these is for the reader of the ini. Times are SimTime.
+A plan is a comma-separated list. An item begins with its time ("12s"); times never decrease, which reveals mistyped
+ones. Items of one time keep their order. Readers take a key's text in quotes and raise ValueError; the ini's reader
+checks node numbers and roles. Times are SimTime.
 """
 
 from __future__ import annotations
@@ -21,10 +19,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 @dataclass(frozen=True, slots=True)
 class ParentChange:
-    """From `at` on, the parent of `node` in the given tree is `parent`; None means that it has none.
-
-    The parent of a broker or of a client is a broker.
-    """
+    """From `at` on, the parent of `node` in the given tree is the broker `parent`, or none (None)."""
 
     at: SimTime
     node: NodeId
@@ -32,7 +27,7 @@ class ParentChange:
 
 
 class FaultKind(Enum):
-    """What can be done to a node; its agent is told by `Crashed`, `Stopped` or `Recovered`."""
+    """Faults of a node; its agent gets `Crashed`, `Stopped` or `Recovered`."""
 
     CRASH = "crash"
     FREEZE = "freeze"
@@ -50,9 +45,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """At `at`, the ideal link between `a` and `b` comes up or goes down: then what is under way on it is lost.
+    """At `at`, the ideal link between `a` and `b` changes; going down loses frames under way.
 
-    With `one_way` that is so from `a` to `b` only.
+    With `one_way` from `a` to `b` only.
     """
 
     at: SimTime
@@ -64,9 +59,9 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """From `at` on, no link carries between nodes of different groups; without groups, all are merged again.
+    """From `at` on, no link carries between different groups; without groups, all merge.
 
-    Nodes that no group names are a group of their own.
+    All unnamed nodes form one group.
     """
 
     at: SimTime
@@ -75,7 +70,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class LinkDelay:
-    """The ideal link between `a` and `b` has a delay of its own, whenever it is up."""
+    """The ideal link between `a` and `b` has its own delay."""
 
     a: NodeId
     b: NodeId
@@ -84,7 +79,7 @@ class LinkDelay:
 
 @dataclass(frozen=True, slots=True)
 class LinkLoss:
-    """The ideal link from `sender` to `receiver` loses this share of what it carries, and nobody is told."""
+    """The ideal link from `sender` to `receiver` silently loses this share."""
 
     sender: NodeId
     receiver: NodeId
@@ -94,7 +89,7 @@ class LinkLoss:
 Pair = tuple[NodeId, NodeId]
 
 Away = tuple[SimTime, SimTime | None, NodeId | None]
-"""When a client leaves, when it is back (None means never), and the broker to which it comes back (None: the same)."""
+"""A client's departure, its return (None: never), and the broker of its return (None: the same)."""
 
 _PAIR = re.compile(r"(\d+)([->])(\d+)")
 _SHARE = re.compile(r"\d(?:\.\d{1,9})?")
@@ -102,12 +97,12 @@ _PARENT = re.compile(r"(\d+):(\d+|-)")
 _MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
 MOST_NAMED = 1_000_000
-"""The most nodes that ranges of one plan name: a hundred partitions of ten thousand nodes."""
+"""The most nodes that ranges of one plan name: a hundred partitions of ten thousand."""
 _KINDS = {kind.value: kind for kind in FaultKind}
 
 
 def links(text: str) -> tuple[Pair, ...]:
-    """Reads a list of links such as "0-1 1-2"; raises ValueError."""
+    """Read links such as "0-1 1-2"; raises ValueError."""
     return tuple(map(_pair, keys.string(text).split()))
 
 
@@ -119,7 +114,7 @@ def share(text: str) -> float:
 
 
 def link_losses(text: str) -> tuple[LinkLoss, ...]:
-    """Reads "0-1 1-2 0.1, 2>3 0.5", where 2>3 is one way only."""
+    """Read "0-1 1-2 0.1, 2>3 0.5", where 2>3 is one-way."""
     found = {}
     for item in _items(text):
         *ways, lost = item.split()
@@ -137,7 +132,7 @@ def _both_ways(a: NodeId, b: NodeId, one_way: bool) -> tuple[Pair, ...]:  # as `
 
 
 def link_delays(text: str) -> tuple[LinkDelay, ...]:
-    """Reads "0-1 1-2 5ms, 2-3 20ms"."""
+    """Read "0-1 1-2 5ms, 2-3 20ms"."""
     found = []
     for item in _items(text):
         *pairs, delay = item.split()
@@ -150,7 +145,7 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
 
 
 def link_changes(text: str) -> tuple[LinkChange, ...]:
-    """Reads "12s 0-1 1-2 down, 15s 0-1 up, 17s 0>1 down", where 0>1 is one way only."""
+    """Read "12s 0-1 1-2 down, 15s 0-1 up, 17s 0>1 down", where 0>1 is one-way."""
     changes = []
     for at, (*pairs, state) in _timed(text):
         if state not in ("up", "down") or not pairs:
@@ -161,18 +156,18 @@ def link_changes(text: str) -> tuple[LinkChange, ...]:
 
 
 def partitions(text: str) -> tuple[Partition, ...]:
-    """Reads "12s 0..2 | 3 4, 20s merge"."""
+    """Read "12s 0..2 | 3 4, 20s merge"."""
     _check_ranges(text)
     return tuple(_partition(at, words) for at, words in _timed(text))
 
 
 def tree(text: str) -> tuple[ParentChange, ...]:
-    """Reads "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents, where no time means the start, and - means none."""
+    """Read "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents; no time means the start, - means none."""
     return tuple(_parent(at, word) for at, words in _timed(text, first=0) for word in words)
 
 
 def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
-    """Reads "12s crash, 20s recover", of one node."""
+    """Read "12s crash, 20s recover", of one node."""
     planned: list[tuple[SimTime, FaultKind]] = []
     for at, words in _timed(text):
         if len(words) != 1 or words[0] not in _KINDS:
@@ -184,7 +179,7 @@ def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
 
 
 class Order(NamedTuple):
-    """At `at`, the application of `node` is to do what the words say."""
+    """At `at`, the application of `node` carries out the words."""
 
     at: SimTime
     node: NodeId
@@ -192,20 +187,19 @@ class Order(NamedTuple):
 
 
 def commands(text: str) -> tuple[Order, ...]:
-    """Reads "12s 7 subscribe, 15s 7 detach, 20s 7 attach 5, 21s 9 publish, 30s 7 unsubscribe"."""
+    """Read "12s 7 subscribe, 15s 7 detach, 20s 7 attach 5, 21s 9 publish, 30s 7 unsubscribe"."""
     return tuple(_order(at, words) for at, words in _timed(text))
 
 
 def absences(text: str) -> tuple[Away, ...]:
-    """Reads "15s detach, 20s attach 5, 40s detach", of one node."""
+    """Read "15s detach, 20s attach 5, 40s detach", of one node."""
     return away(_timed(text))
 
 
 def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
-    """The absences of one node that these words tell, in the order of time; raises ValueError.
+    """One node's absences in the order of time; raises ValueError.
 
-    Leaving and coming back take turns by themselves, so that the second `detach` in a row is a mistake with a place in
-    the text.
+    Departures and returns alternate, so that a second `detach` in a row is located in the text.
     """
     found: list[Away] = []
     for at, words in timed:
@@ -226,7 +220,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, list[str]]]:
-    """Each item's time and words; `first` is the time of a first item that has none."""
+    """Each item's time and words; `first` is the default of the first."""
     last: SimTime = 0
     for place, item in enumerate(_items(text)):
         time, *words = item.split()
@@ -257,7 +251,7 @@ def _pair(word: str) -> Pair:
 
 
 def _way(word: str) -> tuple[NodeId, NodeId, bool]:
-    """Reads "0-1", or "0>1" for one way only."""
+    """Read "0-1", or "0>1" for one way."""
     match = keys.matched(_PAIR, word, "link such as 0-1")
     a, b = int(match[1]), int(match[3])
     if a == b:
@@ -281,7 +275,7 @@ def _partition(at: SimTime, words: list[str]) -> Partition:
 
 
 def _check_ranges(text: str) -> None:
-    """Raises ValueError if the ranges of a plan have more nodes than any: a few characters can ask for any number."""
+    """Raise ValueError for ranges of too many nodes: a few characters can ask for any number."""
     named = sum(max(int(last) - int(first) + 1, 0) for first, last in _SPAN.findall(text))
     if named > MOST_NAMED:
         raise ValueError(

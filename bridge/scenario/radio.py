@@ -1,9 +1,8 @@
-"""From the antenna to the application: the wireless channel, and the radio, the MAC and the routing of every node.
+"""From the antenna to the application: channel, radio, MAC and routing of every node.
 
 - The channel is Castalia's: log-normal shadowing, drawn once for each pair of nodes, or of cells if nodes move.
-- The radio is Castalia's, with the mode and the power levels of its radio parameters file.
-- The MAC is TunableMAC. The routing above it (BypassRouting) adds a header to each message and decides nothing, for
-  what decides are the agents.
+- The radio is Castalia's, with its radio parameters file.
+- The MAC is TunableMAC. BypassRouting adds a header to each message and decides nothing; the agents decide.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 
 MOST_BYTES = 65535
-"""No frame is longer on the bridge to a simulator."""
+"""The longest frame on the bridge to a simulator."""
 MOST_FRAMES = 65535
-"""The most frames for which each node has room in memory."""
+"""The most frames that a node's memory holds."""
 
 FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
 MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
@@ -31,7 +30,7 @@ TX_POWER = Setting(
 
 @dataclass(frozen=True, slots=True)
 class RadioSettings:
-    """The radio; what has no key comes from its radio parameters file."""
+    """The radio; its parameters file has the rest."""
 
     data_rate_bps: int
     bits_per_symbol: int
@@ -201,7 +200,7 @@ class MacSettings:
 
     @property
     def sleep_interval(self) -> SimTime:
-        """How long an idle node sleeps before it listens again; 0 without a duty cycle."""
+        """An idle node's sleep between listening; 0 without a duty cycle."""
         # TunableMAC takes both ends for no duty cycle at all: at 0 a node would otherwise never listen.
         if not 0 < self.duty_cycle < 1:
             return 0
@@ -253,7 +252,7 @@ LOSSES_FILE = Setting(
 
 @dataclass(frozen=True, slots=True)
 class GivenLosses:
-    """Path losses that a file gives: the places, nodes or cells, where each way begins and ends, and its loss."""
+    """Path losses from a file: both places (nodes or cells) of each way, and its loss."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]
@@ -268,7 +267,7 @@ _DEVIATION = Range(at_least=0, at_most=100)
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
-    """The wireless channel; the ranges keep the distance beyond which nobody is heard a finite number."""
+    """The wireless channel; its ranges keep the reach finite."""
 
     only_static_nodes: bool = key(
         CHANNEL + "onlyStaticNodes", TRUTH, "true", "path loss is drawn for each pair of nodes, and not of cells"
@@ -294,7 +293,7 @@ class ChannelSettings:
     )
     # No key, for Castalia has none: its channel takes 0 dBm, which is the highest level of the CC2420.
     max_tx_power_dbm: float = 0.0
-    """Castalia computes the reach of the channel with this power, whatever the radios send with."""
+    """Castalia computes the channel's reach with this power, whatever the radios use."""
 
 
 CHANNEL_KEYS = (
@@ -308,7 +307,7 @@ CHANNEL_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Ns3Settings:
-    """What carries the messages on ns-3, which other back-ends ignore."""
+    """The ns-3 network stack; other back-ends ignore it."""
 
     stack: str = key(
         "SN.ns3.stack",
@@ -328,10 +327,10 @@ _NOT_CASTALIAS = "; Castalia ignores it"
 
 @dataclass(frozen=True, slots=True)
 class InterferenceSettings:
-    """What others send in the same place, who are no nodes: one burst after the other, which all nodes hear.
+    """Bursts from a foreign sender, which all nodes hear.
 
-    Between two bursts is a pause; both last as long as exponential draws say. A burst reaches each node with a power of
-    its own, from a normal distribution in dBm, so that a node is disturbed by some bursts and not by others.
+    Bursts and pauses last as long as exponential draws say. Each node gets its own power from a normal distribution in
+    dBm, so that only some bursts disturb it.
     """
 
     rate_per_s: float = key(

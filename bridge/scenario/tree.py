@@ -1,10 +1,8 @@
-"""The tree that a scenario gives, as links for the ideal back-end and as events for the agents.
+"""The given tree, as links for the ideal back-end and as events for the agents.
 
-A scenario lists changes: from some time on a node has another parent, or none. From these follow the links of the ideal
-back-end, and the place that each agent gets whenever its parent or its children change.
-
-Changes of one time are one change: whoever swaps two nodes writes two changes, between which the parents make a circle
-that never was. So everything here looks at the tree after all changes of an instant, and an agent is told once.
+A scenario lists changes of parents; links and agents' places follow. Changes of one time are one change: swapping two
+nodes takes two, with a cycle between them that never existed. So an agent gets one event, after all changes of an
+instant.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ Parents = dict[NodeId, NodeId | None]
 
 
 def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
-    """Raises ValueError for what is no tree of brokers with clients at its brokers; `roles` are those of the nodes."""
+    """Raise ValueError unless it is a tree of brokers with clients at brokers, by `roles`."""
     parents: Parents = {}
     for at, together in groupby(tree, key=lambda one: one.at):
         changed: list[NodeId] = []
@@ -38,7 +36,7 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
 
 
 def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
-    """The way from `node` up to itself, which is empty if it ends anywhere else."""
+    """The way from `node` up to itself; empty without a cycle."""
     way = [node]
     while (parent := parents.get(way[-1])) is not None and parent not in way:
         way.append(parent)
@@ -46,10 +44,10 @@ def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
 
 
 def tree_links(tree: Iterable[ParentChange], parents: Parents | None = None) -> list[LinkChange]:
-    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays.
+    """The tree's edges with their times; an edge that only turns over stays.
 
-    An edge that comes and goes at one instant is none: the ends would otherwise lose what is under way for no reason.
-    Those before, of given `parents`, do not come again.
+    An edge that comes and goes at one instant is none, so that frames under way survive. Edges of given `parents` do
+    not come again.
     """
     parents = dict(parents or {})
     changes: list[LinkChange] = []
@@ -70,9 +68,9 @@ def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> 
 
 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
-    """The place of each node at 0, and after each change, as events; without a given tree there are none.
+    """Each node's place at 0 and after each change, as events; none without a given tree.
 
-    A crashed node is nobody's parent and nobody's child until it recovers, and is then told again.
+    A crashed node has no parent and no children until it recovers, and then gets its place again.
     """
     if not scenario.tree:
         return
@@ -89,12 +87,12 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
 
 
 class Places:
-    """Who is whose parent, who is down, and what each node knows of its place."""
+    """Parents, outages and each node's knowledge of its place."""
 
     def __init__(
         self, parents: Mapping[NodeId, NodeId | None], brokers: frozenset[NodeId], down: Iterable[NodeId] | None = None
     ) -> None:
-        """No node knows its place yet; with `down`, all nodes except these do."""
+        """No node knows its place yet; with `down`, all others do."""
         self._brokers = brokers
         self._parents = dict(parents)
         self._children: dict[NodeId, set[NodeId]] = {node: set() for node in parents}
@@ -106,7 +104,7 @@ class Places:
         self._known = {node: self._place(node) for node in up}
 
     def apply(self, item: ParentChange | Fault) -> Iterator[NodeId]:
-        """Does what happens, and returns the nodes whose place may be another one now."""
+        """Apply changes; return the nodes whose place may differ."""
         node = item.node
         yield from self._near(node)
         if isinstance(item, ParentChange):
@@ -119,7 +117,7 @@ class Places:
         yield from self._near(node)
 
     def news(self, nodes: Iterable[NodeId]) -> Iterator[tuple[NodeId, Rewired]]:
-        """The places of those nodes that are up and do not know their place yet."""
+        """The unknown places of those nodes that are up."""
         for node in nodes:
             if node not in self._down and (place := self._place(node)) != self._known.get(node):
                 self._known[node] = place
@@ -137,7 +135,7 @@ class Places:
         self._parents[node] = parent
 
     def _place(self, node: NodeId) -> Rewired:
-        """What a node is told: of those around it only who is not down, and which of these are brokers."""
+        """A node's place: its neighbours that are up, and the brokers among them."""
         parent = self._parents[node]
         there = tuple(sorted(self._children[node] - self._down))
         return Rewired(None if parent in self._down else parent, there, self._brokers & frozenset(there))

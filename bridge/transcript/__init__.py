@@ -1,13 +1,13 @@
-"""Transcripts: a network, commands, and the exact messages that follow, as texts that people read and tests compare.
+"""Transcripts: a network, commands, and the exact messages that follow, for readers and tests.
 
-docs/guide/transcripts.md is the reference of the language.
+docs/guide/transcripts.md is the language reference.
 
-- `transcript`: from file to file, the whole way.
-- `document`: the lines of the file, and the names of filters and events.
+- `transcript`: from file to file.
+- `document`: lines, and names of filters and events.
 - `head`: agent, seed, times and network.
-- `network`: trees, links and fields, with the names of their nodes.
-- `commands`: what can be written, and what it means.
-- `timeline`: commands become a scenario and stretches of time.
-- `journal`: what the agents are told and do, and the lines that say so.
-- `by_hand`: agents whose timers and chance a transcript works.
+- `network`: trees, links, fields and node names.
+- `commands`: commands and their sentences.
+- `timeline`: turns commands into a scenario.
+- `journal`: agents' events and actions as lines.
+- `by_hand`: agents with scripted timers and chance.
 """

@@ -1,9 +1,8 @@
-"""Agents that are driven by hand: commands decide when their timers run out, and what they draw.
+"""Agents driven by hand: commands decide when their timers expire and what they draw.
 
-A transcript with the line "by hand" says in which order messages arrive and timers run out. Its setup is carried out as
-usual. Then each node is told `HandsOn`, and from then on the host never sees a timer of it. What is sent after a while
-is a timer like any other, which sends when it runs out. The explorer works its agents with the same classes, so that a
-counterexample that it has found can be told as a transcript.
+A transcript with the line "by hand" orders arrivals and timers itself. After its usual setup each node gets `HandsOn`;
+the host sees no timers from then on. A delayed send is a timer that sends when it expires. The explorer shares these
+classes, so that its counterexamples can be transcripts.
 """
 
 from __future__ import annotations
@@ -27,47 +26,47 @@ BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
 _NARROWED = {1: "chance at the least value of each range", 2: "chance at the ends of each range"}
 FEW = 8
-"""Up to this number of integers are not a range: each is tried, as each element of a sequence is."""
+"""Up to so many integers, each is tried instead of representatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """The key of the timer of something that is sent after a while; `number` tells one from the others."""
+    """The timer key of a delayed send; `number` distinguishes them."""
 
     number: int
     send: tuple[NodeId, Any]
 
 
 class ChanceError(TypeError):
-    """An agent draws from a distribution that has no representatives."""
+    """An agent's draw has no representatives."""
 
 
 class ScriptedChance(Random):
-    """A generator whose draws pick what `script` says, and the first representative once that has ended.
+    """A generator whose draws follow `script`, then take the first representative.
 
-    `ways` has the number of representatives of each draw since it was last cleared. `narrowed` has what was taken of
-    draws that could have come to more than their representatives.
+    `ways` has the number of representatives of each draw since it was last cleared, `narrowed` the values of draws with
+    more outcomes than representatives.
     """
 
     def __init__(self, values: int = 2) -> None:
-        """So many `values` of a range are its representatives; a script can pick others, too."""
+        """A range has so many `values` as representatives; a script can pick others."""
         super().__init__(0)
         self._values = values
         self.script: deque[int] = deque()
         self.ways: list[int] = []
         self.has_drawn = False
-        """Whether any draw had more than one representative."""
+        """Whether a draw had several representatives."""
         self.narrowed: set[str] = set()
 
     def pick(self, representatives: Sequence[Element]) -> Element:
-        """Takes the representative whose turn it is."""
+        """Take the next representative."""
         last = len(representatives) - 1
         self.has_drawn |= last > 0
         self.ways.append(last + 1)
         return representatives[min(self.script.popleft(), last) if self.script else 0]
 
     def random(self) -> float:
-        """A value from 0 to the greatest number below 1: both at least, for they often decide between two things."""
+        """A value from 0 to the greatest below 1; both at least, for they often decide between two branches."""
         return self._share(max(2, self._values)) * BELOW_ONE
 
     def uniform(self, a: float, b: float) -> float:
@@ -75,12 +74,12 @@ class ScriptedChance(Random):
         return a + (b - a) * self._share(self._values) if a != b else a
 
     def expovariate(self, lambd: float = 1.0) -> float:
-        """The mean: neither end is a time that can be waited for."""
+        """The mean: neither end of the range is a possible delay."""
         self.narrowed.add("chance at the mean of each exponential distribution")
         return 1 / lambd
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """The least or the greatest of the range, or any of few."""
+        """The least or greatest of the range, or any of few."""
         values = range(start) if stop is None else range(start, stop, step)
         if not values:
             raise ValueError(f"there is nothing in {values}")
@@ -90,11 +89,11 @@ class ScriptedChance(Random):
         return values[0] + round((values[-1] - values[0]) // step * self._share(self._values)) * step
 
     def randint(self, a: int, b: int) -> int:
-        """A pick by `randrange`, as Python's own `randint` does it: both ends are included."""
+        """A `randrange` with both ends included, as in Python's own."""
         return self.randrange(a, b + 1)
 
     def choice(self, seq: Any) -> Any:
-        """The element whose turn it is: each of them is a representative, so nothing is narrowed."""
+        """The scripted element; every element is a representative, so nothing is narrowed."""
         if not len(seq):
             raise IndexError("there is nothing to choose from")
         return self.pick(seq)
@@ -108,11 +107,11 @@ class ScriptedChance(Random):
         return bytes([self.getrandbits(8)]) * n
 
     def shuffle(self, x: Any) -> None:
-        """Any order, place by place; with 0 for each it stays as it is."""
+        """Any order, place by place; zeros keep the order."""
         x[:] = self.sample(x, len(x))
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
-        """Any of the elements, and then any of those that are left."""
+        """Any of the elements, then any of the rest."""
         left = list(population)
         if not 0 <= k <= len(left):
             raise ValueError(f"{k} cannot be taken of {len(left)}")
@@ -124,7 +123,7 @@ class ScriptedChance(Random):
         return [self.choice(possible) for _ in range(k)]
 
     def _share(self, values: int) -> float:
-        """How far in a range the value lies whose turn it is: 0, 1, 1/2, 1/4, 3/4, 1/8, ... (van der Corput, 1935)."""
+        """The value's position in a range: 0, 1, 1/2, 1/4, 3/4, 1/8, ... (van der Corput, 1935)."""
         self.narrowed.add(_NARROWED.get(values, f"chance at {values} values of each range"))
         number = self.pick(range(max(values, 1 + (self.script[0] if self.script else 0))))
         if number < len(_NARROWED):
@@ -141,20 +140,20 @@ class ScriptedChance(Random):
 
 
 class Timer(NamedTuple):
-    """A timer that is set: when it runs out, and its key."""
+    """A set timer: its expiry and its key."""
 
     at: SimTime
     key: Hashable
 
 
 Draws = tuple[SimTime, tuple[int, ...]]
-"""From when on, in the next event, draws pick these numbers."""
+"""From this time, the next event's draws."""
 Timers = tuple[Timer, ...]
-"""Those of one node, the next first; of those that run out at once the one that was set first."""
+"""One node's timers, the next first; at one time, the one set first."""
 
 
 def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Timers, list[Action]]:
-    """The timers after what the actions ask for of timers, and the actions without those."""
+    """The timers after these actions, and the actions other than on timers."""
     due = {one.key: one.at for one in timers}
     others: list[Action] = []
     for action in actions:
@@ -170,7 +169,7 @@ def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Tim
 
 
 def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
-    """The key with the least number that is free, so that the same waits under the same key on whatever way."""
+    """The key with the least free number, so that equal states have equal keys."""
     taken = {one.number for one in due if isinstance(one, Postponed)}
     return Postponed(next(number for number in count() if number not in taken), (send.destination, send.message))
 
@@ -178,8 +177,7 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 class Hands:
     """Works one agent by hand, whose own handler is `handle`.
 
-    Timers are followed from the beginning, though the host has them until `HandsOn`: only so is it known which are due.
-    A crash leaves none, whatever the agent sets when it is told.
+    It follows timers even before `HandsOn`, to know which are due. A crash clears them all.
     """
 
     def __init__(
@@ -192,7 +190,7 @@ class Hands:
         self.draws: deque[Draws] = deque()
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
-        """What the node does, except for what it asks of timers that are worked by hand."""
+        """The node's actions, except those on timers that are worked by hand."""
         if isinstance(event, HandsOn):
             self._is_by_hand = True
             return [CancelTimer(one.key) for one in self.timers]
@@ -214,7 +212,7 @@ class Hands:
         return actions
 
     def _ring(self, place: int, now: SimTime) -> list[Action]:
-        """What follows when the timer at that place runs out; nothing if there is none."""
+        """The actions after the timer at that place expires; none if there is none."""
         if place >= len(self.timers):
             return []
         key = self.timers[place].key
@@ -225,26 +223,25 @@ class Hands:
 
 
 class Script(Protocol):
-    """What a transcript says of agents that are worked by hand."""
+    """A transcript's orders for agents worked by hand."""
 
     draws: dict[NodeId, list[Draws]]
-    """What the draws of each node pick, the earliest first."""
+    """Each node's draws, the earliest first."""
 
     def moment(self, now: SimTime) -> SimTime:
-        """What time it is for agents at a time of the run."""
+        """The agents' time at a time of the run."""
 
 
 class HandWork:
-    """Drives the agents of one run by hand, as a script says: `wrap` and `chance` are for its `Host`.
+    """Drives the agents of one run by a script; its `Host` takes `wrap` and `chance`.
 
-    The numbers of a draw are for one event. They are no event themselves, because a node draws while it recovers, and
-    handles nothing before.
+    A draw's numbers are for one event, but no event themselves: a node draws while it recovers.
     """
 
     def __init__(self, script: Script) -> None:
         self._script = script
         self.hands: list[Hands] = []
-        """What drives each node's agent, by node."""
+        """The driver of each node's agent."""
         self._chances: list[ScriptedChance] = []
 
     def chance(self, _: NodeId) -> Random:
@@ -253,7 +250,7 @@ class HandWork:
         return self._chances[-1]
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Have the agent handle `HandsOn` and `Ring`, too, and draw as the script says."""
+        """Let the agent also handle `HandsOn` and `Ring`, and draw by the script."""
         hands = Hands(handle, self._chances[agent.node])
         hands.draws.extend(self._script.draws.get(agent.node, ()))
         self.hands.append(hands)

@@ -1,11 +1,8 @@
-"""The commands of a transcript: their meaning, and the sentences in which they are written.
+"""The commands of a transcript: their meaning and their sentences.
 
-A sentence is a regular expression beside what makes a command of its words. Reading knows the network only as it is
-drawn: whether there is such a node, whether it is a client, a broker, or a node of a tree. What depends on the commands
-before, such as whether a client is away, is for the timeline to refuse.
-
-Commands are values. The timeline makes events of a scenario of them, the explorer moves of its own, and a
-counterexample sentences again.
+A sentence pairs a regular expression with a function that makes a command. Reading knows only the drawn nodes and
+roles; the timeline checks conditions that depend on earlier commands. Commands are values: the timeline turns them into
+scenario events, the explorer into moves, a counterexample into sentences.
 """
 
 from __future__ import annotations
@@ -55,7 +52,7 @@ b2 draws 1 0"""
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Shows what follows from the start; otherwise the transcript begins when that is over."""
+    """Shows the effects of the start; otherwise the transcript begins after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class PublishEvent:
-    """A client publishes `attributes`; `name` is what the event is called."""
+    """A client publishes `attributes` as the event `name`."""
 
     node: NodeId
     name: str
@@ -77,7 +74,7 @@ class PublishEvent:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A node gets another parent, or none; `joins` says that it has none so far."""
+    """A node gets another parent, or none; `joins` means that it had none."""
 
     node: NodeId
     parent: NodeId | None
@@ -94,14 +91,14 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A client detaches: in a tree it leaves its place a moment later."""
+    """A client detaches; in a tree it leaves its place a moment later."""
 
     node: NodeId
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A client attaches; in a tree at `broker`, or where it was (None)."""
+    """A client attaches; in a tree at `broker`, or at its old one (None)."""
 
     node: NodeId
     broker: NodeId | None
@@ -134,19 +131,19 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What the agents of some nodes, or of all, have in their listing `what`."""
+    """The listing `what` of some agents, or of all."""
 
     what: str
     nodes: tuple[NodeId, ...]
 
     def name_among(self, listings: Container[str]) -> str:
-        """The listing's own name, which a command may also write in the plural."""
+        """The listing's own name, which a command may write in the plural."""
         return self.what if self.what in listings else self.what.removesuffix("s")
 
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """Worked by hand: of the messages under way on a link, the one with this number arrives, or is lost."""
+    """By hand: the link's message under way with this number arrives or is lost."""
 
     sender: NodeId
     receiver: NodeId
@@ -156,7 +153,7 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class RunOut:
-    """Worked by hand: the timer of a node that is due next, or a later one by its number, runs out."""
+    """By hand: a node's next timer, or a later one by its number, expires."""
 
     node: NodeId
     number: int = 1
@@ -164,7 +161,7 @@ class RunOut:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Worked by hand: what the chance of a node picks when it is told something next; see `by_hand`."""
+    """By hand: a node's draws at its next event; see `by_hand`."""
 
     node: NodeId
     picks: tuple[int, ...]
@@ -176,18 +173,18 @@ Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink |
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A command, and how long after the one before it comes; None means when that has had its time."""
+    """A command and its delay after the one before; None waits for that one's slot."""
 
     after: SimTime | None
     command: Command
 
 
 Planned = scenario.Command | ParentChange | LinkChange | Fault
-"""What a scenario has of a command."""
+"""A command's part of a scenario."""
 
 
 def planned(command: Command, at: SimTime) -> Planned:
-    """What a scenario has of a command that is given at some time, if it is one thing; raises TypeError."""
+    """The scenario item of a command at some time, if it is one; raises TypeError."""
     match command:
         case Apply(node, wish):
             return scenario.Command(at, node, wish)
@@ -203,7 +200,7 @@ def planned(command: Command, at: SimTime) -> Planned:
 
 
 def refusal(command: Command, parents: Parents, faults: Mapping[NodeId, FaultKind], network: Network) -> str:
-    """Why a command cannot be given where nodes have these parents and last had these faults; empty if it can."""
+    """Why a command is impossible with these parents and last faults; empty if it is possible."""
     match command:
         case PublishEvent(node) if faults.get(node, FaultKind.RECOVER) is not FaultKind.RECOVER:
             return f"{network.subscriber_name(node)} is down, so it cannot publish"
@@ -215,7 +212,7 @@ def refusal(command: Command, parents: Parents, faults: Mapping[NodeId, FaultKin
 
 
 def _immovable(move: Move, parents: Parents, network: Network) -> str:
-    """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
+    """`moves to` needs a previous parent, and `joins` none."""
     old = parents[move.node]
     wrong_word = move.joins and old is not None
     # The explorer asks for every move that there could be, so nothing is named before something is wrong.
@@ -237,8 +234,7 @@ _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": 
 class CommandReader:
     """Reads commands about one network.
 
-    Patterns are tried in their order, and the first that fits counts: none fits what another is meant for, except for
-    `moves to`, which means a walk on a field and a new parent in a tree.
+    The first matching pattern counts; only `moves to` has two meanings: a walk on a field, a new parent in a tree.
     """
 
     def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
@@ -281,7 +277,7 @@ class CommandReader:
         ]
 
     def read(self, text: str) -> list[Timed]:
-        """The commands of a line, "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
+        """Read a line such as "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
         timed: list[Timed] = []
         for part in map(str.strip, text.strip().removeprefix(PROMPT).split(";")):
             match = _AFTER.fullmatch(part)
@@ -304,7 +300,7 @@ class CommandReader:
         return Apply(self._client(match[1]), kind(self._vocabulary.filters.read(match[2])))
 
     def _move(self, match: re.Match[str]) -> Command:
-        """On a field nodes walk to places, in a tree they get another parent."""
+        """A walk on a field, a new parent in a tree."""
         if self._network.places and match[2] != "joins":
             return Walk(self._network.node(match[1]), parse_place(match[3]))
         return Move(self._tree_node(match[1]), self._broker(match[3]), match[2] == "joins")
@@ -324,7 +320,7 @@ class CommandReader:
         return node
 
     def _relink(self, match: re.Match[str]) -> Command:
-        """Only links that the head lists come up and go down by themselves; all others follow from something else."""
+        """Only links listed in the head change by command; all others follow from places or the tree."""
         if self._network.places:
             name = re.split("->?", match[1])[0]
             raise ValueError(f"places determine the links; write '{name} moves to 20,5'")
@@ -340,14 +336,14 @@ class CommandReader:
         return Arrive(self._network.node(match[2]), self._network.node(match[3]), number, match[4] != "arrives")
 
     def _client(self, name: str) -> NodeId:
-        """A client has a name of its own, also on a broker's node: the command is about the client."""
+        """A client has its own name, also on a broker's node."""
         node = self._network.node(name)
         if name.startswith("b"):
             raise ValueError(f"{name} is a broker; a subscriber on its node is drawn as {name}/s{name[1:]}")
         return node
 
     def _tree_node(self, name: str) -> NodeId:
-        """Only a given tree has places that a node can be moved to."""
+        """Only a given tree has places to move a node to."""
         if self._network.places:
             raise ValueError(f"there is no tree, but a field; write '{name} moves to 20,5'")
         if not self._network.is_tree:

@@ -1,8 +1,8 @@
-"""A transcript as lines of text: the author writes some, and roambus writes the others.
+"""A transcript as lines of text: the author's, and those that roambus writes.
 
-Everything before the first line that begins with `>` is the head. From there on commands, comments and blank lines are
-the author's, and are kept as they stand. All other lines are outputs: they are forgotten when a file is read, and stand
-below their commands again when it is written. So a file can be made again from itself, and a test compares the two.
+Lines before the first `>` are the head. After it, commands, comments and blank lines are the author's. Other lines are
+outputs, dropped on reading and rewritten below their commands: a file can be remade from itself, and a test compares
+the two.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ class Line:
 
     @property
     def is_command(self) -> bool:
-        """Whether something is to happen here."""
+        """Whether it is a command."""
         return self.text.startswith(PROMPT)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is a comment, or blank: kept, and without meaning."""
+        """Whether it is a comment or blank."""
         return not self.text.strip() or self.text.lstrip().startswith(COMMENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The author's lines, which are the head, and then commands, comments and blank lines."""
+    """The author's lines: the head, then commands, comments and blank lines."""
 
     path: Path
     head: tuple[Line, ...]
     body: tuple[Line, ...]
     outputs: tuple[Line, ...]
-    """The outputs that stand between these."""
+    """The outputs between them."""
 
     def commands(self) -> list[Line]:
-        """The commands, in their order."""
+        """The commands, in order."""
         return [line for line in self.body if line.is_command]
 
     def with_outputs(self, outputs: Mapping[int, Sequence[str]]) -> str:
-        """The whole file; `outputs` go below the command of their line number."""
+        """The whole file, with `outputs` below the command of their line number."""
         texts: list[str] = []
         for line in (*self.head, *self.body):
             texts += [line.text, *outputs.get(line.number, ())]
@@ -65,7 +65,7 @@ class Document:
 
     @contextmanager
     def at(self, number: int) -> Iterator[None]:
-        """Gives a ValueError or UserError about a line the name of the file and the line's number."""
+        """Prefix a ValueError or UserError with the file and line number."""
         try:
             yield
         except (ValueError, UserError) as error:
@@ -73,12 +73,12 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Reads a file, and forgets its outputs; raises UserError if it is not text or has no command, and OSError."""
+    """Read a file without its outputs; raises UserError for no text or no command, and OSError."""
     return parse_document(path, read_text(path))
 
 
 def parse_document(path: Path, text: str) -> Document:
-    """Reads the text of the file `path`, and forgets its outputs; raises UserError."""
+    """Read the text of the file `path` without its outputs; raises UserError."""
     lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     for line in lines:
         with mistakes_at(f"{path}:{line.number}"):
@@ -92,7 +92,7 @@ def parse_document(path: Path, text: str) -> Document:
 
 
 def parse_duration(text: str) -> SimTime:
-    """Reads a time from 0 up; raises ValueError."""
+    """Read a time from 0 up; raises ValueError."""
     time = parse_time(text)
     if time < 0:
         raise ValueError(f"{text} is negative")
@@ -101,7 +101,7 @@ def parse_duration(text: str) -> SimTime:
 
 
 def parse_positive(text: str) -> SimTime:
-    """Reads a time above 0; raises ValueError."""
+    """Read a time above 0; raises ValueError."""
     time = parse_duration(text)
     if time == 0:
         raise ValueError(f"{text} is not a time greater than 0")
@@ -118,20 +118,20 @@ Meaning = TypeVar("Meaning")
 
 @dataclass(frozen=True, slots=True)
 class Names(Generic[Meaning]):
-    """What the names of one kind stand for; `parse` reads what somebody has written out in place of a name."""
+    """The names of one kind and their values; `parse` reads a value written out."""
 
     kind: str
     parse: Callable[[str], Meaning]
     meanings: dict[str, Meaning] = field(default_factory=dict)
 
     def define(self, name: str, text: str) -> None:
-        """Raises ValueError for a text that cannot be read, or a name that is taken."""
+        """Raises ValueError for an unreadable text or a taken name."""
         if name in self.meanings:
             raise ValueError(f"{self.kind} {name} is defined twice")
         self.meanings[name] = self.parse(text)
 
     def read(self, text: str) -> Meaning:
-        """What the text stands for, by name or as it is written; raises ValueError."""
+        """The value of a name or a written-out text; raises ValueError."""
         number = re.fullmatch(rf"{self.kind[0]}(\d+)", text)
         if number and text not in self.meanings:
             self.define(text, f"topic = {number[1]}")
@@ -139,7 +139,7 @@ class Names(Generic[Meaning]):
 
 
 class Vocabulary:
-    """What the names of filters and of events stand for."""
+    """The named filters and events."""
 
     def __init__(self) -> None:
         self.filters = Names("filter", parse_filter)
@@ -147,12 +147,12 @@ class Vocabulary:
 
     @property
     def filter_names(self) -> dict[Filter, str]:
-        """What a transcript calls the filters that occur in it; of several names the one that was defined last."""
+        """The transcript's name of each filter; of several the last defined."""
         return {one: name for name, one in self.filters.meanings.items()}
 
 
 def parse_attributes(text: str) -> Attributes:
-    """Reads "topic = 1, price = 2.5, name = 'a, b'", sorted by name; raises ValueError."""
+    """Read "topic = 1, price = 2.5, name = 'a, b'", sorted by name; raises ValueError."""
     attributes: dict[str, Value] = {}
     for part in _COMMA.split(text):
         match = _ATTRIBUTE.fullmatch(part)
@@ -165,7 +165,7 @@ def parse_attributes(text: str) -> Attributes:
 
 
 def format_attributes(attributes: Attributes) -> str:
-    """The text that `parse_attributes` reads back."""
+    """The inverse of `parse_attributes`."""
     return ", ".join(
         f"{name} = '{value}'" if isinstance(value, str) else f"{name} = {value}" for name, value in attributes
     )

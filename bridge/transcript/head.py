@@ -1,8 +1,7 @@
 """The head of a transcript: the agent, the network, and the definitions of names.
 
-A line begins with its keyword. Below `tree`, `field` and `setup` lines are indented: they belong to the
-keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
-and a second in which what follows from a command comes to an end.
+A line begins with its keyword. Indented lines below `tree`, `field` and `setup` belong to that keyword. Defaults suit
+readable transcripts: links of a millisecond, and slots of a second.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 @dataclass(slots=True)
 class Head:
-    """What the lines before the first command say."""
+    """The content of the lines before the first command."""
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     agent: str = ""
@@ -29,29 +28,29 @@ class Head:
     parameters: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     delay: SimTime = MILLISECOND
-    """The delay of every link that has no other one (`delays`)."""
+    """The delay of links without their own (`delays`)."""
     delays: dict[str, SimTime] = field(default_factory=dict)
-    """By links such as n1-n2, as the head calls them; so are `losses`, which can be about one way, n1->n2."""
+    """By links such as n1-n2; `losses` can also be one-way, n1->n2."""
     loss: float = 0.0
-    """The share that every link loses which has no other one."""
+    """The loss of links without their own."""
     losses: dict[str, float] = field(default_factory=dict)
     slot: SimTime = SECOND
-    """How long a command's messages are waited for."""
+    """The time for a command's messages."""
     times: bool = False
     by_hand: bool = False
-    """Messages arrive, and timers run out, when a command says so."""
+    """Whether commands decide arrivals and timers."""
     hidden: dict[str, int] = field(default_factory=dict)
-    """Types of messages and notes that are not shown, with the number of the line that says so."""
+    """Message types and notes that are not shown, with their line numbers."""
     range_m: float = 30.0
-    """The range of every node, on a field."""
+    """Every node's range, on a field."""
     speed_mps: float = 10.0
-    """The speed of nodes that move, on a field."""
+    """The speed of moving nodes, on a field."""
     setup: list[Line] = field(default_factory=list)
-    """The commands before those of the body; nothing is shown of what they cause."""
+    """Commands before those of the body, whose effects are not shown."""
 
 
 def read_head(document: Document) -> tuple[Head, Network]:
-    """Reads the head; raises UserError naming file and line."""
+    """Read the head; raises UserError naming file and line."""
     reader = _HeadReader()
     for line in document.head:
         with document.at(line.number):
@@ -76,24 +75,24 @@ KEYWORDS = (
     "seed", "delay", "loss", "slot", "range", "speed",
     "clients", "links", "nodes", "complete", "filter", "event",
 )  # fmt: skip
-"""Keywords whose line says it all: what runs and how it is shown, numbers, the network and its names."""
+"""Keywords of one line: run, display, numbers, network and names."""
 
 
 class _HeadReader:
-    """Takes the lines of a head one by one."""
+    """Reads a head line by line."""
 
     def __init__(self) -> None:
         self.head = Head()
         self.drawing = Drawing()
         self.about_field = 0
-        """The number of a line that means nothing without a field."""
+        """The number of a line that requires a field."""
         self.about_links: list[tuple[str, int]] = []
-        """Each link of a delay or a loss of its own, and the number of its line."""
+        """Links with their own delay or loss, and the line number."""
         self._block = ""
-        """The keyword to which indented lines belong."""
+        """The keyword of the indented lines."""
 
     def read(self, line: Line) -> None:
-        """Takes the next line; raises ValueError."""
+        """Read the next line; raises ValueError."""
         keyword, _, rest = line.text.partition(" ")
         if line.is_empty:
             return
@@ -110,7 +109,7 @@ class _HeadReader:
             raise ValueError(unknown("keyword", keyword, dict.fromkeys(KEYWORDS + BLOCKS)))
 
     def _read_indented(self, line: Line) -> None:
-        """Behind a # in a drawing stands a comment; in a command of the setup it is a part of the text."""
+        """A # begins a comment in a drawing, but is text in a setup command."""
         text = line.text.partition("#")[0]
         match self._block:
             case "tree":
@@ -123,7 +122,7 @@ class _HeadReader:
                 raise ValueError(f"only below {', '.join(BLOCKS[:-1])} or {BLOCKS[-1]} lines are indented")
 
     def _read_run(self, number: int, keyword: str, rest: str) -> None:
-        """Which agent runs, how, and what is shown."""
+        """Agent, mode and display."""
         match keyword:
             case "agent":
                 self.head.agent_line = number
@@ -140,7 +139,7 @@ class _HeadReader:
                 self.head.hidden |= dict.fromkeys(rest.split(), number)
 
     def _read_number(self, number: int, keyword: str, rest: str) -> None:
-        """The seed, times, and the measures of a field."""
+        """Seed, times, and field measures."""
         match keyword:
             case "seed" if not rest.isdecimal():
                 raise ValueError(f"{rest!r} is not a seed such as 7")
@@ -156,7 +155,7 @@ class _HeadReader:
                 self.about_field, self.head.speed_mps = number, parse_measure(rest, "m/s")
 
     def _read_links(self, number: int, keyword: str, words: list[str]) -> None:
-        """Takes a delay or a loss, of all links, or of those that stand before it."""
+        """Read a delay or a loss, of all links or of those listed before it."""
         *ways, last = words or [""]
         value = parse_positive(last) if keyword == "delay" else share(last)
         if not ways:
@@ -177,7 +176,7 @@ class _HeadReader:
             self.head.parameters[key] = value
 
     def _read_names(self, _: int, keyword: str, rest: str) -> None:
-        """Nodes and links that are listed and not drawn, and what filters and events are called."""
+        """Listed nodes and links, and names of filters and events."""
         match keyword:
             case "clients" | "links":
                 for word in rest.split():
@@ -193,7 +192,7 @@ class _HeadReader:
                 self.head.vocabulary.events.define(*_definition(rest, "event e1: topic = 1, price = 3"))
 
     def _read_complete(self, rest: str) -> None:
-        """Links between all pairs of the nodes that are named."""
+        """Links between all pairs of named nodes."""
         nodes = [name for word in rest.split() for name in expand_names(word)]
         if len(nodes) < 2:
             raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")

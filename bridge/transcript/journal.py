@@ -1,9 +1,8 @@
-"""The events and actions of a transcript's agents, and the lines that show them below each command.
+"""The events and actions of a transcript's agents, and the lines that show them.
 
-The agents keep the journal themselves, with whole messages and not with the rows of a trace, because a line shows what
-a message says. Each entry belongs to the slot in which it happens. Nobody knows from the outside when all is quiet; but
-every link has the same delay, so a message that is sent in a slot less than that before its end is still under way when
-the slot ends, and the last line says how many are.
+Wrappers keep whole messages instead of trace rows, because lines show their contents. An entry belongs to the slot of
+its time. Every link has the same delay, so a message sent less than that before a slot's end is still under way; the
+slot's last line counts these.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from roambus.python_protocol.vocabulary import (
 
 
 class Entry(NamedTuple):
-    """At `time`, `node` did `what`, or was told that something was not sent."""
+    """At `time`, `node` did `what`, or learned that something was not sent."""
 
     time: SimTime
     node: NodeId
@@ -44,14 +43,14 @@ class Entry(NamedTuple):
 
 
 class View(NamedTuple):
-    """What there was to see at the time of a look: the listings of each node, by name."""
+    """The listings of each node, by name, at the time of a look."""
 
     look: Look
     listings: dict[NodeId, Mapping[str, Listing]]
 
 
 class Journal:
-    """Keeps the events and actions of the agents that it wraps, and looks at them when it is time to."""
+    """Records the events and actions of wrapped agents, and takes the views that are due."""
 
     def __init__(self, looks: Sequence[Look], names: Names) -> None:
         self.entries: list[Entry] = []
@@ -61,19 +60,19 @@ class Journal:
         self._names = names
 
     def reach(self, now: SimTime) -> None:
-        """Takes all looks up to `now`, before which everything has happened."""
+        """Take all looks up to `now`."""
         while self._looks and self._looks[0].at <= now:
             look = self._looks.popleft()
             nodes = look.show.nodes or range(len(self.agents))
             self.views.append(View(look, {node: self.agents[node].listings(self._names) for node in nodes}))
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
-        """Keeps what a transcript can show."""
+        """Keep an entry that a transcript can show."""
         shown = Send | Deliver | Note | SendFailed
         self.entries += (Entry(time, node, one) for one in happenings if isinstance(one, shown))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Have the agent's events and actions entered."""
+        """Record the agent's events and actions."""
         self.agents.append(agent)
 
         def handle_and_enter(event: Event, now: SimTime) -> Iterable[Action]:
@@ -89,37 +88,37 @@ class NetworkNames(Names):
     """The names of a transcript."""
 
     def __init__(self, network: Network, filters: dict[Filter, str], events: dict[str, str]) -> None:
-        """`filters` by themselves, `events` by the identifiers of the notifications."""
+        """`filters` by themselves, `events` by notification identifiers."""
         self._network = network
         self._filters = filters
         self._events = events
 
     def node(self, node: NodeId | None) -> str:
-        """Broadcast, and no node at all, are called as everywhere; every node is called as it is drawn."""
+        """Broadcast and "no node" have their usual names, every node its drawn one."""
         return super().node(node) if node is None or node == BROADCAST else self._network.node_name(node)
 
     def subscriber(self, node: NodeId | None) -> str:
-        """The client on the node, which on a broker's node has a name of its own."""
+        """The node's client, which has its own name on a broker's node."""
         return NOBODY if node is None else self._network.subscriber_name(node)
 
     def filter(self, one: Filter) -> str:
-        """The name that the transcript has given it; a filter that an agent has made itself has none."""
+        """The transcript's name; none for a filter that an agent made itself."""
         return self._filters.get(one) or super().filter(one)
 
     def notification(self, one: Notification) -> str:
-        """The name of the event; an event of no command, such as a subscription that travels as one, is written out."""
+        """The event's name; an event without a command is written out."""
         return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
-        """The name of the event with this identifier; notes know no more of an event than that."""
+        """The event's name by its identifier, as notes have it."""
         return self._events.get(identifier, identifier)
 
 
 class Wording:
-    """Puts entries and views of a journal in lines, with the names of a transcript."""
+    """Words a journal's entries and views with the names of a transcript."""
 
     def __init__(self, names: Names, own_notes: Mapping[str, str]) -> None:
-        """`own_notes` are those of the agent (`Agent.own_notes`)."""
+        """`own_notes` are the agent's (`Agent.own_notes`)."""
         self._names = names
         self._own_notes = own_notes
         self._notes: dict[str, Callable[[str, Note], str]] = {
@@ -132,7 +131,7 @@ class Wording:
         }
 
     def line(self, entry: Entry) -> str:
-        """One thing that a node did, or that was not done for it."""
+        """The line of one entry."""
         names, node = self._names, self._names.node(entry.node)
         match entry.what:
             case Send(destination, message):
@@ -149,7 +148,7 @@ class Wording:
                 return line.format(node=node, name=note.name, subject=subject, detail=detail).rstrip()
 
     def lines(self, view: View) -> Iterator[str]:
-        """The listings of the nodes that a command names, or of all that have something to show."""
+        """The listings of the named nodes, or of all with content."""
         show = view.look.show
         for node, listings in view.listings.items():
             listing = listings.get(show.name_among(listings))
@@ -158,30 +157,29 @@ class Wording:
                 yield from (f"  {line}" for line in listing.lines())
 
     def _subject(self, note: Note) -> str:
-        """The notification, or the type of message, that a note is about."""
+        """The notification or message type of a note."""
         identifier = note.notification_id
         return note.message_type or "" if identifier is None else self._names.notification_id(identifier)
 
 
 NOTHING = "(nothing)"
-"""This line stands below a command that nothing follows."""
+"""The line below a command without effects."""
 
 ALWAYS_HIDDEN = {ROUTE}
-"""These notes are for the metrics only."""
+"""Notes for metrics only."""
 
 Outputs = dict[int, list[str]]
-"""The lines below each command, by the number of the command's line."""
+"""The lines below each command, by its line number."""
 
 
 class OutputWriter:
-    """Gives each slot's command what happened in it.
+    """Gives each slot's command the entries of that slot.
 
-    An entry belongs to the slot in which it happens, and not to the command that caused it: nobody knows causes from
-    outside.
+    Time assigns entries, not cause: causes are not visible from outside.
     """
 
     def __init__(self, slots: Sequence[Slot], wording: Wording, delay: SimTime, hidden: Collection[str]) -> None:
-        """`hidden` are types of messages and names of notes; a message is under way for `delay`."""
+        """`hidden` has message types and notes; a message is under way for `delay`."""
         self._slots = slots
         self._starts = [slot.start for slot in slots]
         self._wording = wording
@@ -189,7 +187,7 @@ class OutputWriter:
         self._hidden = hidden
 
     def outputs(self, journal: Journal, *, times: bool) -> Outputs:
-        """The lines below each command; `times`: each with the time since the command."""
+        """The lines below each command; `times` adds the time since the command."""
         found: Outputs = {slot.number: [] for slot in self._slots if slot.number is not None}
         for view in journal.views:
             if view.look.number is not None:
@@ -214,7 +212,7 @@ class OutputWriter:
                 yield entry
 
     def _say_what_is_not_quiet(self, entries: Iterable[Entry], found: Outputs) -> None:
-        """A slot that is cut short is not quiet anyway: the author wanted it so, and knows."""
+        """Skip slots that the author cut short: those are not quiet on purpose."""
         sent = [entry.time for entry in entries if isinstance(entry.what, Send)]
         for slot in self._slots:
             under_way = sum(slot.start <= time < slot.end <= time + self._delay for time in sent)
@@ -223,12 +221,12 @@ class OutputWriter:
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
-    """The name by which `hide` calls it."""
+    """Its name in `hide`."""
     if isinstance(what, Note):
         return what.name
     return None if isinstance(what, Deliver) else what.message.message_type
 
 
 def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:
-    """What tells a transmission from all others: the message is the very object that was sent."""
+    """Identifies a transmission: the message is the very object that was sent."""
     return entry.time, entry.node, what.destination, id(what.message)

@@ -1,8 +1,8 @@
-"""The network of a transcript, which its head draws: a tree, links, or a field on which nodes walk.
+"""The network of a transcript's head: a tree, links, or a field on which nodes walk.
 
-A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
-node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1: so a line
-that is added in the middle of a drawing does not change the numbers that agents use to break ties.
+A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Slashes join
+processes on one node, b3/s3. Nodes are numbered by name, b1, b2, b10, n1, p1, s1, independent of line order, because
+agents break ties by number.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or places."""
+    """Nodes 0, 1, ... with process names, and a tree of parents, links or places."""
 
     processes: tuple[tuple[str, ...], ...]
     parents: Mapping[NodeId, NodeId | None]
-    """The tree, which is empty if agents are to make their own."""
+    """The tree; empty if agents make their own."""
     links: tuple[tuple[NodeId, NodeId], ...]
     places: Mapping[NodeId, Place] = field(default_factory=dict)
-    """The places of all nodes, if their links follow from where they are."""
+    """All nodes' places, if links follow from them."""
 
     @property
     def is_tree(self) -> bool:
@@ -46,21 +46,21 @@ class Network:
         return bool(self.parents)
 
     def node(self, name: str) -> NodeId:
-        """The node on which a process is; raises ValueError."""
+        """The node of a process; raises ValueError."""
         nodes = {process: node for node, names in enumerate(self.processes) for process in names}
         if name not in nodes:
             raise ValueError(unknown("node", name, nodes))
         return nodes[name]
 
     def link(self, text: str) -> tuple[NodeId, NodeId, bool]:
-        """The ends of "n1-n2", or of "n1->n2" and that it is one way; raises ValueError."""
+        """The ends of "n1-n2" or "n1->n2", and whether it is one-way; raises ValueError."""
         a, way, b = (text if ">" in text else text.replace("-", "->", 1)).partition("->")
         if not way or a == b:
             raise ValueError(f"{text!r} is not a link such as n1-n2")
         return self.node(a), self.node(b), ">" in text
 
     def roles(self, node: NodeId) -> Role:
-        """The roles of a node, which its processes have together."""
+        """The roles of a node's processes together."""
         return reduce(or_, (_ROLES[name[0]] for name in self.processes[node]), Role.NONE)
 
     def is_broker(self, node: NodeId) -> bool:
@@ -68,34 +68,34 @@ class Network:
         return Role.BROKER in self.roles(node)
 
     def node_name(self, node: NodeId) -> str:
-        """The name of the node as a whole, which is that of its broker if it has one."""
+        """The node's name: its broker's if it has one."""
         return self.processes[node][0]
 
     def subscriber_name(self, node: NodeId) -> str:
-        """The name of its subscriber, or without one the last of its names."""
+        """The subscriber's name, or the last one without a subscriber."""
         return self.processes[node][-1]
 
 
 class Drawing:
-    """Collects what the head says of the network; every method raises ValueError for what makes no sense.
+    """Collects the head's network; every method raises ValueError for contradictions.
 
-    Nodes go by the name of their first process until all are known, for only then can they be numbered in order.
+    Nodes go by their first process until all are known and can be numbered.
     """
 
     def __init__(self) -> None:
         self._processes: list[tuple[str, ...]] = []
         self._nodes: dict[str, str] = {}
-        """By each process that was drawn, the first process of its node."""
+        """The first process of the node of each process."""
         self._parents: dict[str, str | None] = {}
-        """The tree by the first process of each node, as everywhere here."""
+        """The tree, by each node's first process."""
         self._links: list[tuple[str, str]] = []
         self._places: dict[str, Place] = {}
         self._has_lone_nodes = False
         self._branch: list[tuple[int, str]] = []
-        """The depth and the name of each node on the branch that leads to the node of the last line."""
+        """Depth and name of each node on the branch to the last line."""
 
     def draw_tree_line(self, text: str) -> None:
-        """Takes a node of the tree; what is indented deeper below it is connected to it."""
+        """Add a node of the tree; deeper lines below connect to it."""
         depth = len(text) - len(text.lstrip())
         while self._branch and self._branch[-1][0] >= depth:
             self._branch.pop()
@@ -103,7 +103,7 @@ class Drawing:
         self._branch.append((depth, node))
 
     def draw_client(self, text: str) -> None:
-        """Takes a client on a node of its own, "s1@b1", or "s1" if it has no broker."""
+        """Add a client on its own node, "s1@b1", or "s1" without a broker."""
         name, at, broker = text.partition("@")
         if name.startswith("b"):
             raise ValueError(f"{name} is a broker; draw it in the tree")
@@ -119,18 +119,18 @@ class Drawing:
         self._links.append((ends[0], ends[1]))
 
     def draw_node(self, name: str) -> None:
-        """Takes a node without links, "n7"; whoever is drawn already stays as it is."""
+        """Add a node without links, "n7", unless it is drawn already."""
         if name not in self._nodes:
             self._add(name)
         self._has_lone_nodes = True
 
     def draw_place(self, text: str) -> None:
-        """Takes a node on a field, "n1 at 0,20"."""
+        """Add a node on a field, "n1 at 0,20"."""
         name, _, place = text.strip().partition(" at ")
         self._places[self._add(name.strip())] = parse_place(place.strip())
 
     def finish(self) -> Network:
-        """Numbers the nodes, and returns the network."""
+        """Number the nodes; return the network."""
         if [bool(kind) for kind in (self._parents, self._links, self._places)].count(True) > 1:
             raise ValueError("give a tree, or links, or a field: one of them")
         if self._has_lone_nodes and (self._parents or self._places):
@@ -145,7 +145,7 @@ class Drawing:
         return Network(processes, dict(sorted(parents.items())), links, places)
 
     def _connect(self, text: str, parent: str | None) -> str:
-        """Adds a node of the tree; only a broker can have others below it."""
+        """Add a node of the tree; only brokers have children."""
         if parent is not None and not parent.startswith("b"):
             raise ValueError(f"{text} is connected to {parent}, which is not a broker")
         node = self._add(text)
@@ -153,7 +153,7 @@ class Drawing:
         return node
 
     def _add(self, text: str) -> str:
-        """Adds a node by the names of its processes, the broker's first; returns the first of them."""
+        """Add a node by its process names, the broker's first; return the first."""
         names = tuple(text.split(PROCESSES))
         for name in names:
             matched(_NAME, name, "name such as b1 (broker), s1 (subscriber), p1 (publisher) or n1")
@@ -167,7 +167,7 @@ class Drawing:
 
 
 def expand_names(text: str) -> list[str]:
-    """Reads "n1", or "n1..n16" for all between; raises ValueError."""
+    """Read "n1", or "n1..n16" for a range; raises ValueError."""
     match = _RANGE.fullmatch(text)
     if match is None:
         return [text]
@@ -179,7 +179,7 @@ def expand_names(text: str) -> list[str]:
 
 
 def _order(name: str) -> tuple[str, int]:
-    """Numbers are compared as numbers: b2 comes before b10."""
+    """By numeric value: b2 before b10."""
     return name[0], int(name[1:])
 
 
@@ -191,12 +191,12 @@ class Place(NamedTuple):
 
 
 def parse_place(text: str) -> Place:
-    """Reads a place such as 20,7.5; raises ValueError."""
+    """Read a place such as 20,7.5; raises ValueError."""
     return Place(*map(float, matched(_PLACE, text, "place such as 20,7.5 (metres)").groups()))
 
 
 def parse_measure(text: str, unit: str) -> float:
-    """Reads a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
+    """Read a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
     match = _MEASURE.fullmatch(text)
     if match is None or match[2] != unit or float(match[1]) == 0:
         raise ValueError(f"{text!r} is not a measure such as 30{unit}")
@@ -204,15 +204,15 @@ def parse_measure(text: str, unit: str) -> float:
 
 
 class Ways:
-    """The ways of all nodes, which grow: straight from place to place, at one speed."""
+    """The growing paths of all nodes: straight from place to place, at one speed."""
 
     def __init__(self, places: Mapping[NodeId, Place], speed_mps: float) -> None:
-        """Puts every node at its place at time 0."""
+        """Put every node at its place at time 0."""
         self._speed_mps = speed_mps
         self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
 
     def walk(self, node: NodeId, place: Place, now: SimTime) -> SimTime:
-        """Has a node go to a place from `now` on, and no farther on its way before; returns how long that takes."""
+        """Send a node to a place from `now`, ending its earlier walk; return the duration."""
         begin = now / SECOND
         here = self.place(node, begin)
         lasts = dist(here, place) / self._speed_mps
@@ -222,7 +222,7 @@ class Ways:
         return round(lasts * SECOND)
 
     def place(self, node: NodeId, at_s: float) -> Place:
-        """Where a node is at a time (s)."""
+        """A node's place at a time (s)."""
         points = self._points[node]
         behind = [point for point in points if point.time_s <= at_s][-1]
         ahead = next((point for point in points if point.time_s > at_s), behind)
@@ -230,10 +230,10 @@ class Ways:
         return Place(behind.x + share * (ahead.x - behind.x), behind.y + share * (ahead.y - behind.y))
 
     def field_m(self, margin_m: float) -> tuple[float, float]:
-        """Width and height of a field that has all ways on it, with a margin behind the farthest."""
+        """Width and height of a field around all paths, with a margin."""
         points = [point for way in self._points.values() for point in way]
         return max(point.x for point in points) + margin_m, max(point.y for point in points) + margin_m
 
     def mobility(self, node: NodeId) -> Mobility:
-        """The way of a node, as a scenario has it; where there is no field, nodes stay where they are."""
+        """A node's path for the scenario; without a field, nodes stay."""
         return GivenWay(tuple(self._points[node])) if node in self._points else Static()

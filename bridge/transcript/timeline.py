@@ -1,8 +1,7 @@
 """Commands become one scenario: each line gets a slot, a time in which its effects end.
 
-The scenario runs as any other. What makes a transcript readable is only that commands are far enough apart: a line
-comes when the slot of the line before is over, unless it says `after`, which cuts that slot short. A slot lasts as long
-as the head says, and longer if a node walks or a client takes its leave meanwhile. `show` takes no time.
+The scenario runs as any other. A line comes at the end of the slot before, unless `after` cuts that slot short. A slot
+has the head's length, plus the time of walks and departures; `show` takes no time.
 """
 
 from __future__ import annotations
@@ -49,23 +48,23 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.vocabulary import NANOSECOND, NodeId, Role, SimTime, format_time
 
 NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
-"""The radio of ideal links, which have none: a scenario has these settings in any case."""
+"""Unused settings: ideal links have no radio, but a scenario requires one."""
 
 
 @dataclass(slots=True)
 class Slot:
-    """What happens from `start` up to `end` follows from the line `number`, or from what is not shown (None)."""
+    """From `start` up to `end`, effects belong to the line `number` (None: not shown)."""
 
     number: int | None
     start: SimTime
     end: SimTime
     is_cut_short: bool = False
-    """The next command was not to wait until all is quiet."""
+    """Whether the next command does not wait for quiet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """At `at`, before anything else of that instant, a listing is shown below the line `number`."""
+    """At `at`, before all else of that instant, a listing for the line `number`."""
 
     at: SimTime
     number: int | None
@@ -73,47 +72,47 @@ class Look:
 
 
 class Timeline:
-    """Grows line by line; methods raise ValueError for what cannot be done at that time.
+    """Grows line by line; methods raise ValueError for a command impossible at that time.
 
-    The explorer begins where a timeline ends: it reads from it who is where, what is up, and which links there are.
+    The explorer starts from its end: places, states and links.
     """
 
     def __init__(self, head: Head, network: Network) -> None:
-        """Begins with the start of the agents, of which nothing is shown."""
+        """Begin with the start of the agents, which is not shown."""
         self.head = head
         self.network = network
         self.slots = [Slot(None, 0, head.slot)]
         self.looks: list[Look] = []
         self.events: dict[str, str] = {}
-        """The name of each notification by its identifier."""
+        """Notifications' names by identifier."""
         self.now: SimTime = 0
-        """When the last command happens."""
+        """The last command's time."""
         self.parents = dict(network.parents)
         """The given tree after the last command."""
         self._tree = [ParentChange(0, node, parent) for node, parent in self.parents.items()]
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
-        """The time since which each client that has detached is away, and its place in the tree before."""
+        """For each detached client, the time since then and its old place in the tree."""
         self._links: list[LinkChange] = []
         self.arrivals: list[Arrival] = []
-        """What arrives when, if messages are worked by hand."""
+        """Arrivals by time, if messages are worked by hand."""
         self.draws: dict[NodeId, list[Draws]] = {}
-        """What the draws of each node pick, if chance is worked by hand."""
+        """The scripted draws of each node, if chance is worked by hand."""
         self.hands_on: SimTime | None = None
-        """From when on they are."""
+        """The start of that."""
         self._ties: list[SimTime] = []
-        """When each command comes that is later than the one before it only to be the later one."""
+        """Times that are later than the one before only to keep the order."""
         self._ways = Ways(network.places, head.speed_mps)
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
         self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
-        """By the names of the nodes, and by what they do: a client that publishes is a publisher, whatever its name."""
+        """Roles by names and by actions: a client that publishes is a publisher."""
         self._published: Counter[NodeId] = Counter()
         self._called: Counter[str] = Counter()
 
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
-        """Takes a line of commands: its first comes when the line before has had its time, unless it says when.
+        """Add a line of commands, after the slot before unless it gives a time.
 
-        Of several commands in a line each counts from the one before; the slot is as long as the longest of them takes.
+        Later commands in the line count from the one before; the slot fits the longest.
         """
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
@@ -136,11 +135,10 @@ class Timeline:
             slot.end = max(slot.end, self.now + self._do(number, timed.command))
 
     def _later(self, after: SimTime) -> SimTime:
-        """The time of a command that comes so long after the last; by hand no two come at one instant.
+        """The time of a command so long after the last; by hand no two are equal.
 
-        At one instant a run has an order of its own: links, arrivals, timers. So that commands by hand are carried out
-        in the order in which they are written, each is a nanosecond later than the last. Agents do not see that
-        nanosecond (`moment`), because timers that run out at one time would not do so any more.
+        At one instant a run orders links, arrivals, timers. Commands by hand keep their order by a nanosecond each,
+        which agents do not see (`moment`): simultaneous timers would differ.
         """
         if after or self.hands_on is None:
             return self.now + after
@@ -148,11 +146,11 @@ class Timeline:
         return self._ties[-1]
 
     def moment(self, now: SimTime) -> SimTime:
-        """What time it is for agents at a time of the run."""
+        """The agents' time at a time of the run."""
         return now - bisect_right(self._ties, now) * NANOSECOND
 
     def losses(self) -> Iterator[LinkLoss]:
-        """The links that have a loss of their own."""
+        """Links with their own loss."""
         for one, share in self.head.losses.items():
             a, b, one_way = self.network.link(one)
             yield LinkLoss(a, b, share)
@@ -160,7 +158,7 @@ class Timeline:
                 yield LinkLoss(b, a, share)
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
-        """The scenario of all lines, up to the end of the last slot."""
+        """The scenario of all lines, up to the last slot's end."""
         range_m = self.head.range_m if self.network.places else 0.0
         return Scenario(
             seed=self.head.seed,
@@ -190,7 +188,7 @@ class Timeline:
         )
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
-        """Returns how long what follows may take."""
+        """Apply a command; return the time for its effects."""
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
         if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):
@@ -225,7 +223,7 @@ class Timeline:
             self._name(command)
 
     def _name(self, publish: PublishEvent) -> None:
-        """The event is called by its name, and from the second time on by its number, too: e1, e1#2."""
+        """The event's name, with a number from the second use on: e1, e1#2."""
         node, name = publish.node, publish.name
         self._called[name] += 1
         number = self._called[name]
@@ -233,7 +231,7 @@ class Timeline:
         self._published[node] += 1
 
     def _leave(self, leave: Leave) -> None:
-        """A client that detaches can still say so to its broker, and leaves its place in the tree after that."""
+        """A detaching client can still notify its broker, and leaves the tree after that."""
         node = leave.node
         if node in self._away:
             raise ValueError(f"{self.network.subscriber_name(node)} is away already")
@@ -242,7 +240,7 @@ class Timeline:
         self._take_place(node, None, self.now + DEPARTURE)
 
     def _return(self, back: Return) -> None:
-        """Without a broker it comes back to where it was."""
+        """Attach a client, by default at its old place."""
         node, name = back.node, self.network.subscriber_name(back.node)
         if node not in self._away:
             raise ValueError(f"{name} is not away; write '{name} detaches' before")

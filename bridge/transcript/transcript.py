@@ -1,8 +1,7 @@
-"""A transcript from file to file: a network, commands, and the exact messages that follow, which a test can compare.
+"""A transcript from file to file: a network, commands, and the exact messages that follow.
 
-The head and the commands are read, and become one scenario. That is run once over ideal links, by the host and the
-agents of any other run, while a journal is kept; then what the journal has stands below the commands. Nothing here
-simulates anything: a transcript shows what an agent does and not what somebody believes that it does.
+Head and commands become one scenario, which runs once over ideal links with the usual host and agents. A journal's
+entries then stand below the commands. Nothing is simulated here: a transcript shows the agent's real behaviour.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ from roambus.python_protocol.settings import parse_parameters, unknown
 from roambus.python_protocol.vocabulary import DROP, MIGRATE, REPLAY, STORE
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
-"""Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""
+"""Broker-family parameters for the papers' links: a drawn tree without losses."""
 
 
 NOTES = {STORE, REPLAY, DROP, MIGRATE}
-"""The notes that can be hidden beside messages, and those of the agent's own."""
+"""The notes that can be hidden, beside messages and the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Settings other than those of the file; the parameters that the file gives are for its own agent only."""
+    """Settings that replace the file's; the file's parameters are for its own agent only."""
 
     agent: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     times: bool = False
     announce: Announce = silently
-    """Who is told which code is about to be run."""
+    """Called before code runs, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A transcript that was read: whose agents run in which scenario, and what everything is called."""
+    """A parsed transcript: agents, scenario and names."""
 
     agent_class: type[Agent]
     scenario: Scenario
@@ -62,16 +61,16 @@ class Plan:
     names: NetworkNames
 
     def carrier(self) -> IdealBackend:
-        """A new back-end of the scenario, whose links are worked by hand if the transcript says so."""
+        """A new back-end, with links worked by hand if the transcript says so."""
         begin, arrivals = self.timeline.hands_on, self.timeline.arrivals
         return make_ideal(self.scenario) if begin is None else make_hand_worked(self.scenario, begin, arrivals)
 
     def run(
         self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper, inner: Sequence[Wrapper] = ()
     ) -> list[Hands]:
-        """Run the agents inside wrappers, the first innermost; return what drives each by hand, nothing if none is.
+        """Run the agents inside wrappers, the first innermost; return the drivers by hand, if any.
 
-        `inner` are those inside of what drives agents by hand.
+        `inner` are the wrappers inside those drivers.
         """
         work = HandWork(self.timeline) if self.head.by_hand else None
         around = (*inner, *wrappers) if work is None else (*inner, work.wrap, *wrappers)
@@ -81,7 +80,7 @@ class Plan:
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
-    """What a transcript asks for; raises UserError naming file and line."""
+    """Parse a transcript; raises UserError naming file and line."""
     head, network = read_head(document)
     if overrides.agent:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
@@ -92,7 +91,7 @@ def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
 
 
 def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
-    """The file's text with the outputs that follow from it, whatever outputs it had.
+    """The file's text with new outputs.
 
     Raises UserError naming file and line, AgentError, and OSError.
     """
@@ -100,7 +99,7 @@ def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
 
 
 def follow(document: Document, overrides: Overrides = Overrides()) -> str:
-    """The text of a file that was read, with the outputs that follow from it; raises UserError, AgentError."""
+    """The text of a parsed file with its outputs; raises UserError, AgentError."""
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = hidden_names(document, planned)
@@ -114,7 +113,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
 
 
 def _read_commands(document: Document, head: Head, network: Network) -> Timeline:
-    """Reads setup and commands, and refuses an output that looks like a command without its prompt."""
+    """Read setup and commands; refuse an output that looks like a command without its prompt."""
     timeline, reader = Timeline(head, network), CommandReader(network, head.vocabulary)
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):
@@ -128,7 +127,7 @@ def _read_commands(document: Document, head: Head, network: Network) -> Timeline
 
 
 def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tuple[type[Agent], Scenario]:
-    """The agent, and the scenario with its parameters; what the command line says is not blamed on the file."""
+    """The agent and the scenario; errors of the command line are not blamed on the file."""
     head = timeline.head
     is_own = not (overrides.agent or overrides.parameters)
     with document.at(head.agent_line) if is_own else nullcontext():
@@ -143,7 +142,7 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
-    """What is not shown; raises UserError for a name that hides nothing, which is mistyped."""
+    """The hidden names; raises UserError for one that hides nothing, probably mistyped."""
     head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent_class.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     own = planned.agent_class.own_notes
@@ -158,7 +157,7 @@ def hidden_names(document: Document, planned: Plan) -> set[str]:
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:
-    """Which listings there are only the agents know, and so it is only known after the run."""
+    """Only agents know their listings, so this check follows the run."""
     for look, listings in journal.views:
         known = {name: None for one in listings.values() for name in one}
         if look.number is not None and look.show.name_among(known) not in known:

@@ -62,11 +62,12 @@ _LOCAL = click.Path(file_okay=False, path_type=Path)
 @click.command(
     help=f"""Explores every order of events on the network of SCENARIO.
 
-{EXPLORATION} The plain search tries all orders of messages, timers and commands. A counterexample is a transcript, the
-shortest one: roambus trace repeats it, and roambus play opens it. The exit code is 0 if each property holds in all
-states; 6 if properties hold within bounds, which are named; 1 if one does not hold; and 5 if one is not decided, with
-the line to add. Ctrl-C ends a search and prints its result so far. With --hunt the command runs random histories
-instead (roambus docs explore, Hunting): 1 means that it found a violation, and 5 that it found none.
+{EXPLORATION}
+The plain search tries all orders of messages, timers and commands. A counterexample is a transcript, the shortest one:
+roambus trace repeats it, and roambus play opens it. The exit code is 0 if each property holds in all states; 6 if
+properties hold within bounds, which are named; 1 if one does not hold; and 5 if one is not decided, with the line to
+add. Ctrl-C ends a search and prints its result so far. With --hunt the command runs random histories instead (roambus
+docs explore, Hunting): 1 means that it found a violation, and 5 that it found none.
 
 Example: roambus explore scenario.txt --seconds 60
 """
@@ -171,7 +172,7 @@ def _hunt(
 
 
 def _print(report: Report | Hunted, out: Path | None) -> None:
-    """Tells what was found; transcripts go to the folder `out`, if there is one."""
+    """Print the findings; write transcripts to the folder `out`, if given."""
     from roambus.experiments.exploring.verdicts import file_name
 
     lines = list(report.lines())

@@ -1,10 +1,9 @@
 """Captures: the frames of a run, in a format for Wireshark.
 
-The record holds the bytes of every message that agents sent and received, so no agent runs. Each node is an interface:
-what it hands to its network stack is outbound, at the time for which it hands it over; what its radio hands up is
-inbound. The header is that of an IEEE 802.15.4 data frame with short addresses, nine bytes as the model counts for the
-MAC; the network's ten have no content and are left out. A TAP header has the signal strength. The PAN is a hash of the
-agent's name, by which a dissector knows the agent.
+The record holds the bytes of every message, so no agent runs. Each node is an interface: messages to its network stack
+are outbound, at their hand-over time; those from its radio are inbound. The header is an IEEE 802.15.4 data frame's,
+nine bytes as the model counts for the MAC; the network's ten have no content and are left out. A TAP header has the
+signal strength. The PAN, a hash of the agent's name, identifies the agent.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, forma
 from roambus.spark.aggregation.traces import Trace
 
 CHANNEL = 11
-"""The standard's channel nearest to the model's 2400 MHz, at 2405 MHz."""
+"""The standard's channel (2405 MHz) nearest to the model's 2400 MHz."""
 
 _DATA_FRAME = 0x8841
-"""A data frame with short addresses, both in one PAN, without security and without a request for acknowledgement."""
+"""Short addresses, one PAN, no security, no acknowledgement request."""
 _MAC = Struct("<HBHHH")
-"""Frame control, sequence number, PAN, destination and source: nine bytes, as the model counts for the MAC."""
+"""Frame control, sequence number, PAN, destination, source: nine bytes."""
 _TAP = Struct("<BBH")
 _TLV = Struct("<HH")
 _U8, _F32, _ASSIGNMENT = Struct("<Bxxx"), Struct("<f"), Struct("<HBx")
 _FCS_TYPE, _RSS, _CHANNEL_ASSIGNMENT = 0, 1, 3
 """The kinds of fields in a TAP header."""
 _NO_FCS = 0
-"""No check sum stands behind the frame, because the model has none."""
+"""No checksum follows the frame, because the model has none."""
 _GREATEST_PAN = 0xFFFE
 """0xFFFF is the broadcast PAN."""
 
 
 def agent_name(reference: str) -> str:
-    """Return the agent's name in captures: its own, or that of its file or class. Capture and dissector must agree."""
+    """Return the agent's own name, or its file's or class's; capture and dissector must agree."""
     file, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
     if file.endswith(".py") and not class_name:
         return Path(file).stem
@@ -56,17 +55,17 @@ def agent_name(reference: str) -> str:
 
 
 def pan_of(name: str) -> int:
-    """The PAN in which the frames of this agent travel: from 1 on, and never the broadcast PAN."""
+    """Return the PAN of the agent's frames: from 1 on, never the broadcast PAN."""
     return crc32(name.encode()) % _GREATEST_PAN + 1
 
 
 def frame(pan: int, sequence: int, sender: NodeId, destination: NodeId, message: bytes) -> bytes:
-    """A data frame; the address of broadcast is that of the standard. `sequence` is taken modulo 256."""
+    """Return a data frame with the standard's broadcast address; `sequence` is taken modulo 256."""
     return _MAC.pack(_DATA_FRAME, sequence % 256, pan, destination, sender) + message
 
 
 def tapped(data: bytes, rssi_dbm: float | None) -> bytes:
-    """The frame with what the radio knows of it; `rssi_dbm` is None where nothing was measured."""
+    """Return the frame with its radio data; `rssi_dbm` is None if not measured."""
     fields = [_TLV.pack(_FCS_TYPE, 1) + _U8.pack(_NO_FCS)]
     if rssi_dbm is not None:
         fields.append(_TLV.pack(_RSS, 4) + _F32.pack(rssi_dbm))
@@ -76,11 +75,11 @@ def tapped(data: bytes, rssi_dbm: float | None) -> bytes:
 
 
 LINK_TYPE = 283
-"""LINKTYPE_IEEE802_15_4_TAP: frames of IEEE 802.15.4 with what their radio knows of them."""
+"""LINKTYPE_IEEE802_15_4_TAP: IEEE 802.15.4 frames with radio data."""
 INBOUND, OUTBOUND = 1, 2
-"""The directions of a packet, which are the lowest bits of its flags."""
+"""The directions of a packet, the lowest bits of its flags."""
 UNICAST, BROADCAST_PACKET = 1 << 2, 3 << 2
-"""Whom a packet is for, which are further bits of its flags."""
+"""The kind of destination, further bits of the flags."""
 
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
 _ORDER = 0x1A2B3C4D
@@ -95,25 +94,25 @@ _PACKET_HEAD = Struct("<IIIII")
 
 
 def section(application: str, comment: str) -> bytes:
-    """The block with which a file begins: who wrote it, and what it is."""
+    """Return the first block of a file: its writer and its content."""
     options = [(_COMMENT, comment.encode()), (_APPLICATION, application.encode())]
     return _block(_SECTION, _SECTION_HEAD.pack(_ORDER, 1, 0, -1) + _options(options))
 
 
 def interface(name: str, description: str) -> bytes:
-    """The block of the next interface; interfaces are numbered from 0."""
+    """Return the next interface's block; interfaces are numbered from 0."""
     options = [(_NAME, name.encode()), (_DESCRIPTION, description.encode()), (_RESOLUTION, _NANOSECONDS)]
     return _block(_INTERFACE, _INTERFACE_HEAD.pack(LINK_TYPE, 0, 0) + _options(options))
 
 
 def packet(number: int, time: int, data: bytes, flags: int) -> bytes:
-    """The block of a packet that the interface of this number sent or received at `time` (ns)."""
+    """Return the block of a packet on the interface of this number at `time` (ns)."""
     head = _PACKET_HEAD.pack(number, time >> 32, time & 0xFFFFFFFF, len(data), len(data))
     return _block(_PACKET, head + _padded(data) + _options([(_FLAGS, _U32.pack(flags))]))
 
 
 def _block(kind: int, body: bytes) -> bytes:
-    """A block has its length at both ends, so that a reader can go backwards, too."""
+    """Return a block with its length at both ends, for backward reading."""
     length = len(body) + _ENDS.size + _U32.size
     return _ENDS.pack(kind, length) + body + _U32.pack(length)
 
@@ -128,15 +127,15 @@ def _padded(data: bytes) -> bytes:
 
 
 REMEMBERED = 4096
-"""Last frames that are remembered by their content: an arrival does not say for whom the frame was."""
+"""Last frames kept by content: an arrival does not name the destination."""
 STRONGEST_DBM = 1000.0
 """No power on either side of zero is further from it."""
 WITHOUT_RADIO = "ideal"
-"""What the ideal back-end calls itself: nothing is measured there."""
+"""The ideal back-end's name: it measures nothing."""
 
 
 class Packet(NamedTuple):
-    """What `node` sent or received at `time`; `rssi_dbm` is None for what it sent, and where links are ideal."""
+    """A packet of `node` at `time`; `rssi_dbm` is None if sent, or over ideal links."""
 
     time: SimTime
     node: NodeId
@@ -149,7 +148,7 @@ class Packet(NamedTuple):
 
 
 def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
-    """The blocks of the capture of a recorded run, or of what one node sent and received; raises UserError."""
+    """Return the capture's blocks of a run or node; raise UserError."""
     scenario = scenario_of(record)
     name = agent_name(record.header.agent)
     nodes = range(len(scenario.nodes)) if node is None else [node]
@@ -165,7 +164,7 @@ def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
 
 
 def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
-    """The packets of a recorded run in the order of time; raises UserError for a record that is damaged."""
+    """Return a recorded run's packets in time order; raise UserError for a damaged record."""
     air = _Air(len(scenario.nodes), scenario.faults)
     for recorded in record.frames():
         said = recorded.message
@@ -182,7 +181,7 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
 
 
 class _Air:
-    """Frames handed over for later, and those that may still arrive, in the order handed over at one time."""
+    """Frames handed over for later, and those still able to arrive."""
 
     def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:
         self._nodes = nodes
@@ -195,7 +194,7 @@ class _Air:
         self._last: OrderedDict[tuple[NodeId, NodeId, bytes], int] = OrderedDict()
 
     def hand_over(self, sends: Sequence[Send]) -> None:
-        """Agents hand these over, each for its time; raises UserError for a node that there is not."""
+        """Hand over agents' frames; raise UserError for an unknown node."""
         for send in sends:
             self._check(send.time, send.node, send.destination)
             sequence = self._counts[send.node]
@@ -204,7 +203,7 @@ class _Air:
             heapq.heappush(self._handed_over, (send.time, self._counts.total(), packet))
 
     def sent_before(self, time: SimTime | None) -> Iterator[Packet]:
-        """What was handed over for an earlier time, or for any; from then on it can arrive."""
+        """Yield frames for an earlier time, or for any; from then on they can arrive."""
         while self._handed_over and (time is None or self._handed_over[0][0] < time):
             packet = heapq.heappop(self._handed_over)[2]
             key = packet.sender, packet.destination, packet.message
@@ -215,7 +214,7 @@ class _Air:
             yield packet
 
     def arrive(self, arrival: Arrival) -> Iterator[Packet]:
-        """A packet for each receiver that is up."""
+        """Yield a packet for each receiver that is up."""
         self._fail_until(arrival.time)
         for receiver, rssi in zip(arrival.receivers, arrival.rssi_dbm, strict=False):
             self._check(arrival.time, receiver, arrival.sender)
@@ -227,7 +226,7 @@ class _Air:
                 yield packet._replace(rssi_dbm=rssi if self.measures else None)
 
     def _recall(self, sender: NodeId, receiver: NodeId, message: bytes) -> tuple[NodeId, int]:
-        """Return destination and number of the last frame that fits, or nothing for one of long ago."""
+        """Return destination and number of the last matching frame, or broadcast and 0 for an old one."""
         fitting = [
             (self._last[sender, to, message], to) for to in (receiver, BROADCAST) if (sender, to, message) in self._last
         ]
@@ -251,13 +250,13 @@ class _Air:
 
 
 def capture_of(trace: Trace, node: NodeId | None = None) -> Iterator[bytes]:
-    """Return the capture of a run, or of one of its nodes; raise UserError without a sound record."""
+    """Return the capture of a run or node; raise UserError without a sound record."""
     with _record(trace) as record:
         yield from capture(record, node)
 
 
 def captures_of_nodes(trace: Trace) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """For each node of a run the end of a file's name, and its capture; raises UserError as `capture_of`."""
+    """Return each node's file-name ending and capture; raise UserError as `capture_of`."""
     # Each file reads the record from its begin: its packets are not kept in memory for all nodes.
     with _record(trace) as record:
         nodes = len(scenario_of(record).nodes)

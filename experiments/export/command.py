@@ -56,9 +56,9 @@ def export(
     Tool read.
 
     The format pcapng is a capture of all frames sent and received; pcapng-nodes is one for each node. Both need a run
-    that was made with --record. The format dissector is roambus.lua, by which Wireshark and tshark read the messages in
-    captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code is
-    loaded; with --agents it needs no results, and is written to the working folder.
+    that was made with --record. The format dissector is roambus.lua, with which Wireshark and tshark read the messages
+    in captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code
+    is loaded; with --agents it needs no results, and is written to the working folder.
 
     The command names runs with a damaged trace and leaves them out; then the exit code is 1.
 

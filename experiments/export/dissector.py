@@ -1,9 +1,9 @@
-"""Writes a dissector for Wireshark, in Lua, from the messages that agents declare.
+"""Writes a Lua dissector for Wireshark from the messages that agents declare.
 
-The bytes of a field follow from its type (`messages.octets`). `dissector.lua` reads each kind of shape, and a table for
-each agent says which shapes its messages have; it applies to the frames of the agent's own PAN. A filter begins with
-the type of a message; a class, and then a tag, tell apart those that share one. Names come from others, and the file is
-a program that Wireshark runs: each name is a string of Lua with every unusual byte as a number.
+A field's bytes follow from its type (`messages.octets`). Each agent's table describes its messages to `dissector.lua`,
+for the frames of its own PAN. A filter begins with a message's type; a class, then a tag, distinguishes those that
+share one. Names are untrusted, and Wireshark runs the file: each name is a Lua string with every unusual byte as a
+number.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from roambus.python_protocol.messages.octets import (
 
 _SAME_FOR_ALL = Path(__file__).with_name("dissector.lua")
 _NO_KEY = re.compile(r"[^a-z0-9]+")
-"""What may not be in the name of a filter, in small letters."""
+"""Characters not allowed in a lower-case filter name."""
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
-"""What is itself in a string of Lua: printable ASCII without the quotation mark and the backslash."""
+"""Printable ASCII without quotation mark and backslash, literal in a Lua string."""
 _BARE: dict[type[Shape], str] = {Text: "text", Padding: "padding", BitText: "bittext"}
 
 
 def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
-    """The lines of a dissector for these agents, by the references by which they were found."""
+    """Return a dissector's lines for these agents, by their references."""
     # A name comes from a file, and a line end in it would end the comment: what follows would be code.
     names = ", ".join(_lua(agent_name(one)) for one in agents)
     yield f"-- Dissects what these agents of roambus say: {names}. It was generated from their messages.\n"
@@ -53,21 +53,21 @@ def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
 
 
 def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]:
-    """The table of an agent: its messages by their tags, which are the first byte of what it sends."""
+    """Return an agent's table: its messages by tag, their first byte."""
     keys = _keys(messages)
     by_tag = {cls.tag: _message(cls, key) for cls, key in zip(messages, keys, strict=True)}
     return {"name": name, "key": _key(name), "pan": pan_of(name), "messages": by_tag}
 
 
 def _message(cls: type[Message], key: str) -> dict[str, Any]:
-    """Return the table of a message. Without a type of its own, the dissector shows that of the message it carries."""
+    """Return a message's table; without its own type it shows its payload's."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
     return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
 
 
 def _keys(messages: Sequence[type[Message]]) -> list[str]:
-    """Return the beginning of each message's filters: its type, or its class if others share the type."""
+    """Return messages' filter prefixes: the type, or the class if types are shared."""
     types = [_key(_type(cls) or cls.__name__) for cls in messages]
     own = [_key(cls.__name__) for cls in messages]
     chosen = [kind if types.count(kind) == 1 else cls for kind, cls in zip(types, own, strict=True)]
@@ -78,7 +78,7 @@ def _keys(messages: Sequence[type[Message]]) -> list[str]:
 
 
 def _type(cls: type[Message]) -> str | None:
-    """The type of all messages of the class; None if each has that of what it carries."""
+    """Return the class's type; None if each message has that of its payload."""
     name: object = cls.message_type
     return name if isinstance(name, str) else None
 
@@ -88,7 +88,7 @@ def _key(name: str) -> str:
 
 
 def _described(shape: Shape) -> dict[str, Any]:
-    """Return the shape as a table of Lua, for which `dissector.lua` has a reader; an unknown shape is opaque."""
+    """Return the shape as a Lua table with a reader in `dissector.lua`; an unknown one is opaque."""
     match shape:
         case Number(code):
             return {"kind": "number", "code": code}
@@ -104,7 +104,7 @@ def _described(shape: Shape) -> dict[str, Any]:
 
 
 def _described_compound(shape: Shape) -> dict[str, Any]:
-    """Shapes that hold others, and those without anything of their own."""
+    """Describe shapes that hold others, and those without content."""
     match shape:
         case Repeated(item, count):
             return {"kind": "repeated", "code": count.code, "item": _described(item)}
@@ -121,7 +121,7 @@ def _described_compound(shape: Shape) -> dict[str, Any]:
 
 
 def _lua(value: Any) -> str:
-    """The value in Lua: what a description holds are tables, lists, strings and numbers."""
+    """Return the value in Lua: tables, lists, strings and numbers."""
     match value:
         case dict():
             return "{" + ", ".join(f"[{_lua(key)}] = {_lua(one)}" for key, one in value.items()) + "}"

@@ -1,10 +1,8 @@
-"""Writes the files of an export: one for each run and format, and one dissector, whole or not at all.
+"""Writes an export: a file for each run and format, and one dissector, whole or not at all.
 
-Functions here yield a file, or a line for a run that is damaged; they raise only errors that concern all runs. Files
-are named after the places of their runs, in one folder a sweep. Content is written as it comes, since a trace can be
-larger than memory, and a file has its name only when it is finished. Results can come from others: links below them are
-not followed, long names are shortened, and an agent that is not installed runs only if it is named. Scalars are
-metrics, which Spark computes of all runs at once.
+Functions here yield a file, or a line for a damaged run; they raise only errors that concern all runs. Content is
+streamed, since a trace can exceed memory. Results are untrusted: links below them are not followed, long names are
+shortened, and an agent that is not installed runs only if named. Spark computes the scalars of all runs at once.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ EXPORT_FOLDER = "export"
 """The default folder, below the results."""
 
 _LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
-"""In bytes: file systems take 255, and a longer name keeps room for its hash and ending."""
+"""In bytes: file systems take 255; a longer name keeps room for hash and ending."""
 
 Content = Iterable[str] | Iterable[bytes]
 
@@ -46,16 +44,16 @@ class Asked:
     formats: Sequence[str]
     out: Path | None = None
     agents: Sequence[str] = ()
-    """The agents whose messages a dissector reads; those of the results unless some are named."""
+    """The agents whose messages a dissector reads; by default those of the results."""
     measure: Sequence[str] = ()
     """The files and packages of the user's own metrics."""
 
 
 def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
-    """Write `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yield each file, or a line for a damaged trace.
+    """Write `OUT/RUN.FORMAT` of each run in `path`; yield each file, or a line for a damaged trace.
 
     Each sweep of a study has a folder. Scalars need the metrics; Spark computes missing ones. Raise UserError if there
-    is nothing to export, OSError if a file cannot be written.
+    is nothing to export, OSError for an unwritable file.
     """
     exports = [find_runs(folder) for folder in sweep_folders(path)]
     for export in exports:
@@ -77,7 +75,7 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
 
 
 def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
-    """Write the file for the named agents, or for those of the results that are installed."""
+    """Write the file for the named agents, or the results' agents if all are installed."""
     agents = named or dict.fromkeys(use for use, _ in read_asked(results).get(AGENTS, {}).values())
     try:
         loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
@@ -88,7 +86,7 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
 
 
 def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
-    """Return the metrics of each run, with those of its study; a damaged trace has its line."""
+    """Return each run's metrics with its study's; a damaged trace has its line."""
     extra = find_extra(export.results, measure=asked.measure)
     metrics, problems = metrics_of(export.results, export.traces, extra)
     for trace in export.traces:
@@ -103,7 +101,7 @@ def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path 
 def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:
     """Write the files of a format that needs one trace at a time.
 
-    A run can lack what the format needs, such as its record, before the first file is begun.
+    A run can lack the format's input, such as a record.
     """
     for trace in traces:
         try:
@@ -114,7 +112,7 @@ def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tupl
 
 
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
-    """Write the file; return a line instead if the trace turns out to be damaged."""
+    """Write the file; return a line instead for a damaged trace."""
     try:
         remove_unfinished(path)  # of an export that was killed while it wrote the same file
         with errors_named(path), UnfinishedFile(path) as unfinished:
@@ -127,7 +125,7 @@ def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
 
 
 def _file_name(label: str, ending: str) -> str:
-    """Return the name of a run's file: its label, or its beginning and a hash of one that is too long."""
+    """Return the run's label; if too long, its beginning and a hash."""
     # Bytes are counted and not characters, and a cut may fall into one: what is left of that character goes.
     whole = f"{label}{ending}"
     if len(os.fsencode(whole)) <= _LONGEST_NAME:
@@ -138,7 +136,7 @@ def _file_name(label: str, ending: str) -> str:
 
 
 def _files_of(trace: Trace, kind: str) -> Iterable[tuple[str, Content]]:
-    """The files of a run in a format, each with the end of its name."""
+    """Return a run's files in a format, each with its name's ending."""
     if kind == CAPTURES:
         return captures_of_nodes(trace)
     ending, write = _ONE_FILE[kind]
@@ -149,4 +147,4 @@ _ONE_FILE: dict[str, tuple[str, Callable[[Trace], Content]]] = {
     VECTORS: (f".{VECTORS}", vector_file),
     CAPTURE: (f".{CAPTURE}", capture_of),
 }
-"""The formats with one file for each run, and the end of its name."""
+"""The formats with one file for each run, and its ending."""

@@ -1,10 +1,10 @@
 """OMNeT++'s result files for its tools and notebooks: scalars in `.sca`, vectors in `.vec`.
 
 Files are of version 2 (simulation manual, appendix "Result File Formats"), which OMNeT++ 4 to 6 read. Axes are
-iteration variables; one whose name OMNeT++ uses itself gets a prefix. Scalars are a run's metrics and each node's
-counts. Vectors are values at each node over time: `published` (subscribers that want it), `deliveryDelay` (s),
-`deliveryHops`, `duplicate` (hops), `sent:TYPE` (bytes), `received:TYPE` (sender, level full), `dropped:TYPE`
-(destination, 65535 for all), `x` and `y` (way-points, m).
+iteration variables, prefixed if OMNeT++ uses the name. Scalars are a run's metrics and each node's counts. Vectors are
+values at each node: `published` (interested subscribers), `deliveryDelay` (s), `deliveryHops`, `duplicate` (hops),
+`sent:TYPE` (bytes), `received:TYPE` (sender, level full), `dropped:TYPE` (destination, 65535 for all), `x` and `y`
+(way-points, m).
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ _PLAIN = re.compile(r"[\w.$:+-]+")
 
 
 def quoted(text: str) -> str:
-    """Return the text as one word of a line, with question marks for unprintable characters."""
+    """Return the text as one word of a line, with question marks for unprintables."""
     printable = "".join(char if char.isprintable() else "?" for char in text)
     return f'"{printable.translate(_ESCAPES)}"'
 
 
 def node_module(node: int) -> str:
-    """What OMNeT++ calls a node."""
+    """Return OMNeT++'s name for a node."""
     return f"{NETWORK}.node[{node}]"
 
 
 def run_header(trace: Trace) -> Iterator[str]:
-    """Return the version, the run and its place in the sweep, with agent and axes as iteration variables."""
+    """Return version, run and place in the sweep; agent and axes are iteration variables."""
     variables = {
         f"{_AXIS_PREFIX}{name}" if name in _OMNETPPS_OWN else name: value for name, value in levels(trace).items()
     }
@@ -91,12 +91,12 @@ def run_header(trace: Trace) -> Iterator[str]:
 
 
 def run_label(trace: Trace) -> str:
-    """The run's place as one word: what its files are called."""
+    """Return the run's place as one word for file names."""
     return trace.run.replace("/", ",")
 
 
 def attributes(values: Mapping[str, str]) -> Iterator[str]:
-    """Lines that say more of what the line before them declares."""
+    """Return lines that detail the preceding declaration."""
     for name, value in values.items():
         yield f"attr {name if _PLAIN.fullmatch(name) else quoted(name)} {quoted(value)}\n"
 
@@ -105,9 +105,9 @@ _ENERGY = "energy_mj"
 
 
 def scalar_file(trace: Trace, measured: Mapping[str, Any], extra: Sequence[Metric] = ()) -> Iterator[str]:
-    """Return the lines of the `.sca` of a run; `measured` is its row of `metrics_of`.
+    """Return the lines of a run's `.sca`; `measured` is its row of `metrics_of`.
 
-    `extra` declares the metrics of its study. A metric without a value is left out. Raise UserError, OSError.
+    `extra` declares its study's metrics. A metric without a value is left out. Raise UserError, OSError.
     """
     yield from run_header(trace)
     sent = {f"{SENT_PREFIX}{kind}": count for kind, count in sorted(measured[SENT].items())}
@@ -128,14 +128,14 @@ def _scalar(module: str, name: str, value: float) -> str:
 
 
 Values = Iterable[tuple[str, float | None]]
-"""The names of vectors, and the value that each gets; None where there is none."""
+"""Names of vectors and their values; None where there is none."""
 
 _UNITS = {"deliveryDelay": "s", "x": "m", "y": "m", "sent": "B"}
 _LINEAR = {"x", "y"}
 
 
 def vector_file(trace: Trace) -> Iterator[str]:
-    """Return the lines of the `.vec` of a run, row by row; raise UserError, OSError.
+    """Return the lines of a run's `.vec`, row by row; raise UserError, OSError.
 
     Only notifications and their deliveries stay in memory.
     """
@@ -162,7 +162,7 @@ def _declaration(number: int, node: int, name: str) -> Iterator[str]:
 
 
 class _Readers:
-    """Reads what each kind of row means for the vectors of its node."""
+    """Reads each kind of row for the vectors of its node."""
 
     def __init__(self, trace: Trace) -> None:
         self._published: dict[str, float] = {}
@@ -178,11 +178,11 @@ class _Readers:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """The kinds of rows that vectors need."""
+        """Return the row kinds that vectors need."""
         return tuple(self._by_event)
 
     def values(self, row: Row) -> Values:
-        """The values that a row adds."""
+        """Return a row's values."""
         return self._by_event[row[EVENT]](row)
 
     def _publish(self, row: Row) -> Values:

@@ -1,7 +1,7 @@
 """The runs to export, and their rows.
 
-A damaged trace costs its own files and no others. Rows come batch by batch, since a trace can be larger than memory. A
-row whose words break the rule is reported as a mistake of its agent.
+A damaged trace costs only its own files. Rows come in batches, since a trace can exceed memory. A row with malformed
+words is reported as its agent's mistake.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Export:
 
 
 def find_runs(path: Path) -> Export:
-    """Return the run of that folder, or all below a results folder; raise UserError without any."""
+    """Return a folder's run, or all runs below it; raise UserError if none."""
     one = path / TRACE_FILE
     files = [one] if one.is_file() else find_traces(path)
     if not files:
@@ -47,12 +47,12 @@ def find_runs(path: Path) -> Export:
 
 
 def levels(trace: Trace) -> dict[str, str]:
-    """The names and values of the folders between results and run: agent, axes, seed."""
+    """Return names and values of the folders from results to run: agent, axes, seed."""
     return levels_of(trace.run)
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:
-    """Return the rows of a trace in order, or those of some events alone; raise UserError if it cannot be read."""
+    """Return a trace's rows in order, or only some events'; raise UserError if unreadable."""
     try:
         for batch in read_batches(trace.file):
             is_wanted = pc.is_in(batch[EVENT], pa.array(events, pa.string()))
@@ -62,7 +62,7 @@ def rows(trace: Trace, *events: str) -> Iterator[Row]:
 
 
 def numbers(trace: Trace, row: Row, count: int) -> list[float]:
-    """Return the `count` numbers in the detail of a row; raise UserError otherwise."""
+    """Return the `count` numbers in a row's detail; raise UserError otherwise."""
     try:
         found = [float(word) for word in (row[DETAIL] or "").split()]
     except ValueError:

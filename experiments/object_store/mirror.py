@@ -1,11 +1,9 @@
-"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, kept in step with the store.
+"""Mirrors results on an object store, such as `s3://bucket/thesis`, on this machine.
 
 An object is put whole or not at all, so runs are made and read in a local folder. New objects are fetched when a
-command begins; a run is published when it ends, all else when the command ends. A trace is published last, because it
-makes a run complete; of a run that is made again, the old trace is removed first. So the address has only complete runs
-at any moment. A published file has the same size and time on both sides. Names that lead out of the mirror are ignored.
-
-Arrow's file systems find credentials where the store's own programs do; they are never part of an address.
+command begins; a run is published when it ends, all else when the command ends. A trace completes a run, so it is
+published last, and a rerun's old trace is removed first. A published file has the same size and time on both sides.
+Names that lead out of the mirror are ignored. Arrow's file systems find credentials; they are never in an address.
 """
 
 from __future__ import annotations
@@ -33,12 +31,12 @@ MIRRORS = "mirrors"
 MOST_OBJECTS = 1_000_000
 """More files than any sweep leaves."""
 _CONNECTIONS = 8
-"""How many files are on their way at once: what takes the time is waiting for the store."""
+"""Concurrent transfers: most of the time is waiting for the store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A folder on a store; `url` has no slash at its end."""
+    """A folder on a store; `url` has no trailing slash."""
 
     url: str
     files: FileSystem
@@ -46,7 +44,7 @@ class Address:
 
     @classmethod
     def read(cls, text: str) -> Address:
-        """The address that a text is; raises UserError for one that is none, or of a store that nobody here knows."""
+        """Parse an address; raise UserError for an invalid one or an unknown store."""
         url = text.rstrip("/")
         try:
             parts = urlsplit(url)
@@ -66,7 +64,7 @@ class Address:
 
     @property
     def mirror(self) -> Path:
-        """The folder in the user's cache in which the mirror lies."""
+        """The mirror's folder in the user's cache."""
         caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         # Two servers can have buckets of one name, and only the environment says which server it is.
         known = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {self.url}"
@@ -80,7 +78,7 @@ class StorageError(RoambusError):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file at an address, below which it has this name; `modified_ns` is the time by the store's clock."""
+    """A file by its name below an address; `modified_ns` is by the store's clock."""
 
     name: PurePosixPath
     size: int
@@ -88,7 +86,7 @@ class Stored:
 
 
 def listed(address: Address) -> dict[PurePosixPath, Stored]:
-    """The files at an address; none if there is nothing there. Raises StorageError, UserError."""
+    """Return the files at an address, if any; raise StorageError, UserError."""
     selector = FileSelector(address.path, allow_not_found=True, recursive=True)
     with _told(address):
         found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
@@ -98,7 +96,7 @@ def listed(address: Address) -> dict[PurePosixPath, Stored]:
 
 
 def _stored(address: Address, info: FileInfo) -> Stored | None:
-    """The file, unless its name would lead out of the mirror or is hidden: somebody else may have chosen it."""
+    """Return the file unless its untrusted name is hidden or leads out of the mirror."""
     parts = info.path[len(address.path) :].strip("/").split("/")
     if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or len(part) > 255 for part in parts):
         return None
@@ -106,7 +104,7 @@ def _stored(address: Address, info: FileInfo) -> Stored | None:
 
 
 def get(address: Address, stored: Stored, file: Path) -> None:
-    """Fetches a file, which is whole or absent after a kill at any moment; raises StorageError, OSError."""
+    """Fetch a file, whole or absent even after a kill; raise StorageError, OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with UnfinishedFile(file) as unfinished:
         with _told(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
@@ -115,7 +113,7 @@ def get(address: Address, stored: Stored, file: Path) -> None:
 
 
 def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
-    """Publishes a file in one step: the store has it whole or not at all. Raises StorageError, OSError."""
+    """Publish a file in one step, whole or not at all; raise StorageError, OSError."""
     path = f"{address.path}/{name}"
     content = file.read_bytes()
     with _told(address), _whole(address, path):
@@ -129,7 +127,7 @@ def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
 
 @contextmanager
 def _whole(address: Address, path: str) -> Iterator[None]:
-    """Removes what an upload that fails may have left: to close its stream could make half an object of it."""
+    """Remove a failed upload's remains: closing its stream could publish a partial object."""
     try:
         yield
     except BaseException:
@@ -139,7 +137,7 @@ def _whole(address: Address, path: str) -> Iterator[None]:
 
 
 def remove(address: Address, name: PurePosixPath) -> None:
-    """Removes a file; raises StorageError."""
+    """Remove a file; raise StorageError."""
     with _told(address):
         address.files.delete_file(f"{address.path}/{name}")
 
@@ -157,13 +155,13 @@ def _first_line(error: Exception) -> str:
 
 
 def _at_once(do: Callable[[Any], None], these: Iterable[Any]) -> None:
-    """Does it with each of them, some at a time; raises what any of them raises."""
+    """Call it for each, some concurrently; raise any error of theirs."""
     with ThreadPoolExecutor(_CONNECTIONS) as connections:
         list(connections.map(do, these))
 
 
 class Mirror:
-    """The folder of this machine that stands for an address; `fetch` comes first."""
+    """The local folder of an address; call `fetch` first."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -176,7 +174,7 @@ class Mirror:
         return self.address.url
 
     def fetch(self) -> int:
-        """Fetches what is new or has changed at the address; returns how many files. Raises StorageError, OSError."""
+        """Fetch new and changed files; return how many. Raise StorageError, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._stored = listed(self.address)
         wanted = [one for one in self._stored.values() if self._is_older(one)]
@@ -184,10 +182,9 @@ class Mirror:
         return len(wanted)
 
     def publish(self, below: Path | None = None) -> int:
-        """Publishes what is new or has changed in the mirror, or in a run's folder; returns how many files.
+        """Publish new and changed files of the mirror, or of a run's folder; return how many.
 
-        What an earlier attempt at that run has left at the address, such as that it failed, is removed there. Raises
-        StorageError, OSError.
+        Remove an earlier attempt's files at the address. Raise StorageError, OSError.
         """
         names = list(self._names(self.folder if below is None else below))
         if below is not None:
@@ -208,14 +205,14 @@ class Mirror:
             del self._stored[name]
 
     def _names(self, folder: Path) -> Iterator[PurePosixPath]:
-        """The files in a folder of the mirror, without those that are not finished."""
+        """Return the finished files in a folder of the mirror."""
         for path, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             place = Path(path).relative_to(self.folder)
             yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
 
     def _is_older(self, stored: Stored) -> bool:
-        """Whether the mirror lacks the file, or has an older one."""
+        """Return whether the mirror lacks the file or has an older one."""
         try:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:
@@ -234,7 +231,7 @@ class Mirror:
         self._date(stored)
 
     def _date(self, stored: Stored) -> None:
-        """Gives the mirror's file the time of the address, so that both are known to be the same."""
+        """Give the mirror's file the address's time, which marks both as equal."""
         os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))
 
 

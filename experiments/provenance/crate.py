@@ -1,9 +1,8 @@
 """Packs results as an RO-Crate, from which others repeat the runs by one command.
 
-The zip file holds the results, the code of roambus and of agents that no package index has (with the modules that they
-import), the versions of all libraries, and a script that installs these and has `roambus verify` make runs again, ten
-at first. Results that the present code would not repeat are refused. Checksums are taken of the bytes that are added;
-the metadata come last, and the file has its name when it is complete.
+The zip file holds the results, the code of roambus and of agents from no package index (with their imports), all
+libraries' versions, and a script that installs these and makes runs again by `roambus verify`, ten at first. Results
+that the present code would not repeat are refused. Metadata come last, and the file gets its name when complete.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
 MODULES = PurePosixPath(CODE_FOLDER, "modules")
-"""The folder of the user's own modules, from which the script lets Python import."""
+"""The folder of the user's modules, on the script's import path."""
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
 _TEXT = Path(__file__).with_name("crate_readme.md")
@@ -62,7 +61,7 @@ PYTHONPATH=.reproduce/code:code/modules exec .reproduce/bin/python -m roambus ve
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The results with the folders of their sweeps, and the agents that may run."""
+    """The results with their sweeps' folders, and the agents that may run."""
 
     results: Path
     sweeps: Sequence[Path]
@@ -71,18 +70,18 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """The code of the agents: what metadata name by an agent's reference, and modules by their places in the crate."""
+    """Agents' code: metadata names by reference, modules by place."""
 
     named: dict[str, Path | str]
     modules: dict[PurePosixPath, bytes]
     packages: dict[str, str]
-    """Installed packages that bring agents, with their versions: pip installs them again."""
+    """Installed packages of agents with versions, for pip to install."""
 
 
 def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
-    """Write the crate, whole or not at all; return the number of runs. `advance` follows each run.
+    """Write the crate, whole or not at all; return the number of runs; `advance` follows each.
 
-    Raise UserError for results without runs, of another version, or of agents that are not trusted; OSError.
+    Raise UserError for results without runs, of another version, or of untrusted agents; OSError.
     """
     runs, codes = _runs(packing, advance)
     code = codes.named
@@ -116,14 +115,14 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
 
 
 def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
-    """Return a run with the files beside its trace as its sources, without its log."""
+    """Return a run with the files beside its trace as sources, except the log."""
     beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
     places = [PurePosixPath(file.relative_to(results)) for file in beside if file != trace.with_name(LOG_FILE)]
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
 
 
 def _code_of(reference: str) -> Path | str:
-    """Return the file that an agent is in, or the package that brings it; raises UserError if there is neither."""
+    """Return the agent's file or package; raise UserError if there is neither."""
     code = find_code(reference)
     if code.package:
         return code.package
@@ -135,7 +134,7 @@ def _code_of(reference: str) -> Path | str:
 
 
 def _add_modules(reference: str, codes: Codes) -> None:
-    """Add what the agent consists of beside its file: its package, and each module of the user's that it imports."""
+    """Add the agent's package, and each user module that it imports."""
     code, point = find_code(reference), installed_agent(reference)
     brought = point.dist if point is not None and not is_own(point) else None
     own = {file for file in project_files(code.files) if not is_installed(file)}
@@ -153,7 +152,7 @@ def _add_modules(reference: str, codes: Codes) -> None:
 
 
 def _import_path(file: Path) -> PurePosixPath:
-    """The path of a module below the folder from which Python imports it."""
+    """Return a module's path below its import folder."""
     folder = file.parent
     while (folder / "__init__.py").is_file():
         folder = folder.parent
@@ -161,12 +160,12 @@ def _import_path(file: Path) -> PurePosixPath:
 
 
 def _place(file: Path) -> PurePosixPath:
-    """Where an agent's file lies in the crate: by its content, because two agents' files may have one name."""
+    """Return an agent file's place by content, as files may share a name."""
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
 
 def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """The files of the crate, but for its metadata."""
+    """Return the crate's files without its metadata."""
     yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
     yield SCRIPT, _SCRIPT.encode()
     yield REQUIREMENTS, requirements_file(codes.packages).encode()
@@ -180,7 +179,7 @@ def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PureP
 
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
-    """Return the files of the results, without links, hidden files and earlier crates."""
+    """Return the results' files, without links, hidden files and earlier crates."""
     # Results that were unpacked from a crate can be packed again: what that crate added to them is made again.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):
@@ -192,7 +191,7 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
-    """Adds a file, and returns what the metadata say of it."""
+    """Add a file; return its metadata."""
     # One time for all: equal results make equal archives, but for the date in the metadata.
     info = zipfile.ZipInfo(str(path), SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16

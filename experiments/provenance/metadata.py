@@ -1,10 +1,9 @@
-"""The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
+"""Writes `ro-crate-metadata.json` by the RO-Crate specification 1.1 (schema.org in JSON-LD).
 
-The root has all files as parts, and mentions each run. A file has its size, SHA-256 and format. A run is a
-`CreateAction`: instruments are roambus and the agent, objects the files beside the trace and the values of its axes,
-and the result is the trace. roambus is a `SoftwareApplication` that needs Python and the libraries found by following
-its requirements. Only terms of the specification and schema.org are used, with `sha256` from the profile for workflow
-runs. Entities are merged by ids made from their names, so that two crates of the same results differ in the date alone.
+A run is a `CreateAction`: instruments are roambus (a `SoftwareApplication`) and the agent, objects the files beside the
+trace and the axes' values, the result is the trace. Only terms of the specification and schema.org are used, with
+`sha256` from the workflow-run profile. Entities are merged by ids made from names, so two crates of the same results
+differ only in the date.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ DISTRIBUTION = "roambus"
 
 
 def requirements() -> dict[str, str]:
-    """The versions of all packages that roambus needs and that are installed here, by name."""
+    """Return the installed versions of all packages that roambus needs, by name."""
     found: dict[str, str] = {}
     waiting = [DISTRIBUTION]
     while waiting:
@@ -44,7 +43,7 @@ def requirements() -> dict[str, str]:
 
 
 def requirements_file(others: Mapping[str, str]) -> str:
-    """Return the libraries as a file for pip, with the version of Python in its head."""
+    """Return the libraries as a file for pip, headed by the Python version."""
     lines = (f"{name}=={version}\n" for name, version in (requirements() | dict(others)).items())
     return "".join([f"# Python {platform.python_version()}\n", *lines])
 
@@ -73,7 +72,7 @@ _DESCRIPTOR: Entity = {
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The title, authors and licence (an address or a name) of a crate."""
+    """A crate's title, authors and licence (an address or a name)."""
 
     title: str
     authors: Sequence[str] = ()
@@ -82,7 +81,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class PackedFile:
-    """A file of the crate: its path there, its size in bytes and its SHA-256."""
+    """A file of the crate: its path, size in bytes and SHA-256."""
 
     path: PurePosixPath
     size: int
@@ -91,7 +90,7 @@ class PackedFile:
 
 @dataclass(frozen=True, slots=True)
 class PackedRun:
-    """A run of the crate: place, sources, trace, and its machine and time (None if its log is silent)."""
+    """A run of the crate: place, sources, trace, machine and time (None if not logged)."""
 
     place: str
     agent: str
@@ -102,14 +101,14 @@ class PackedRun:
 
 @dataclass(frozen=True, slots=True)
 class PackedCode:
-    """The code of agents: by reference the file in the crate, or the package and version that bring an agent."""
+    """Agents' code by reference: the file in the crate, or package and version."""
 
     files: dict[str, PurePosixPath] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
 
 
 def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
-    """Return the text of the metadata file. Of entities with one id the last one stays, at the place of the first."""
+    """Return the metadata file's text; of equal ids the last entity stays, at the first's place."""
     graph = [
         _DESCRIPTOR,
         _root(about, files, runs),
@@ -127,12 +126,12 @@ def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun
 
 
 def identifier(path: PurePosixPath) -> str:
-    """Return a path as a URI in which the places of runs stay legible."""
+    """Return a path as a URI that keeps runs' places legible."""
     return quote(str(path), safe="/=,+")
 
 
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
-    """The crate as a whole; what its author did not state is left out."""
+    """Return the crate's root entity, without unstated fields."""
     return {
         "@id": "./",
         "@type": "Dataset",
@@ -161,7 +160,7 @@ def _software() -> Iterator[Entity]:
 
 
 def _agent_id(reference: str, code: PackedCode) -> str:
-    """Return the id of an agent: its file in the crate, or a name for one that a package brings."""
+    """Return an agent's id: its file in the crate, or a name for a package's."""
     own = code.files.get(reference)
     return identifier(own) if own else f"#agent-{quote(reference, safe='')}"
 
@@ -179,7 +178,7 @@ def _file(packed: PackedFile, code: PackedCode) -> Entity:
 
 
 def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
-    """Return a run, after the values of its place: agent, axes and seed."""
+    """Return a run, after its values: agent, axes and seed."""
     levels = [level.split("=", 1) for level in run.place.split("/")]
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):

@@ -1,8 +1,8 @@
-"""Writes the package of a new agent, which works at once; it is written completely or not at all.
+"""Writes the package of a new agent, completely or not at all.
 
-The files are templates in `package/`; PACKAGE in their paths stands for the package's name. One name gives all others:
-"my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class, "MY-GOSSIP" its message
-in traces. So it may be no agent that there is, no word of Python, and no package that can be imported here.
+The files are templates in `package/`; PACKAGE in their paths stands for the package's name. From "my-gossip", the agent
+and distribution, follow the package "my_gossip", the class "MyGossip", and its message "MY-GOSSIP". So no agent, Python
+keyword or importable package may have the name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from roambus.bridge.agents import agent_names
 from roambus.bridge.errors import UserError
 
 LONGEST = 40
-"""In characters: the name becomes that of a class, of files and of a type of message."""
+"""In characters; classes, files and message types have the name."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 TEMPLATES = Path(__file__).parent / "package"
 SUFFIX = ".j2"
@@ -34,7 +34,7 @@ PACKAGE = "PACKAGE"
 
 @dataclass(frozen=True, slots=True)
 class AgentName:
-    """The name of an agent, and of the distribution that brings it: "my-gossip"."""
+    """The name of an agent and its distribution: "my-gossip"."""
 
     name: str
 
@@ -55,7 +55,7 @@ class AgentName:
 
 
 def read_name(text: str) -> AgentName:
-    """Raises UserError for a name that is none, or that something else has already."""
+    """Raise UserError for an invalid or used name."""
     if _NAME.fullmatch(text) is None or len(text) > LONGEST:
         raise UserError(
             f"{text!r} is not a name for an agent: small letters and digits, a letter first, - between words, "
@@ -79,7 +79,7 @@ def _is_taken(package: str) -> bool:
 
 
 def write_package(name: AgentName, folder: Path) -> None:
-    """Writes the package into `folder`, which must not be there yet, or nothing at all; raises UserError, OSError."""
+    """Write the package into the new `folder`, or nothing; raise UserError, OSError."""
     if folder.exists() or folder.is_symlink():
         raise UserError(f"{folder} is there already: remove it, or choose another name")
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")

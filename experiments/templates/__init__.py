@@ -1,5 +1,5 @@
-"""Renders templates: OMNeT++ ini files with variables, filled in by Jinja.
+"""Renders OMNeT++ ini templates with Jinja.
 
-`render` finds and renders templates, `variables` reads their declarations. Beside them lie the templates and sweeps
-that belong to no study, and the parts that others include, whose names begin with an underscore.
+`render` finds and renders them, `variables` reads their declarations. Here lie the templates and sweeps outside of
+studies; included parts begin with an underscore.
 """

@@ -1,11 +1,8 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
 
-The command sets `seed`, `agent` and `agent_parameters`; all other variables are declared at the template's head
-(`variables`). Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
-`file_name` and `time`.
-
-Templates can come from anybody, so Jinja's sandbox renders them and nothing is imported from their folder. An unset
-variable is an error, because an ini with a gap can be valid. Every error names the template's file and line.
+The command sets `seed`, `agent` and `agent_parameters`; `variables` declares others. Templates can call `range`,
+`fail(message)` and the functions of studies, and filter by `quoted`, `file_name` and `time`. Jinja's sandbox renders
+untrusted templates. An unset variable is an error: an ini with a gap can be valid. Errors name file and line.
 """
 
 from __future__ import annotations
@@ -32,18 +29,18 @@ from roambus.experiments.templates.variables import Scalar, check_value, declare
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
-"""The variables that are set for every run, by options of their own."""
+"""The variables that options set for every run."""
 
 Values = Mapping[str, Scalar]
 
 
 def find_template(name: str) -> Path:
-    """The template of that path, or of that name among ours; raises UserError listing what there is."""
+    """Return the template by path, or ours by name; raise UserError listing them."""
     return find_file("template", TEMPLATE_SUFFIX, name)
 
 
 def find_beside(template: Path, name: str) -> Path:
-    """The file that a template names or includes: beside it, or with roambus' own; raises UserError."""
+    """Return a named or included file, beside the template or ours; raise UserError."""
     for folder in _folders(template.parent):
         with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
             if Path(name).name == name and (folder / name).is_file():
@@ -56,7 +53,7 @@ def _folders(own: Path) -> list[Path]:
 
 
 def template_variables(template: Path) -> dict[str, Setting | None]:
-    """Every variable of the template and of its parts, with its declaration if any; raises UserError."""
+    """Return all variables of a template with declarations; raise UserError."""
     environment = _environment(template.parent)
     files = _with_parts(environment, template)
     declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
@@ -88,7 +85,7 @@ def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[
 
 
 def check_variables(template: Path, choices: Iterable[Values], where: str) -> None:
-    """Raises UserError, which begins with `where`, for an unknown variable, or a value that it does not take."""
+    """Raise UserError beginning with `where` for an unknown variable or invalid value."""
     variables = template_variables(template)
     for name, value in (item for values in choices for item in values.items()):
         if declared := find_variable(template, name, where, variables):
@@ -102,7 +99,7 @@ class UnknownVariableError(UserError):
 def find_variable(
     template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
 ) -> Setting | None:
-    """The declaration of a variable, if any; raises UserError for an unknown one. `known` saves the look-up."""
+    """Return a variable's declaration, if any; raise UserError if unknown. `known` saves the look-up."""
     variables = template_variables(template) if known is None else known
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
@@ -112,7 +109,7 @@ def find_variable(
 
 
 def render(template: Path, variables: Values) -> str:
-    """The ini text; raises UserError naming template, line and variable."""
+    """Return the ini text; raise UserError naming template, line and variable."""
     with _errors_at(template):
         return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
 
@@ -137,7 +134,7 @@ def _errors_at(template: Path) -> Iterator[None]:
 
 
 def defaults(template: Path) -> dict[str, Scalar]:
-    """The value of each variable that has a declared default; raises UserError."""
+    """Return all declared defaults; raise UserError."""
     declared = template_variables(template).items()
     return {name: default for name, one in declared if one is not None and (default := one.default) is not None}
 
@@ -170,7 +167,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
 
 
 def functions_for(folder: Path) -> list[Callable[..., Any]]:
-    """The functions of studies for templates in this folder; a user's folder is never imported from."""
+    """Return the functions of studies for this folder; none of a user's folder."""
     modules, place = study_modules(), folder.resolve()
     own = [name for name, file in modules.items() if file.parent.resolve() == place]
     chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))
@@ -184,7 +181,7 @@ def _scenario(study: Path) -> Path:
 
 
 def _finalize(value: Any) -> Any:
-    """Truth values in small letters, as OMNeT++ writes them; raises ValueError for a text that no ini could hold."""
+    """Write truth values in OMNeT++'s lower case; raise ValueError for text invalid in an ini."""
     if isinstance(value, str):
         check_writable(value)
     return str(value).lower() if isinstance(value, bool) else value

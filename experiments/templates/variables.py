@@ -4,12 +4,11 @@
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }
     sigma = { key = "SN.wirelessChannel.sigma" }
     mobility = { default = "static", choices = ["static", "line"], meaning = "How nodes move." }
-    time_out = { optional = true, type = "time", meaning = "The agent's own time-out, unless this is set." }
+    time_out = { optional = true, type = "time", meaning = "The agent's own time-out." }
     -#}
 
-A variable that only passes a key of the ini on names the key, and has its type, unit, range, choices, default and
-meaning. A variable has a default, is `optional`, or must be set. Its type is that of the default unless given. A
-template of the user's own may declare nothing; then every name that it uses can be set.
+A variable for a key of the ini takes all its words from the key. Others have a default, are `optional`, or must be set;
+the default gives the type. A user's template may declare nothing; then every name that it uses can be set.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ _HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
 _BOUNDS = ("at_least", "at_most", "above")
 _OF_ANY = ("default", "optional", "meaning")
 _OF_KEYS, _OF_OTHERS = ("key", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", *_OF_ANY)
-"""The words of a variable that passes a key on, and of any other."""
+"""The words of a variable for a key, and of any other."""
 
 
 def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
-    """Reads 3, 2.5, true, false; everything else is a text, and so is everything for a variable that is one."""
+    """Read 3, 2.5, true, false; else a text, and always one for a text variable."""
     if variable is not None and variable.kind.types == (str,):
         return text
     for read in (int, float):
@@ -49,10 +48,7 @@ def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
 
 
 def declared_variables(template: Path) -> dict[str, Setting] | None:
-    """The variables that the file itself declares, without the parts that it includes; None if it declares nothing.
-
-    Raises UserError.
-    """
+    """Return the file's own variables, or None if it declares nothing; raise UserError."""
     return _declared_in(read_text(template), str(template))
 
 
@@ -68,7 +64,7 @@ def _declared_in(text: str, template: str) -> dict[str, Setting] | None:
 
 
 def check_value(variable: Setting, value: Scalar, where: str) -> None:
-    """Raises UserError, which begins with `where`, for a value that the variable does not take."""
+    """Raise UserError beginning with `where` for an invalid value."""
     try:
         variable.read_given(value)
     except ValueError as error:

@@ -1,6 +1,5 @@
-"""Vets agents: runs an agent in scenes that every agent must survive, and reports its mistakes.
+"""Vets agents: runs an agent in demanding scenes, and reports its mistakes.
 
-`examination` runs the agent in two processes and compares their traces; `scenes` has the runs, and `isolation` the
-runs with a process for each node. `messages` checks the agent's messages. `findings` finds shared memory and
-suspicious lines.
+`examination` compares the traces of two processes; `scenes` has the runs, `isolation` those with a process for each
+node. `messages` checks messages; `findings` finds shared memory and suspicious lines.
 """

@@ -1,14 +1,8 @@
 """Vets an agent: two processes run it in the same scenes, and the traces are compared.
 
-The processes differ in all that a trace must not depend on: the hash seed by which Python orders sets of texts, the
-order of the runs, the clock, and the addresses of objects. Where the traces of a scene differ, the agent took time or
-chance from elsewhere than its own `now` and `random`.
-
-The first process also runs each scene with a process for each node (`isolation`), looks for memory that nodes share
-(`findings`), and checks the messages (`messages`).
-
-An agent can print anything and end its process. So it never runs in the process of the user's command, which reads one
-line of JSON from an examining process for each step.
+The processes differ in hash seed, order of runs, clock and addresses: differing traces depend on more than `now` and
+`random`. The first process also isolates nodes (`isolation`), finds shared memory (`findings`) and checks `messages`.
+An agent can print and exit, so the command's process only reads a line of JSON for each step.
 """
 
 from __future__ import annotations
@@ -38,15 +32,15 @@ REPEATABLE = "repeatable"
 HASH_SEEDS = (0, 1)
 """The hash seed of each process."""
 STEPS = len(HASH_SEEDS) * len(SCENES) + 3
-"""The number of times that `vet` calls `advance`: for each scene of each process, and for three further checks."""
+"""Calls of `advance`: for each scene and process, and three checks."""
 
 
 def vet(
     agent: str, parameters: Mapping[str, str] | None = None, advance: Callable[[], None] = lambda: None
 ) -> list[Finding]:
-    """Return an agent's mistakes; calls `advance` after each of `STEPS`.
+    """Return an agent's mistakes; call `advance` after each of `STEPS`.
 
-    `agent` is a name, module:Class or a file. Raises UserError if it cannot be loaded or does not take its parameters.
+    `agent` is a name, module:Class or a file. Raise UserError if it cannot be loaded or refuses its parameters.
     """
     texts = " ".join(f"{name}={value}" for name, value in sorted((parameters or {}).items()))
     with TemporaryDirectory(prefix="roambus-vet-") as folder, ExitStack() as processes:
@@ -57,7 +51,7 @@ def vet(
 
 
 def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[str]:
-    """Start a process that examines, until `processes` ends."""
+    """Start an examining process that lasts until `processes` ends."""
     job.folder.mkdir()
     process = processes.enter_context(
         subprocess.Popen(
@@ -76,7 +70,7 @@ def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[s
 
 
 def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iterator[Finding]:
-    """The findings of a process; raises the UserError that it reports."""
+    """Yield a process's findings; raise its UserError."""
     for line in cast("IO[str]", process.stdout):
         step = json.loads(line)
         if "error" in step:
@@ -95,8 +89,7 @@ def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iter
 def _compare(agent: str, jobs: list[Job], found: list[Finding]) -> list[Finding]:
     """Compare the traces of the processes, and those of isolated nodes.
 
-    Isolated nodes are compared only if nothing more exact explains a difference: shared memory that was seen to
-    change, or suspicious lines of an agent that is not repeatable.
+    Skip the latter if shared memory or suspicious lines explain a difference.
     """
     lines = run_in_child(lambda: suspects(load_agent(agent)))
     differences = list(_between_processes(jobs, lines))
@@ -106,7 +99,7 @@ def _compare(agent: str, jobs: list[Job], found: list[Finding]) -> list[Finding]
 
 
 def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
-    """A finding for the first scene of which the two processes made different traces."""
+    """Return a finding for the first scene with differing traces."""
     first, second = jobs
     for scene in SCENES:
         one, two = first.trace(scene), second.trace(scene)
@@ -121,7 +114,7 @@ def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
 
 
 def between_isolated(job: Job) -> Iterator[Finding]:
-    """A finding for the first scene whose run comes out otherwise if each node has a process of its own."""
+    """Return a finding for the first differing isolated run."""
     for scene in SCENES:
         together, isolated, error = job.trace(scene), job.isolated().trace(scene), error_file(job.isolated(), scene)
         if together.exists() and error.exists():
@@ -143,7 +136,7 @@ def _place(agent: str) -> str:
 
 
 def main() -> None:
-    """Examine the job that stdin describes as JSON; the exit code is 0 whatever was found."""
+    """Examine the JSON job on stdin; the exit code is always 0."""
     # The agent's own output must not come between the lines of JSON.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # it stays open to the end
@@ -157,7 +150,7 @@ def main() -> None:
 
 
 def examine(job: Job) -> Iterator[list[Finding]]:
-    """The findings of one process, step by step; raises UserError if the agent cannot be used at all."""
+    """Yield a process's findings by step; raise UserError for an unusable agent."""
     agent_class = load_agent(job.agent)
     memory = SharedMemory(agent_class)
     if job.is_first:

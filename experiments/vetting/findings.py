@@ -1,13 +1,10 @@
 """Findings: mistakes of an agent, each with the line that causes it.
 
-Two kinds of mistakes are found by looking at the agent itself:
+*Shared memory*: attributes of the class, globals and default arguments are one object for all nodes. They are compared
+before and after the runs, because a change reaches all nodes.
 
-- *Shared memory.* Each node is a machine of its own, and has only messages. An attribute of the class, a global of its
-  module or the default of an argument is one object for all nodes. While it stays what it was it is a constant, so it
-  is compared before and after the runs: what has changed was written by one node, and can be read by all others.
-- *Time and chance from elsewhere.* If two processes make different traces of one run, something differs between the
-  processes: a clock, a generator that is not the agent's own, an address, the order of a set. The agent's files are
-  searched for the names of these. That is a hint and no proof, so lines are suspects only where traces differ.
+*Time and chance from elsewhere*: if traces of two processes differ, the agent's files are searched for clocks,
+generators, addresses and the order of sets. That is a hint and no proof.
 """
 
 from __future__ import annotations
@@ -31,19 +28,19 @@ _PLACE = re.compile(r"\bat (\S+\.py:\d+)|\((\S+\.py:\d+)\)")
 
 CHECK = "shared memory"
 DEEPEST = 6
-"""So deep in each other values are compared: objects can refer to each other in circles."""
+"""The depth of comparisons: objects can be circular."""
 _CORE = "roambus.python_protocol.agent"
-"""The module of the base class of all agents, whose memory is not a fault of theirs."""
+"""The agents' base module, whose memory is not theirs."""
 _SHARED = "all nodes share it, which machines cannot do: make it in __init__, as self."
 
 _MODULES = {"time", "datetime", "random", "uuid", "secrets"}
 _CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}
-"""Modules and functions whose values depend on the process or on the time."""
+"""Modules and functions that depend on the process or time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong with an agent; `place` is "mine.py:12", and empty if it is none of a line's."""
+    """A mistake of an agent; `place` is "mine.py:12", or empty."""
 
     check: str
     problem: str
@@ -54,7 +51,7 @@ class Finding:
 
 
 def of_error(check: str, error: BaseException) -> Finding:
-    """The finding of an error whose text names the line."""
+    """Return an error's finding, if its text names the line."""
     text = str(error) or type(error).__name__
     match = _PLACE.search(text)
     return Finding(check, text, (match[1] or match[2]) if match else "")
@@ -96,14 +93,14 @@ def _is_set(node: ast.expr) -> bool:
 
 
 class Place(NamedTuple):
-    """Something that there is once for all nodes: `owner` is a class, a module or a function."""
+    """A thing that nodes share: `owner` is a class, module or function."""
 
     owner: Any
     name: str
 
 
 class SharedMemory:
-    """The memory that an agent's nodes share, as it was when this was made."""
+    """The memory that nodes share, as of its creation."""
 
     def __init__(self, agent_class: type[Agent]) -> None:
         self._places = list(_places(agent_class))
@@ -129,7 +126,7 @@ def _places(agent_class: type[Agent]) -> Iterator[Place]:
 
 
 def _owners(agent_class: type[Agent]) -> list[Any]:
-    """The agent's classes and modules, those of its messages, and whatever classes these modules define."""
+    """Return the classes and modules of the agent and its messages."""
     classes = [
         *(cls for cls in agent_class.__mro__ if cls.__module__ not in (_CORE, "builtins")),
         *agent_class.messages,

@@ -1,11 +1,8 @@
-"""A run in which each node has a process of its own, so that nodes share nothing, whatever Python lets objects share.
+"""A run in which each node has a process of its own, so that nodes share nothing.
 
-Its trace must be the one that all nodes make in one process. A difference shows that nodes know of each other what no
-message said: through a closure, a cache, or a global that `findings` cannot see.
-
-The processes are forked before the first event. Classes and functions are then the same objects in all of them, so
-pickles name them by their addresses, and also those that no module has by name can be sent. The keys of timers stay in
-the node's process, where they are what they were; the parent knows them by number.
+A trace that differs from one process's shows a closure, a cache, or a global that `findings` cannot see. Forking
+precedes the first event, so pickles can name all classes and functions by address. Keys of timers stay in the node's
+process; the parent knows them by number.
 """
 
 from __future__ import annotations
@@ -38,7 +35,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 def play_isolated(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
-    """Runs a scene with a process for each node; writes its trace, or the error that ended the run."""
+    """Run a scene with a process for each node; write its trace or error."""
     scenario = job.scenario(scene)
     trace, agents = TraceWriter(TraceLevel.FULL), _IsolatedAgents(agent_class)
     host = Host(scenario, agent_class, scene.backend(scenario), trace, wrappers=[agents.wrap])
@@ -58,7 +55,7 @@ def error_file(job: Job, scene: Scene) -> Path:
 
 
 class _IsolatedAgents:
-    """The agents of a run, each of which handles its events in a forked process."""
+    """A run's agents, each in a forked process."""
 
     def __init__(self, agent_class: type[Agent]) -> None:
         self.error = ""
@@ -69,7 +66,7 @@ class _IsolatedAgents:
         self._known = {id(one): one for one in gc.get_objects() if isinstance(one, type | FunctionType)}
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Replace an agent's handler by one that asks the agent's process."""
+        """Replace a handler by a request to the agent's process."""
         self._handlers.append(check_receipts(CodecCheck(self._class, everything=True))(agent, handle))
 
         def handle_elsewhere(event: Event, now: SimTime) -> Iterable[Action]:
@@ -84,7 +81,7 @@ class _IsolatedAgents:
 
     @contextmanager
     def processes(self) -> Iterator[None]:
-        """Fork a process for each agent, and kill them at the end of the block."""
+        """Fork a process for each agent, and kill them after the block."""
         with ExitStack() as stack:
             for node, handle in enumerate(self._handlers):
                 self._channels[node], theirs = (stack.enter_context(end) for end in Pipe())

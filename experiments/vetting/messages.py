@@ -1,16 +1,8 @@
-"""Tests an agent's messages: each must survive writing and reading, and foreign ones must do no harm.
+"""Tests an agent's messages: round trips, and harmless foreign messages.
 
-Over the radio a message is its bytes alone, and over ideal links the object itself is handed on. So an agent could work
-on one and fail on the other, if a field is written otherwise than it is read. Frames can be damaged, and another
-protocol can be on the same channel, or a later version of the agent's own. The rules:
-
-- A message that is read from its bytes is equal to what was written, and says the same in a transcript.
-- Bytes that are none of a message raise DecodeError, and nothing else, whatever they are.
-- An agent ignores messages and timers that it does not know.
-
-The values of fields are generated from their declared types: the width of a number, the class of a record. A seeded
-generator makes findings repeatable; it draws bounds more often than values between them. Hypothesis could do it, but
-users of roambus do not have that package.
+Ideal links hand on objects, the radio bytes; frames can be damaged or foreign. So a message equals its bytes' reading,
+in transcripts too; other bytes raise DecodeError only; unknown messages and timers are ignored. A seeded generator,
+which prefers bounds, makes findings repeatable; users lack Hypothesis.
 """
 
 from __future__ import annotations
@@ -41,15 +33,15 @@ ROUND_TRIPS_CHECK = "messages"
 VALUES = 200
 """Messages of each class that are tried."""
 DAMAGED = 20
-"""Messages of which all prefixes, and some other bytes, are decoded."""
+"""Messages decoded from all prefixes and some other bytes."""
 _REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
-"""The errors by which a class refuses values, when it is made or written."""
+"""The errors by which a class refuses values."""
 DEEPEST = 2
-"""So deep a generated message carries others, less than `messages.bytes.MAX_NESTING`."""
+"""The nesting of generated messages, below `messages.bytes.MAX_NESTING`."""
 _TEXTS = ("", "a", "topic", "ä€😀", "0" * 255, "01101", "x y\n'z'")
 _REALS = (0.0, -0.0, 1.5, -1e300, 5e-324, float("inf"), float("-inf"), float("nan"))
 _WHOLE = (0, 1, 2, 9, 255)
-"""Values of numbers whose class writes them itself, so that their type has no width."""
+"""Values of numbers with a class's own encoding, so without a width."""
 
 
 _PLAIN: dict[type, Callable[[Random], Any]] = {
@@ -62,7 +54,7 @@ _PLAIN: dict[type, Callable[[Random], Any]] = {
 
 
 def check_round_trips(agent_class: type[Agent]) -> Iterator[Finding]:
-    """A finding for each class of messages that is not what its bytes say."""
+    """Return a finding for each class unlike its bytes."""
     for cls in agent_class.messages:
         random = Random(f"vet {type_of(cls)}")
         if found := _round_trip(agent_class, cls, Generator(agent_class.messages, random), random):
@@ -108,7 +100,7 @@ class Stranger(Message, tag=255, name="STRANGER"):
 
 
 def check_strangers(agent_class: type[Agent], scenario: Scenario) -> Iterator[Finding]:
-    """A finding if an agent raises for a message, or a timer, that is none of its own."""
+    """Return a finding if an agent raises for foreign messages or timers."""
     for agent in make_agents(scenario, agent_class):
         handle = handler_of(agent)
         stranger = Received((agent.node + 1) % len(scenario.nodes), Stranger(agent.node), -80.0, 10.0)
@@ -129,14 +121,14 @@ class UnknownTypeError(TypeError):
 
 
 class Generator:
-    """Makes messages of a set, and values of the types of their fields; raises UnknownTypeError."""
+    """Makes messages and values by type; raises UnknownTypeError."""
 
     def __init__(self, messages: MessageSet, random: Random) -> None:
         self._classes = list(messages)
         self._random = random
 
     def message(self, cls: type[Message], depth: int = 0) -> Message:
-        """A message of this class; raises what its class raises for values that it does not take."""
+        """Return a message, or raise its class's refusal."""
         return cls(**self._fields(cls, depth))
 
     def value(self, annotation: Any, depth: int) -> Any:
@@ -196,7 +188,7 @@ class Generator:
 
 @cache
 def _types(cls: Any) -> tuple[tuple[str, Any], ...]:
-    """The fields that a class is made with, each with its type."""
+    """Return the type of each field of the constructor."""
     hints = typing.get_type_hints(cls, include_extras=True)
     if not dataclasses.is_dataclass(cls):
         return tuple((name, hints[name]) for name in cls._fields)

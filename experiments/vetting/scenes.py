@@ -1,7 +1,7 @@
 """The scenes in which an agent is vetted, and a run of it in one of them.
 
-In a scene eight nodes publish and subscribe for twelve seconds while some crash, freeze, leave and return
-(`vet.ini.j2`): on ideal links, on the radio, and on the radio with frames about the largest that it sends.
+Eight nodes publish and subscribe for twelve seconds while some crash, freeze, leave and return (`vet.ini.j2`): on ideal
+links, on the radio, and with frames of about the largest size.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 RUNS, TIMERS = "runs", "timers"
 """Names of checks."""
 HOLDS = "holds"
-"""The trace row behind each sent message, with its bytes: two traces then differ if a message's contents do."""
+"""The trace row with a sent message's bytes, to compare contents."""
 SEED = 1
 TEMPLATE = Path(__file__).with_name("vet.ini.j2")
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A back-end, and the payload of the first publisher in bytes; the two others' are `step` larger each."""
+    """A back-end, and the first publisher's payload in bytes; others add `step` each."""
 
     name: str
     backend: Callable[[Scenario], Backend]
@@ -54,25 +54,25 @@ SCENES = (
     Scene("on the radio", RadioBackend, 20, 0),
     Scene("with frames at the size limit", RadioBackend, 930, 40),
 )
-"""A notification with a payload of 930 to 1010 bytes makes frames of about 1024, the most that the radio sends."""
+"""Payloads of 930 to 1010 bytes make frames of about 1024, the radio's most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The agent that one process examines, and the folder of its traces."""
+    """One process's agent, and its folder of traces."""
 
     agent: str
     parameters: str
     folder: Path
     is_first: bool = True
-    """Whether this process also runs the checks that need no second process."""
+    """Whether this process runs the one-process checks."""
 
     def scenes(self) -> tuple[Scene, ...]:
         """The scenes in this process' order."""
         return SCENES if self.is_first else SCENES[::-1]
 
     def scenario(self, scene: Scene) -> Scenario:
-        """The scenario of a scene; raises UserError if the agent does not take its parameters."""
+        """Return a scene's scenario; raise UserError for refused parameters."""
         variables: Values = {
             "seed": SEED,
             "agent": self.agent,
@@ -87,12 +87,12 @@ class Job:
         return self.folder / f"{scene.name.replace(' ', '-')}.parquet"
 
     def isolated(self) -> Job:
-        """The same job for the runs in which each node has its own process."""
+        """Return this job for isolated runs."""
         return replace(self, folder=self.folder / "isolated")
 
 
 def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
-    """Runs a scene, and writes its trace if the run ends well."""
+    """Run a scene, and write its trace if the run ends well."""
     scenario = job.scenario(scene)
     trace, watch = TraceWriter(TraceLevel.FULL), _Watch()
     host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[watch.wrap])
@@ -114,21 +114,21 @@ def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
 
 
 class _Watch:
-    """Observes the timers and the parameters of the agents of a run."""
+    """Observes the timers and parameters of a run's agents."""
 
     def __init__(self) -> None:
         self.unhandled: set[Any] = set()
-        """The keys of timers that ran out and that no handler takes."""
+        """Expired timers' keys without a handler."""
         self.hasty: dict[str, SimTime] = {}
-        """Actions with a delay above 0 and below the resolution of any radio, each with the delay in ns."""
+        """Actions with a positive delay (ns) below any radio's resolution."""
         self._agents: list[Agent] = []
 
     def parameters(self) -> Any:
-        """An image of the parameters that all agents share."""
+        """Return an image of the shared parameters."""
         return image(vars(self._agents[0].parameters)) if self._agents else None
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Wrap an agent's handler; the wrapper adds each sent message's bytes to the trace."""
+        """Wrap a handler to add each sent message's bytes to the trace."""
         self._agents.append(agent)
 
         def handle_watched(event: Event, now: SimTime) -> Iterable[Action]:
@@ -145,7 +145,7 @@ class _Watch:
 
 
 def with_contents(actions: Iterable[Action]) -> Iterator[Action]:
-    """The actions, with a note of the bytes after each sent message."""
+    """Add a note of bytes after each sent message."""
     for one in actions:
         yield one
         if isinstance(one, Send):

@@ -1,11 +1,8 @@
-"""The page as one HTML file that needs nothing else, with the films of runs in it.
+"""The page as one self-contained HTML file with the films of runs.
 
-Nothing that comes from a run can become code: a film is base64 in a data block, the page writes texts as texts, and its
-policy runs only the script whose hash it names and loads nothing from elsewhere. Only a page that plays a session may
-ask, and only its own server.
-
-The script is joined from the modules in `page/`, in the order of their imports, so that an editor and tests can read
-them.
+Nothing from a run can become code: a film is base64 in a data block, the page writes texts as texts, and its policy
+loads nothing and runs only the script with the given hash. Only a page that plays a session may send requests, and only
+to its own server.
 """
 
 from __future__ import annotations
@@ -32,14 +29,14 @@ _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 Say = Callable[[str], None]
-"""Whoever is told a line."""
+"""Receives a line of progress."""
 
 
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
     """Return the page with these runs side by side; raise RoambusError, OSError.
 
-    Contents of messages come from the run's record, or with `again` from making the run again; both need its agent,
-    which must be installed or trusted (`trust`). `say` receives a line for what is run or left out.
+    Contents of messages come from the record, or with `again` from a rerun; both need the agent, installed or trusted
+    (`trust`). `say` receives a line for each run rerun or left out.
     """
     return make_document([_film(path, say, again=again, trust=trust) for path in runs])
 
@@ -59,7 +56,7 @@ def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
 
 
 def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
-    """Return the film with the agents' testimony; without it, and with a line that says why, if they may not run."""
+    """Return the film with the agents' testimony, or without it and with a line of reason."""
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:
@@ -68,12 +65,12 @@ def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Fi
 
 
 def write(page: str, export: Path) -> None:
-    """Writes the page in one step; raises OSError."""
+    """Write the page in one step; raise OSError."""
     replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
 
 
 def make_document(films: Sequence[Film], *, live: bool = False) -> str:
-    """Return the page with one film, or several side by side; a `live` page can ask its own server for more."""
+    """Return the page with one or several films; a `live` page can query its own server."""
     script = "\n".join(['"use strict";', *_modules("main.js").values()])
     style = (_PAGE / "style.css").read_text(encoding="utf-8")
     packed = [b64encode(film.packed()).decode("ascii") for film in films]
@@ -90,7 +87,7 @@ def make_document(films: Sequence[Film], *, live: bool = False) -> str:
 
 @cache
 def _modules(name: str) -> dict[str, str]:
-    """Return the text of a module of the page after those that it imports, without imports and exports."""
+    """Return a page module after its imports, without import and export statements."""
     text = (_PAGE / name).read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for imported in re.findall(r'from "\./(\w+\.js)"', "".join(_IMPORT.findall(text))):

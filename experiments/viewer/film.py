@@ -1,13 +1,9 @@
-"""A film: all that the page shows of a run, as a header of texts and columns of integers.
+"""A film: everything the page shows of a run, as a header of texts and columns of integers.
 
-A run has up to a million rows, and a browser must hold and search them. So each text stands once in the header, and
-rows have its number (0: none). A time is the ns since the row before; a place is in millimetres. Columns are written
-plane by plane, lowest bytes first, which compresses well. Moves become places; roles, energy and counts of radios stand
-in the header.
-
-With a testimony (`witness`) sends and receives have a content, and nodes their tables over time. Overlays come before
-places, which they may determine. Times that go back, unknown nodes and places that are no numbers are refused: a trace
-can be damaged. `page/film.js` reads films.
+A browser must hold and search up to a million rows. So each text stands once in the header, and rows have its number
+(0: none). A time is the ns since the previous row; a place is in mm. Columns are written plane by plane, lowest bytes
+first, which compresses well. Overlays come before places, which they may determine. A trace can be damaged: backward
+times, unknown nodes and invalid places are refused. `page/film.js` reads films.
 """
 
 from __future__ import annotations
@@ -55,13 +51,13 @@ from roambus.python_protocol.vocabulary import (
 )
 
 Column = NDArray[np.int64]
-"""Values of at least 0 and below 2**53, what a number of JavaScript holds exactly."""
+"""Values from 0 to below 2**53, exact as a JavaScript number."""
 
 MAX_BYTES = 7
 """Of a value: seven bytes hold every number below 2**53."""
 _LENGTH = Struct("<I")
 _LEVEL = 6
-"""The level of gzip: the highest takes five times as long, for 2 % less."""
+"""gzip's highest level takes five times as long for 2 % less."""
 
 
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
@@ -72,13 +68,13 @@ _MILLIMETRES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A header that JSON can hold, and columns; `page/film.js` reads them back."""
+    """A JSON header and columns; `page/film.js` reads them."""
 
     header: Mapping[str, Any]
     columns: Mapping[str, Column]
 
     def packed(self) -> bytes:
-        """Return the film as the page reads it; the header gets `columns`: name, length and bytes of a value."""
+        """Return the packed film; the header's `columns` has name, length and bytes of a value."""
         planes = {name: _planes(column) for name, column in self.columns.items()}
         layout = [[name, len(column), planes[name].shape[0]] for name, column in self.columns.items()]
         text = json.dumps({**self.header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
@@ -87,7 +83,7 @@ class Film:
 
 
 def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
-    """Return the film of a run from its trace, or from `observe`; raise UserError for a damaged trace."""
+    """Return the film of a run from its trace or `observe`; raise UserError for a damaged trace."""
     names = names or Names()
     scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
@@ -132,7 +128,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
 
 
 def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
-    """Return the number of nodes: the scenario's, or one above the greatest in the trace, within the limit."""
+    """Return the number of nodes, of the scenario or the trace, within the limit."""
     if scenario is not None:
         return len(scenario.nodes)
     greatest = pc.max(table[NODE]).as_py()
@@ -142,7 +138,7 @@ def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
 
 
 def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
-    """Return each node's roles by the scenario, or else by the trace."""
+    """Return each node's roles by the scenario, else by the trace."""
     if scenario is not None:
         return [format_roles(node.roles) for node in scenario.nodes]
     rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
@@ -151,7 +147,7 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
 
 
 def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
-    """Return the columns of places (ns, node, mm, mm); raise UserError for impossible ones."""
+    """Return place columns (ns, node, mm, mm); raise UserError for impossible ones."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
@@ -176,24 +172,24 @@ def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
 
 
 class Coded(NamedTuple):
-    """Texts, and the number of each row's text, counted from 1; 0 where there is none."""
+    """Texts, and each row's text number from 1; 0: none."""
 
     numbers: Column
     texts: list[str]
 
 
 class Happenings(NamedTuple):
-    """`columns` has a value for each row, `texts` what their numbers stand for."""
+    """`columns` has a value for each row, `texts` their coded texts."""
 
     columns: dict[str, Column]
     texts: dict[str, list[str]]
 
 
 def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None) -> Happenings:
-    """Return rows in the order of time; with a testimony `hops` numbers sends and receives. Raise UserError.
+    """Return rows in time order; a testimony's `hops` numbers sends and receives. Raise UserError.
 
-    The columns: `wait` since the row before (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes),
-    `hops` (plus one; 0: null), `content`, and `origin`: how many rows before a receive its send is (0: unknown).
+    The columns: `wait` since the previous row (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes),
+    `hops` (plus one; 0: null), `content`, and `origin`: rows from a receive back to its send (0: unknown).
     """
     events, types, notes, details = (_coded(rows[name]) for name in (EVENT, MESSAGE_TYPE, NOTIFICATION_ID, DETAIL))
     names = np.array(["", *events.texts])[events.numbers]
@@ -218,14 +214,14 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
-    """Return the texts of a column in their first order, and each row's number."""
+    """Return a column's texts in first order, and each row's number."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
     return Coded(numbers + 1, encoded.dictionary.to_pylist())
 
 
 def _numbers(column: pa.ChunkedArray, null: int) -> Column:
-    """The column, in which values below the null's are the null's: no run leaves them."""
+    """Return the column with values below the null's replaced by it."""
     values: Column = pc.fill_null(column.cast(pa.int64()), null).to_numpy()
     return np.maximum(values, null)
 
@@ -241,7 +237,7 @@ def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
 
 
 def _waits(column: pa.ChunkedArray) -> Column:
-    """Return the ns from row to row; raise UserError for a time that goes back."""
+    """Return the ns from row to row; raise UserError for a backward time."""
     seconds: NDArray[np.float64] = column.to_numpy()
     if not (np.isfinite(seconds).all() and (seconds >= 0).all() and (np.diff(seconds) >= 0).all()):
         raise UserError("the trace's rows are not in the order of time; make the run again")
@@ -250,7 +246,7 @@ def _waits(column: pa.ChunkedArray) -> Column:
 
 
 def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> Column:
-    """Return the number of each row's content from 1; 0 for rows without."""
+    """Return each row's content number from 1; 0: none."""
     which = _numbers(rows[HOPS], 0)
     contents = np.zeros(len(which), np.int64)
     for event, known in ((SEND, testimony.sent), (RECEIVE, testimony.heard)):
@@ -260,7 +256,7 @@ def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> 
 
 
 def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequence[int] | Column) -> Column:
-    """Return how many rows before each receive its send stands; 0 if unknown."""
+    """Return the rows from each receive back to its send; 0: unknown."""
     is_send = names == SEND
     frame = pd.DataFrame(
         {
@@ -279,8 +275,8 @@ def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequ
 class Tables(NamedTuple):
     """Listings for the header and their columns.
 
-    `listings` are [name, number of its head]; heads and rows are lists of texts. The columns: of each look time (ns),
-    node and listing; of each listing its number of rows; and the numbers of the rows.
+    `listings` are [name, number of its head]; heads and rows are lists of texts. The columns: time (ns), node and
+    listing of each look; each listing's row count; and row numbers.
     """
 
     texts: dict[str, Any]
@@ -288,7 +284,7 @@ class Tables(NamedTuple):
 
 
 def tables_of(looks: Iterable[Look]) -> Tables:
-    """What was seen, in the order of time."""
+    """Return the observed tables in time order."""
     heads: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}
     listings: dict[tuple[str, int, tuple[int, ...]], int] = {}
@@ -306,7 +302,7 @@ def tables_of(looks: Iterable[Look]) -> Tables:
 
 
 def _columns(names: Sequence[str], rows: Iterable[Sequence[float]]) -> dict[str, Column]:
-    """A column of each name from rows of numbers, which are rounded to whole ones."""
+    """Return a column for each name from rounded numbers."""
     table = np.array([[round(value) for value in row] for row in rows], np.int64).reshape(-1, len(names))
     return dict(zip(names, table.T, strict=True))
 
@@ -316,7 +312,7 @@ def _integers(values: Iterable[int]) -> Column:
 
 
 def _planes(column: Column) -> NDArray[np.uint8]:
-    """The column as planes of bytes, the lowest first."""
+    """Return the column as byte planes, lowest first."""
     greatest = int(column.max(initial=0))
     size = max(1, (greatest.bit_length() + 7) // 8)
     if column.min(initial=0) < 0 or size > MAX_BYTES:

@@ -1,9 +1,8 @@
 """A session of `roambus play`: actions on the page become commands, and their effects are computed.
 
-Agents are deterministic, and a minute over ideal links takes a moment. So a session is a transcript that grows, and its
-film is that of the whole transcript. A later command changes nothing earlier. A command at an earlier time replaces the
-later ones if the user agrees. A command that the agents cannot carry out changes nothing. Each change can be undone,
-and the session saved as a transcript.
+Agents are deterministic, and a minute over ideal links takes a moment. So a session is a growing transcript, recomputed
+whole. A command at an earlier time replaces the later ones if the user agrees; one that the agents cannot carry out
+changes nothing. Each change can be undone.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from roambus.experiments.viewer.witness import Source, observe_over
 from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 60 * SECOND
-"""How much is shown of what follows after the last command."""
+"""The time shown after the last command."""
 LONGEST: SimTime = 24 * 3600 * SECOND
 
 
 class LaterCommandsError(UserError):
-    """The new command would replace later ones, and the user has not agreed."""
+    """The command would replace later ones without the user's consent."""
 
     def __init__(self, commands: list[str]) -> None:
         super().__init__(f"this would replace later commands: {'; '.join(commands)}")
@@ -40,10 +39,10 @@ class LaterCommandsError(UserError):
 
 
 class Session:
-    """`head` are the lines before the first command, `commands` those with a prompt."""
+    """`head`: lines before the first command; `commands`: those with a prompt."""
 
     def __init__(self, path: Path, overrides: Overrides) -> None:
-        """Reads the file, and forgets its outputs; raises UserError, OSError."""
+        """Read the file without its outputs; raise UserError, OSError."""
         self._path = path
         lines = read_text(path).splitlines()
         first = next((number for number, line in enumerate(lines) if line.startswith(PROMPT)), len(lines))
@@ -53,13 +52,13 @@ class Session:
         """The commands before each thing that was done."""
         self._announce = overrides.announce
         self.film = self._make_film(self._commands)
-        """Everything that happens, and for some time what follows."""
+        """All events, including some time after the last command."""
         self._announce = silently  # the same agent runs from now on
 
     def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
-        """Add a command at a time in s; it replaces later ones if `drop` says so.
+        """Add a command at a time in s; `drop` lets it replace later ones.
 
-        Raise LaterCommandsError, UserError or AgentError; nothing has changed then.
+        Raise LaterCommandsError, UserError or AgentError, with nothing changed.
         """
         if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
             raise UserError(f"{at_s} s is not a time of a session, 0 to {LONGEST // SECOND} s")
@@ -80,7 +79,7 @@ class Session:
         self._commands = changed
 
     def undo(self) -> None:
-        """Take the last change back, then the file's commands. Raise UserError if nothing is left."""
+        """Undo the last change, or file command; raise UserError without one."""
         if not self._commands:
             raise UserError("there is no command to undo")
         before = self._earlier[-1] if self._earlier else self._commands[:-1]
@@ -88,18 +87,18 @@ class Session:
         self._commands, self._earlier = before, self._earlier[:-1]
 
     def transcript(self) -> str:
-        """The session as a file of tests/scenarios: commands, and what follows each."""
+        """Return the session as a scenario file: commands and their effects."""
         return follow(self._document(self._commands)) if self._commands else _text(self._head)
 
     def _before(self, at: SimTime) -> list[str]:
-        """The commands until a time."""
+        """Return the commands up to a time."""
         commands = list(self._commands)
         while commands and self._last(commands) > at:
             commands.pop()
         return commands
 
     def _last(self, commands: list[str]) -> SimTime:
-        """Return the time of the last command, or of the file's setup; commands can take time themselves."""
+        """Return the end of the last command or the setup; commands can take time."""
         return self._plan([*commands, f"{PROMPT} after 0s wait 1s"]).timeline.now
 
     def _document(self, commands: list[str]) -> Document:
@@ -127,7 +126,7 @@ class Session:
 
 
 def _overridden(head: list[str], overrides: Overrides) -> list[str]:
-    """Return the head with the requested agent, and without the parameters of the file's own."""
+    """Return the head with the requested agent, without the file's parameters."""
     if not overrides.agent:
         return head
     settings = "".join(f" {name}={value}" for name, value in overrides.parameters.items())
@@ -147,13 +146,13 @@ class Player:
         self._lock = Lock()
 
     def page(self) -> str:
-        """The page with the session as it is."""
+        """Return the page with the current session."""
         return make_document([self._session.film], live=True)
 
     def answer(self, question: Any) -> dict[str, Any]:
         """Return film and transcript after {"at": 3.5, "do": "b3 crashes"}, {"undo": true} or {}; or the error.
 
-        A command that would replace later ones is answered by these, {"later": [...]}, unless it has "drop": true.
+        If a command would replace later ones, return {"later": [...]} unless it has "drop": true.
         """
         with self._lock:
             try:
@@ -178,6 +177,6 @@ class Player:
 
 
 def play_session(scenario: Path, overrides: Overrides, port: int, say: Callable[[str], None]) -> None:
-    """Says where the page is, and serves it until Ctrl-C; raises UserError, OSError."""
+    """Print the page's address and serve until Ctrl-C; raise UserError, OSError."""
     player = Player(Session(scenario, overrides))
     serve(player.page(), port, say, player.answer)

@@ -1,10 +1,9 @@
-"""What the page draws of a network: places of nodes, links, overlays, and which messages arrived.
+"""The page's picture of a network, from trace and scenario alone, without an agent's code.
 
-Everything comes from the trace and the scenario, without an agent's code. *Places* are those of the moves; without any,
-a given tree stands level by level, an overlay on its circle, and other nodes on a circle by number. *Links* are drawn
-by distance over a radio, and by the graph where the scenario gives one; no trace says which frames could arrive.
-*Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a receive belongs
-to the last send that fits (`match_arrivals`).
+*Places* come from moves; without any, a given tree stands level by level, an overlay on its circle, and other nodes on
+a circle by number. *Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames
+could arrive. *Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a
+receive belongs to the last send that fits (`match_arrivals`).
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
 from roambus.python_protocol.vocabulary import CRASH, MOVE, NodeId, SimTime
 
 OVERLAY = "overlay"
-"""The rows in which nodes of an overlay network note whom they know."""
+"""The trace rows that list a node's overlay neighbours."""
 _NOBODY = "-"
 DRAWN_SIDE_M = 100.0
-"""The side of the field on which nodes without places are drawn."""
+"""The side of the field for nodes without places."""
 
 # Of the circle of all nodes, or of an overlay, and of that within it for whoever is in no overlay.
 _RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
 
 
 class Place(NamedTuple):
-    """A straight way of `node` from its last place to (x, y) in metres, where it is at `time_s`."""
+    """A straight move of `node` from its last place to (x, y) in metres, reached at `time_s`."""
 
     time_s: float
     node: NodeId
@@ -50,7 +49,7 @@ class Place(NamedTuple):
 
 
 def moved_places(table: pa.Table) -> list[Place]:
-    """The trace's move rows; raises UserError for one that holds no place."""
+    """Return the trace's move rows; raise UserError for an invalid place."""
     rows = table.filter(pc.equal(table[EVENT], MOVE)).select([TIME_S, NODE, DETAIL]).to_pylist()
     return [_place(row) for row in rows]
 
@@ -64,9 +63,9 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
-    """Return places for nodes that have none: a given tree level by level, all others on a circle.
+    """Return places for nodes without any: a given tree level by level, others on a circle.
 
-    If only some belong on the circle, in this order, the others stand on a small one within.
+    If only some belong on the circle, in this order, the others stand on a small one inside.
     """
     changes = () if scenario is None else scenario.tree
     parents = {change.node: change.parent for change in changes if change.at == 0 and change.parent is not None}
@@ -79,7 +78,7 @@ def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId]
 
 
 def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """Return places clockwise from the top; a single node in a small circle is its middle."""
+    """Return places clockwise from the top; a single node is the small circle's middle."""
     middle = DRAWN_SIDE_M / 2
     around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
     angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
@@ -88,7 +87,7 @@ def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
-    """Return places of a tree with its root at the top, levels and leaves evenly spaced."""
+    """Return a tree's places, root on top, levels and leaves evenly spaced."""
     order = _depth_first(nodes, parents)
     depths: dict[NodeId, int] = {}
     for node in order:
@@ -117,9 +116,9 @@ def _depth_first(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLinks:
-    """How links are drawn: by distance up to `reach_m[node]`, or by the changes of a graph in the order of time.
+    """Links drawn by distance up to `reach_m[node]`, or by a graph's changes in time order.
 
-    `partitions` has the group of each node from a time on, for both.
+    `partitions` has each node's group from a time on, for both.
     """
 
     kind: Literal["unknown", "distance", "graph"]
@@ -129,7 +128,7 @@ class DrawnLinks:
 
 
 def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
-    """The links that the scenario says; over a radio only distance counts."""
+    """Return the scenario's links; over a radio only distance counts."""
     if scenario is None:
         return DrawnLinks("unknown")
     graph = None if over_radio else given_graph(scenario)
@@ -143,7 +142,7 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:
-    """The partitions over time; of those that come at one instant, the last one counts."""
+    """Return the partitions over time; at one instant the last one counts."""
     if scenario.tree:
         return
     ordered = sorted(scenario.ideal.partitions, key=lambda one: one.at)
@@ -159,11 +158,11 @@ ANYBODY = -1
 
 
 def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
-    """Return for each receive the index of its send; -1 for other rows, and where it is unknown.
+    """Return the index of each receive's send; -1 if unknown and for other rows.
 
     The columns are `is_send`, `is_receive`, `node`, `peer` (ANYBODY for a broadcast) and `content`, equal for equal
-    messages, in the order of time. A receive belongs to the last send of that content from that neighbour to this node,
-    or to all.
+    messages, in time order. A receive belongs to the last send of its content from that neighbour to this node, or to
+    all.
     """
     rows = rows.assign(row=np.arange(len(rows)))
     sends = rows[rows["is_send"]]
@@ -177,7 +176,7 @@ def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def _last_before(receives: pd.DataFrame, sends: pd.DataFrame, *, to_all: bool) -> NDArray[np.int64]:
-    """The index of the last fitting send for each receive, or -1."""
+    """Return the last fitting send of each receive, or -1."""
     left = pd.DataFrame({"row": receives["row"], "sender": receives["peer"], "content": receives["content"]})
     right = pd.DataFrame({"row": sends["row"], "sender": sends["node"], "content": sends["content"]})
     keys = ["sender", "content"]
@@ -190,7 +189,7 @@ def _last_before(receives: pd.DataFrame, sends: pd.DataFrame, *, to_all: bool) -
 
 
 class Edge(NamedTuple):
-    """A node knows `other`, as a neighbour on the circle or by a shortcut."""
+    """A node knows `other`, as a circle neighbour or by a shortcut."""
 
     node: NodeId
     other: NodeId
@@ -206,26 +205,26 @@ class EdgeChange(NamedTuple):
 
 
 class DrawnOverlay(NamedTuple):
-    """The changes in the order of time; `circle` has the nodes with a final place, in order."""
+    """Changes in time order; `circle` has the nodes with a final place, in order."""
 
     changes: tuple[EdgeChange, ...] = ()
     circle: tuple[NodeId, ...] = ()
 
 
 class OverlayState(NamedTuple):
-    """Neighbours of a node in an overlay on a circle, as an `overlay` row lists them."""
+    """A node's neighbours from an `overlay` row."""
 
     place: str
-    """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty without one."""
+    """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty: none."""
     neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
-    """The one before it, the one behind it, and the one that closes the circle."""
+    """The predecessor, the successor, and the one that closes the circle."""
     shortcuts: tuple[tuple[str, NodeId | None], ...]
     topic: str
-    """A node is on a circle of its own in each topic."""
+    """Each topic has its own circle."""
 
     @classmethod
     def read(cls, detail: str) -> OverlayState:
-        """Read "number place before behind across shortcuts topic"; raise ValueError for another form."""
+        """Read "number place before behind across shortcuts topic"; raise ValueError otherwise."""
         number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
         int(number)
         pairs = [] if shortcuts == _NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
@@ -242,10 +241,9 @@ def _other(word: str) -> NodeId | None:
 
 
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """Return the overlay of the rows; rows of another form, or with unknown nodes, are left out.
+    """Return the rows' overlay, without malformed rows and unknown nodes.
 
-    An edge stays while it is in one of the node's topics; a node is drawn where it is in the first. A crash removes all
-    that the node knew.
+    An edge stays while any topic has it; a node's first topic places it. A crash removes all the node's edges.
     """
     chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
     known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
@@ -267,7 +265,7 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
 
 
 def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
-    """Return the state of an overlay row; None for another form, or an unknown node."""
+    """Return a row's state; None if malformed or of an unknown node."""
     try:
         state = OverlayState.read(detail)
     except ValueError:

@@ -1,10 +1,9 @@
-"""Shows a page to the browsers of this machine only.
+"""Serves a page to the browsers of this machine only.
 
-Other users, programs and pages in the same browser can send requests to the port. So there is one page at a path that
-holds a token, no file behind any path, and no log. A request must name this server as its host, and a POST must come
-from the page's origin. Each connection is one request in a thread. Until it has shown the path it is a stranger's;
-strangers are bounded, and the oldest makes room for the next, so that silent ones keep nobody out. Requests and answers
-have time limits, and guests, who know the path, are bounded, too.
+Other users, programs and pages can send requests to the port. So the one page's path holds a token, there are no files
+and no log, a request must name this server as its host, and a POST must come from the page's origin. A connection, one
+request in a thread, is a stranger's until it shows the path; strangers are bounded, and a new one evicts the oldest, so
+silent ones block no one. Guests, who know the path, are bounded, too, and all have time limits.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ import click
 from roambus.bridge.errors import UserError
 
 MOST_STRANGERS = 32
-"""Connections that have not shown the path yet; one more ends the oldest."""
+"""Connections that have not shown the path; one more ends the oldest."""
 MOST_GUESTS = 32
-"""Requests that are answered at a time. A browser opens six connections."""
+"""Concurrent requests; a browser opens six connections."""
 REQUEST_S = 10.0
 """A request has to be there whole within this."""
 SILENCE_S = 30.0
-"""After this time without reading, a client no longer wants its answer."""
+"""A client that reads nothing for this long is dropped."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
-"""A refused request is still read for so long, or the refusal would be lost with the connection."""
+"""Limits for reading a refused request, so that the refusal arrives."""
 
 HOST = "127.0.0.1"
 _HEADERS = {
@@ -58,21 +57,21 @@ _PIECE = 1 << 16
 _LENGTH = re.compile(r"[0-9]{1,10}")
 
 Answer = Callable[[Any], Any]
-"""What becomes of a question of the page; both are what JSON can hold."""
+"""Maps a question of the page to its reply, both JSON values."""
 
 
 @dataclass(slots=True)
 class Doorway:
-    """Strangers by arrival, and guests, who know the page's address; a lock guards both."""
+    """Strangers by arrival, and guests, who know the address; a lock guards both."""
 
     strangers: dict[socket.socket, float] = field(default_factory=dict)
     guests: set[socket.socket] = field(default_factory=set)
     unread: dict[socket.socket, float] = field(default_factory=dict)
-    """Those whose request is not there yet, by when it has to be."""
+    """Connections with an unread request, and its deadline."""
     lock: Lock = field(default_factory=Lock)
 
     def enter(self, connection: socket.socket) -> None:
-        """Admit a connection; the oldest stranger goes if there are too many."""
+        """Admit a connection; evict the oldest stranger if needed."""
         with self.lock:
             now = time.monotonic()
             self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
@@ -83,7 +82,7 @@ class Doorway:
                 _stop(oldest, socket.SHUT_RDWR)
 
     def welcome(self, connection: socket.socket) -> bool:
-        """Whether there is room for another guest, which this one then is."""
+        """Admit a guest; return whether there was room."""
         with self.lock:
             self.strangers.pop(connection, None)
             if len(self.guests) >= MOST_GUESTS:
@@ -92,19 +91,19 @@ class Doorway:
             return True
 
     def has_asked(self, connection: socket.socket) -> None:
-        """The request is there whole."""
+        """Note that the request is complete."""
         with self.lock:
             self.unread.pop(connection, None)
 
     def leave(self, connection: socket.socket) -> None:
-        """The connection has ended."""
+        """Note the connection's end."""
         with self.lock:
             self.strangers.pop(connection, None)
             self.unread.pop(connection, None)
             self.guests.discard(connection)
 
     def stop_waiting(self) -> None:
-        """Nothing more is read from those whose time is up; guests are still told so."""
+        """Stop reading past deadlines; guests still get an answer."""
         with self.lock:
             now = time.monotonic()
             for connection in [one for one, end in self.unread.items() if end < now]:
@@ -118,13 +117,13 @@ def _stop(connection: socket.socket, how: int) -> None:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serve one page at `url`, which holds a token. With an `answer` the page can also ask: by POST, in JSON."""
+    """Serve a page at `url`, which holds a token; `answer` handles JSON by POST."""
 
     daemon_threads = True
     request_queue_size = 64
 
     def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
-        """Take the port, or a free one for 0. Raise UserError if the port is taken."""
+        """Bind the port, or a free one for 0; raise UserError if it is taken."""
         self.page = page.encode()
         self.answer = answer
         self.doorway = Doorway()
@@ -141,21 +140,21 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The page's address."""
         return f"http://{self.authority}{self.path}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Takes note of the connection, and starts its thread."""
+        """Register the connection and start its thread."""
         request.settimeout(SILENCE_S)
         self.doorway.enter(request)
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Is called about twice a second, and after each connection."""
+        """Run about twice a second, and after each connection."""
         self.doorway.stop_waiting()
 
     def shutdown_request(self, request: Any) -> None:
-        """Ends the connection in such a way that the last answer arrives."""
+        """Close the connection so that the last answer arrives."""
         # To close a connection with something unread in it resets it, and its last answer can be lost.
         _stop(request, socket.SHUT_WR)
         with suppress(OSError):
@@ -164,7 +163,7 @@ class PageServer(ThreadingHTTPServer):
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the server's interface
-        """Says in a line what went wrong, unless it is only that somebody has gone."""
+        """Print one line about the error, unless the client merely left."""
         error = sys.exception()
         if not isinstance(error, OSError):
             with suppress(ValueError):  # there is nowhere to say it once the program ends
@@ -172,7 +171,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 def _read_to_the_end(connection: socket.socket) -> None:
-    """Read the rest of a request within bounds, so that no sender can hold the thread."""
+    """Read the rest of a request within bounds, so no sender holds the thread."""
     give_up, read = time.monotonic() + FAREWELL_S, 0
     while read < FAREWELL_BYTES and (left := give_up - time.monotonic()) > 0:
         connection.settimeout(left)
@@ -187,13 +186,13 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
 
     def do_GET(self) -> None:
-        """The page, for who knows where it is."""
+        """Send the page, if the path is right."""
         if self._is_allowed():
             self.server.doorway.has_asked(self.request)
             self._send(self.server.page, "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
-        """The answer to a question of the page itself."""
+        """Answer the page's own question."""
         if not self._is_allowed():
             return
         said = (self._only("Origin"), self._only("Content-Type"))
@@ -228,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(said, _JSON)
 
     def _is_allowed(self) -> bool:
-        """Whether the request names host and token; refuses it otherwise."""
+        """Return whether the request names host and token; refuse it otherwise."""
         if self._only("Host") != self.server.authority:
             self.send_error(HTTPStatus.FORBIDDEN)
         # It takes as long for any path: otherwise the time would tell how much of a guess is right.
@@ -241,7 +240,7 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _only(self, name: str) -> str:
-        """The header of this name; empty unless there is exactly one."""
+        """Return this header; empty unless there is exactly one."""
         values = self.headers.get_all(name, [])
         return str(values[0]) if len(values) == 1 else ""
 
@@ -254,16 +253,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content[start : start + _PIECE])
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the handler's interface
-        """Says nothing: the token would be in it."""
+        """Log nothing: it would contain the token."""
 
 
 def _refuse(name: str) -> Any:
-    """Refuse NaN and Infinity, which are not JSON, and which Python's reader takes."""
+    """Refuse NaN and Infinity, which Python reads but JSON forbids."""
     raise ValueError(f"{name} is not JSON")
 
 
 def serve(page: str, port: int, say: Callable[[str], None], answer: Answer | None = None) -> None:
-    """Print the address, and serve until Ctrl-C; raise UserError if the port is taken."""
+    """Print the address and serve until Ctrl-C; raise UserError if the port is taken."""
     with PageServer(page, port, answer) as server:
         say(server.url)
         with suppress(KeyboardInterrupt):

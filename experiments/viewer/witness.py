@@ -1,10 +1,9 @@
-"""Recovers what a trace lacks, contents of messages and routing tables, by running the agents once more.
+"""Recovers data that a trace lacks, message contents and routing tables, by rerunning the agents.
 
-A record holds what each agent heard and when (`ReplayBackend`); without one the whole run is made again, if the user
-wants that. The new trace must equal the run's, row by row; otherwise agents or simulator have changed, and nothing is
-shown. The agents' code runs if it is installed or trusted. A wrapper notes what each agent hears, a wrapped back-end
-what is sent, and the trace is written at level full with a number in each send and receive. Listings are read before an
-event some hundred times in a run, and kept where they differ.
+A record holds each agent's inputs and their times (`ReplayBackend`); without one the whole run is made again, if the
+user wants that. The new trace must equal the run's, row by row; otherwise agents or simulator have changed, and nothing
+is shown. The agents' code runs only if installed or trusted. Listings are read before some hundred events, and kept
+where they differ.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import RADIO, RECEIVE, SEND, NodeId, SimTime
 
 QUEUES = "stored"
-"""The listing that is left out: rows of the trace say what is stored, and it would double a film."""
+"""The omitted listing: trace rows say what is stored, and it would double a film."""
 LOOKS = 700
-"""How often in a run the listings of all nodes are looked at."""
+"""Reads of all nodes' listings in a run."""
 EXAMPLES = 3
-"""How many runs are named to a user who gave a folder of several."""
+"""Runs named to a user whose folder has several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A run that is there. `title` says which one; a trace that stands alone has neither scenario nor record."""
+    """An existing run with its `title`; a lone trace has neither scenario nor record."""
 
     trace: Path
     title: str
@@ -59,7 +58,7 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """The run in a folder, the only one below it, or that of a trace file; raises UserError, OSError."""
+    """Return the only run in or below a folder, or a trace file's; raise UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
     scenario = read_scenario(ini, Anything()) if ini.is_file() else None
@@ -67,7 +66,7 @@ def find_source(path: Path) -> Source:
 
 
 def _find_trace(path: Path) -> Path:
-    """Return the trace; raise UserError, with the remedy, for none or more than one."""
+    """Return the only trace; raise UserError with the remedy otherwise."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -84,14 +83,14 @@ def _find_trace(path: Path) -> Path:
 
 
 def _title(trace: Path) -> str:
-    """The run's place in its results: "agent=mft config=C32 seed=0"."""
+    """Return the run's place in its results: "agent=mft config=C32 seed=0"."""
     parts = trace.absolute().parent.parts
     below = parts[len(parts) - parts[::-1].index(TRACES) :] if TRACES in parts else parts[-1:]
     return os.fsencode(" ".join(below)).decode(errors="replace")  # a page is a text, whatever a folder is called
 
 
 def read_rows(path: Path) -> pa.Table:
-    """All rows; raises UserError for a file that is no trace, or damaged."""
+    """Return all rows; raise UserError for a damaged or foreign file."""
     try:
         return read_trace(path)
     except DamagedTraceError as error:
@@ -109,9 +108,9 @@ class Look(NamedTuple):
 
 @dataclass(slots=True)
 class Testimony:
-    """`sent` and `heard` have the number of a content for each send and receive, in order, from 0.
+    """`sent` and `heard` have each send's and receive's content number, in order, from 0.
 
-    `looks` has only differences from the look before.
+    `looks` has only differences from the previous look.
     """
 
     contents: dict[Message, int] = field(default_factory=dict)
@@ -120,17 +119,17 @@ class Testimony:
     looks: list[Look] = field(default_factory=list)
 
     def number(self, message: Message) -> int:
-        """The number of a message, a new one if it is a new content."""
+        """Return a message's number, a new one for new content."""
         return self.contents.setdefault(message, len(self.contents))
 
 
 def observe(
     source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
 ) -> tuple[pa.Table, Testimony]:
-    """Return the rows of the run at level full, and the testimony; `hops` of a send or receive numbers it.
+    """Return the run's rows at level full, and the testimony; a send's or receive's `hops` numbers it.
 
     `table` is the run's trace. Raise UserError if the agents behave otherwise now, UntrustedAgentError if the agent is
-    neither installed nor `trusted` (`announce` is told its code), RoambusError, OSError.
+    neither installed nor `trusted` (`announce` receives its code), RoambusError, OSError.
     """
 
     def load(reference: str, recorded: str | None = None) -> type[Agent]:
@@ -153,7 +152,7 @@ def observe(
 def observe_over(
     carrier: Backend, run: Callable[[Backend, TraceWriter, Wrapper], object], end: SimTime, names: Names
 ) -> tuple[pa.Table, Testimony]:
-    """Has agents run over a back-end until `end`; returns what `observe` does. Raises RoambusError."""
+    """Run agents over a back-end until `end`; return as `observe`. Raise RoambusError."""
     testimony, writer = Testimony(), _Numbering()
     agents = _Watch(testimony, end, names)
     run(_Listening(carrier, testimony), writer, agents.wrap)
@@ -165,7 +164,7 @@ def observe_over(
 def _carrier(
     source: Source, table: pa.Table, load: Callable[..., type[Agent]]
 ) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
-    """What carries the messages this time: the record, or the back-end once more."""
+    """Yield scenario, agent, and the record or a new back-end."""
     scenario = source.scenario
     if scenario is None:
         raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
@@ -187,12 +186,12 @@ def _radio(scenario: Scenario) -> Backend:
 
 
 def is_over_radio(table: pa.Table) -> bool:
-    """Whether the run had radios: only radios leave counts."""
+    """Return whether the run had radios: only radios leave counts."""
     return bool(pc.any(pc.equal(table[EVENT], RADIO)).as_py())
 
 
 def _without_receives(table: pa.Table) -> pa.Table:
-    """The rows without what only some traces have, and without the numbers of sends."""
+    """Return rows without receives and send numbers."""
     # Only traces of level full have receives, and the run may have been of any level.
     kept = table.filter(pc.not_equal(table[EVENT], RECEIVE))
     hops = pc.if_else(pc.equal(kept[EVENT], SEND), pa.scalar(None, pa.int32()), kept[HOPS])
@@ -200,14 +199,14 @@ def _without_receives(table: pa.Table) -> pa.Table:
 
 
 class _Numbering(TraceWriter):
-    """A trace of level full whose sends and receives are numbered in `hops`, each from 0."""
+    """A level-full trace that numbers sends and receives in `hops`, each from 0."""
 
     def __init__(self) -> None:
         super().__init__(TraceLevel.FULL)
         self._numbers = {SEND: 0, RECEIVE: 0}
 
     def add(self, row: TraceRow) -> None:
-        """Adds the row with the number of its send or receive in `hops`."""
+        """Add the row with its send or receive number in `hops`."""
         if row.event in self._numbers:
             row = row._replace(hops=self._numbers[row.event])
             self._numbers[row.event] += 1
@@ -215,26 +214,26 @@ class _Numbering(TraceWriter):
 
 
 class _Listening:
-    """A back-end that is listened to: the host hands transmissions over in the order of its send rows."""
+    """A back-end that notes transmissions in send-row order."""
 
     def __init__(self, backend: Backend, testimony: Testimony) -> None:
         self._backend = backend
         self._testimony = testimony
 
     def open(self) -> Hello:
-        """Opens the back-end, of which nothing is recorded yet."""
+        """Open the back-end, with nothing recorded yet."""
         return self._backend.open()
 
     def fail(self, error: BaseException) -> None:
-        """Tells the back-end of an error."""
+        """Pass an error to the back-end."""
         self._backend.fail(error)
 
     def close(self) -> Totals:
-        """Closes the back-end and returns its totals unchanged."""
+        """Close the back-end and return its totals unchanged."""
         return self._backend.close()
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Numbers what is sent, and lets the back-end go on."""
+        """Number the transmissions, and advance the back-end."""
         self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
         return self._backend.advance(transmissions, wake_up)
 
@@ -251,14 +250,14 @@ class _Watch:
         self._known: dict[tuple[NodeId, str], Listing] = {}
 
     def reach(self, now: SimTime) -> None:
-        """Takes note that everything before `now` has happened."""
+        """Note that everything before `now` has happened."""
         if now >= self._next:
             # Before the event of `now` is handled: this is how things were after everything earlier.
             self.look(now)
             self._next = (now // self._step + 1) * self._step
 
     def look(self, now: SimTime) -> None:
-        """Looks at the listings of all nodes."""
+        """Read all nodes' listings."""
         for node, agent in enumerate(self.agents):
             for name, listing in agent.listings(self._names).items():
                 if name != QUEUES and self._known.get((node, name)) != listing:
@@ -279,12 +278,12 @@ class _Watch:
 
 
 def carried(content: Any) -> list[NotificationId]:
-    """The notifications, or their identifiers, that a message holds anywhere in it, each once."""
+    """Return the notifications, or their identifiers, anywhere in a message, each once."""
     return list(dict.fromkeys(_carried(content)))
 
 
 def _carried(value: Any) -> Iterator[NotificationId]:
-    """As `carried`, with repetitions; a notification is not looked into, so that its own identifier counts once."""
+    """Return as `carried`, with repetitions; a notification's own identifier counts once."""
     if isinstance(value, Notification):
         yield value.id
     elif isinstance(value, NotificationId):

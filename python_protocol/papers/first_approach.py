@@ -1,11 +1,9 @@
-"""The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
+"""The first approach: clients and brokers move (the thesis, chapter 3).
 
-A subscriber that comes to a broker sends a MIG along the old next hops, which turns them (algorithm 3.2). A broker
-that migrates sends its local subscribers C_i to its new parent in a BMIG, takes the parent's table from the BTAB, and
-makes its neighbours migrate by FMIG (3.3). In handlers, z is the interface of arrival and y one of departure.
-
-Each correction has a parameter. Over the link layer queued notifications are replayed one by one. The *phantom* of
-section 3.5 remains: a subscription that ended in one partition returns from the other.
+A subscriber's MIG turns the old next hops (algorithm 3.2). A migrating broker sends its local subscribers C_i in a
+BMIG, takes the parent's BTAB, and makes neighbours migrate by FMIG (3.3). In handlers, z is the interface of arrival
+and y one of departure. Each correction has a parameter. The *phantom* of section 3.5 remains: a subscription that ended
+in one partition returns from the other.
 """
 
 from __future__ import annotations
@@ -36,14 +34,14 @@ from roambus.python_protocol.vocabulary import BROADCAST, REPLAY, BrokerId, Node
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):
-    """(MIG, s, b): s, whose last broker was b, has a new one (algorithm 3.2)."""
+    """(MIG, s, b): s has moved here from b (algorithm 3.2)."""
 
     subscriber: SubscriberId
     broker: BrokerId
 
 
 class Rep(Message, tag=5, notation="{notification} {subscriber} hops={hops}"):
-    """(REP, e, s): a stored notification is replayed towards s (algorithm 3.2)."""
+    """(REP, e, s): replays a stored notification to s (algorithm 3.2)."""
 
     subscriber: SubscriberId
     hops: Hops
@@ -51,14 +49,14 @@ class Rep(Message, tag=5, notation="{notification} {subscriber} hops={hops}"):
 
 
 class Bmig(Message, tag=7, notation="C={subscribers} b={broker}"):
-    """(BMIG, C_j, b_j): broker b_j has migrated with its local subscribers C_j (algorithm 3.3)."""
+    """(BMIG, C_j, b_j): b_j has migrated with C_j (algorithm 3.3)."""
 
     broker: BrokerId
     subscribers: tuple[SubscriberId, ...]
 
 
 class Row(NamedTuple):
-    """(f, z, s): what a BTAB tells of an entry of the sender's table."""
+    """(f, z, s): an entry in a BTAB."""
 
     interface: NodeId
     subscriber: SubscriberId
@@ -71,13 +69,13 @@ class Row(NamedTuple):
 
 
 class Btab(Message, tag=10, notation="R={rows}"):
-    """(BTAB, R_j): the full routing table of the sender (algorithm 3.3)."""
+    """(BTAB, R_j): the sender's routing table (algorithm 3.3)."""
 
     rows: LongTuple[Row]
 
 
 class Fmig(Message, tag=11):
-    """(FMIG): the receiver shall migrate to the sender (algorithm 3.3)."""
+    """(FMIG): migrate to the sender (algorithm 3.3)."""
 
 
 class Client(FamilyClient):
@@ -85,7 +83,7 @@ class Client(FamilyClient):
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:
-        """Correct the filters in a broker's answer to a MIG (3.2, line 5)."""
+        """Correct the filters in an answer to a MIG (3.2, line 5)."""
         self._correct(message)
 
     @on(Pub, Rep)
@@ -153,7 +151,7 @@ class FirstApproachParameters(StorageParameters):
 
 
 NOWHERE = BROADCAST
-"""The interface of a subscriber without a known way; no node has this number."""
+"""An unreachable subscriber's interface; no node's number."""
 
 
 class Broker(FamilyBroker):
@@ -183,7 +181,7 @@ class Broker(FamilyBroker):
             self._redirect(sub.subscriber, z)
 
     def _redirect(self, subscriber: NodeId, z: NodeId) -> None:
-        """Take z as the way to a subscriber that is not connected here (`sub_redirects`)."""
+        """Turn an unconnected subscriber to z (`sub_redirects`)."""
         if z not in self.neighbours or not self._is_connected(subscriber):
             self.table.replace(subscriber, z)
         elif self._parameters.answer_late:
@@ -192,13 +190,13 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 6 to 10
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Remove the entry whatever its interface, and pass it on."""
+        """Remove the entry, whatever its interface; pass it on."""
         self.table.remove(uns.filter, uns.subscriber)
         self.flood(uns, z)
 
     @on(Pub)  # lines 11 to 21
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Send a notification once to each interface with a match, or store it."""
+        """Send a notification once to each match, or store it."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, (s for subscribers in matching.values() for s in subscribers))
         for y, subscribers in matching.items():
@@ -213,7 +211,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 13
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """Pass a subscriber's MIG along the old next hops to its old broker."""
+        """Pass a subscriber's MIG along the old next hops."""
         s = mig.subscriber
         if self._parameters.answer_late and z in self.neighbours and self._is_connected(s):
             self._send_bmig(z)
@@ -243,7 +241,7 @@ class Broker(FamilyBroker):
         self._pass_on_rep(rep, z)
 
     def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
-        """Send the REP to a next hop of its subscriber, or queue it (lines 22 to 27)."""
+        """Send or queue the REP (lines 22 to 27)."""
         # More than one next hop is there only while messages about the subscriber are under way; one REP is enough.
         for y in self.table.interfaces(rep.subscriber):
             if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
@@ -255,7 +253,7 @@ class Broker(FamilyBroker):
 
     @on(Bmig)  # lines 1 to 12
     def migrate_broker(self, bmig: Bmig, z: NodeId, now: SimTime) -> None:
-        """Turn the subscribers of a BMIG to z, and tell the old next hops."""
+        """Turn a BMIG's subscribers to z and inform the old next hops."""
         is_from_b_j = z == bmig.broker
         if is_from_b_j:
             self.meet(z)
@@ -270,16 +268,13 @@ class Broker(FamilyBroker):
             self._send_bmig(z)
 
     def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
-        """Return a BMIG's subscribers that are not connected here.
-
-        Send a BMIG of its own for the others (`keep_connected`).
-        """
+        """Return a BMIG's subscribers that are not connected here (`keep_connected`)."""
         if not self._parameters.keep_connected:
             return bmig.subscribers
         return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
 
     def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
-        """Make z the next hop of subscribers (lines 2 to 6); returns the old ones, each once."""
+        """Make z the next hop (lines 2 to 6); return the distinct old ones."""
         old: dict[NodeId, None] = {}
         for s in subscribers:
             old |= {y: None for y in self.table.interfaces(s) if y in self.neighbours and y != z}
@@ -288,7 +283,7 @@ class Broker(FamilyBroker):
 
     @on(Btab)  # lines 13 to 25
     def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
-        """Replace all entries but the local subscribers' by the new parent's table."""
+        """Replace all but local entries by the new parent's table."""
         # Lines 13 to 17: of its own subscribers a broker knows better, everybody else is where the new parent is.
         local = self.local_subscribers()
         theirs = [row for row in btab.rows if row.subscriber not in local]
@@ -309,7 +304,7 @@ class Broker(FamilyBroker):
                 self._send_queued(s, b_j)
 
     def _reconcile(self, btab: Btab, b_j: NodeId) -> None:
-        """Send SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces (lines 18 to 21)."""
+        """Send SUB for R_i - R_j and UNS for R_j - R_i (lines 18 to 21)."""
         here = dict.fromkeys((s, f) for f, _, s in self.table)
         there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
         for kind, of, without in ((Sub, here, there), (Uns, there, here)):
@@ -330,17 +325,17 @@ class Broker(FamilyBroker):
         self._send_bmig(parent)
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """Send a broker that is near again what is stored for subscribers behind it."""
+        """Send a returning broker its subscribers' stored notifications."""
         super().neighbour_appeared(neighbour)
         self.idle(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """Send a client that is near again what is stored for it."""
+        """Send a returning client its stored notifications."""
         super().client_appeared(client)
         self.idle(client)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Store unacknowledged notifications of a link that was given up (section 3.3)."""
+        """Store an abandoned link's unacknowledged notifications (section 3.3)."""
         self.gone(interface, moved=False)
         for message in messages:
             if isinstance(message, Pub):
@@ -349,7 +344,7 @@ class Broker(FamilyBroker):
                 self._pass_on_rep(message, self.node)
 
     def idle(self, interface: NodeId) -> None:
-        """Go on with the replay when the link has nothing left to send."""
+        """Continue the replay on an idle link layer."""
         for s in self.storage.subscribers():
             if interface in self.table.interfaces(s):
                 self._replay(s, interface)
@@ -357,7 +352,7 @@ class Broker(FamilyBroker):
     # Senders
 
     def _ask_about_filters(self, subscriber: NodeId) -> None:
-        """Show a connected subscriber a neighbour's view of its filters, for correction (`filters_again`)."""
+        """Have a connected subscriber correct a neighbour's view (`filters_again`)."""
         if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
             self.send(subscriber, Filters(self.table.filters(subscriber)))
 
@@ -366,10 +361,7 @@ class Broker(FamilyBroker):
         self.send(neighbour, Bmig(self.node, self._told[neighbour]))
 
     def _replay(self, subscriber: NodeId, y: NodeId) -> None:
-        """Replay a queue (3.2, lines 15, 16 and 21).
-
-        Over the link layer the first entry, and the others from `idle`.
-        """
+        """Replay a queue (3.2, lines 15, 16 and 21); `idle` continues it."""
         for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
             self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
@@ -377,10 +369,7 @@ class Broker(FamilyBroker):
     # Helpers
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
-        """C_i: the s of each (-, s, s); with `connected_only` those in I_i.
-
-        Derived from R_i, because each turned way changes it.
-        """
+        """C_i: the s of each (-, s, s) in R_i, with `connected_only` those in I_i."""
         is_in = self._is_connected if self._parameters.connected_only else self._is_local
         return tuple(s for s in self.table.subscribers() if is_in(s))
 

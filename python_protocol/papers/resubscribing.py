@@ -1,14 +1,8 @@
-"""All subscribers subscribe again at each migration: a baseline for the cost of migrations.
+"""All subscribers subscribe again at each migration: a baseline for its cost.
 
-The paper on the first approach names it as what it avoids (section 3.2). Messages are those of table 2.1 of the
-thesis.
-
-- A client subscribes to everything again at each new broker, after unsubscriptions that did not arrive.
-- A SUB turns all entries of its subscriber to where it came from: the last flood wins.
-- A broker that migrates sends each subscription behind it to its new parent, and turns the old parent's entries there.
-- Nothing is stored; the trace shows undeliverable notifications.
-
-Deliveries are complete once a migration's SUBs have arrived.
+The paper on the first approach names it (section 3.2). Messages are those of table 2.1 of the thesis. A SUB turns its
+subscriber's entries: the last flood wins. A migrating broker repeats the subscriptions behind it to its new parent.
+Nothing is stored; the trace shows undeliverable notifications.
 """
 
 from __future__ import annotations
@@ -36,7 +30,7 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Turn the way to a subscriber to where the SUB came from."""
+        """Turn a subscriber's entries to the SUB's interface."""
         self.meet_client(z)
         self.table.add(sub.filter, z, sub.subscriber)
         self.table.replace(sub.subscriber, z)
@@ -50,7 +44,7 @@ class Broker(ForgetfulBroker):
 
     @on(Pub)
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Forward a notification once to each interface with a match, but not back."""
+        """Forward a notification once to each match, but not back."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, (s for found in matching.values() for s in found))
         for y in matching:
@@ -60,7 +54,7 @@ class Broker(ForgetfulBroker):
     # What the tree reports
 
     def migrate(self, parent: NodeId) -> None:
-        """Flood the subscriptions behind this broker; the old parent's entries move to the new parent."""
+        """Flood the subscriptions behind this broker; the old parent's entries move too."""
         old, self._uplink = self._uplink, parent
         self.meet(parent)
         for wanted, y, subscriber in list(self.table):

@@ -1,12 +1,9 @@
-"""Simple Routing: publish/subscribe in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
+"""Simple Routing in a static tree of brokers (the thesis, section 2.3, algorithm 2.1).
 
-A subscription floods the tree once and leaves an entry (f, z) at each broker; matching notifications go to z. So
-subscribe after the election, or let the scenario give the tree. Where the algorithm is open:
-
-- R_i is a multiset; UNS removes one entry (section 2.3.1).
-- Clients get their own notifications: y != z (line 11) concerns brokers.
-- A neighbour whose link is lost gets nothing, and the trace says so.
-- A client at another broker subscribes again (first approach, section 3.2); its old entries stay.
+A subscription floods the tree once, so subscribe after the election, or let the scenario give the tree. R_i is a
+multiset; UNS removes one entry (section 2.3.1). Clients get their own notifications: y != z (line 11) concerns brokers.
+A lost neighbour gets nothing, and the trace says so. A client at another broker subscribes again (first approach,
+section 3.2); old entries stay.
 """
 
 from __future__ import annotations
@@ -62,14 +59,14 @@ class Client(FaithfulClient):
 
 
 class Entry(NamedTuple):
-    """(f, z): notifications that match f go to interface z."""
+    """(f, z): f's notifications go to z."""
 
     filter: Filter
     interface: NodeId
 
 
 class RoutingTable:
-    """R_i, a multiset: an entry is there once for each subscription."""
+    """R_i, a multiset: an entry for each subscription."""
 
     def __init__(self) -> None:
         self._entries: Counter[Entry] = Counter()
@@ -82,7 +79,7 @@ class RoutingTable:
         self._entries[Entry(wanted, interface)] += 1
 
     def remove(self, unwanted: Filter, interface: NodeId) -> None:
-        """Removes one (f, z), if there is any."""
+        """Remove one (f, z), if any."""
         self._entries -= Counter([Entry(unwanted, interface)])
 
     def matching(self, notification: Notification) -> list[NodeId]:
@@ -90,7 +87,7 @@ class RoutingTable:
         return list(dict.fromkeys(y for f, y in self._entries if f.matches(notification)))
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
-        """Return the table of a broker, as in table 2.2."""
+        """Return a broker's table, as in table 2.2."""
         return by_first_column(
             ("Filter", "Interface"), ((names.filter(f), names.interface(z, broker)) for f, z in self)
         )
@@ -108,20 +105,20 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)  # lines 1 to 4
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Take in a subscription from or behind z."""
+        """Add a subscription from or behind z."""
         self.meet_client(z)
         self.table.add(sub.filter, z)
         self.flood(sub, z)
 
     @on(Uns)  # lines 5 to 8
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Take in an unsubscription from or behind z."""
+        """Remove a subscription from or behind z."""
         self.table.remove(uns.filter, z)
         self.flood(uns, z)
 
     @on(Pub)  # lines 9 to 15
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Forward a notification to each interface with a match, but not back."""
+        """Forward a notification to each match, but not back."""
         matching = self.table.matching(pub.notification)
         self.note_route(pub.notification, filter(self.is_client, matching))
         for y in matching:

@@ -1,6 +1,6 @@
-"""`roambus list` says what there is, `show` what one thing is and takes, and `docs` shows the documentation.
+"""`roambus list` lists things, `show` describes one, and `docs` shows the documentation.
 
-`roambus doctor` says what works, and builds the modules for simulators.
+`roambus doctor` checks the installation, and builds the modules for simulators.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def doctor(simulator: str | None) -> None:
 
 
 def _build(simulator: str) -> None:
-    """Build the modules for a simulator; raises UserError for what is missing."""
+    """Build a simulator's modules; raise UserError for missing prerequisites."""
     from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
 
     sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)

@@ -1,8 +1,8 @@
 """Options that several commands share, so that one name means the same everywhere.
 
-An option is a constant, and a command decorates itself with it. `Named` completes names in a shell and takes any text:
-the module that looks the name up reports an unknown one. `grouped` passes several options on as one value. Nothing slow
-is imported here, because `roambus list` and completion wait for it.
+An option is a constant that decorates a command. `Named` completes names but takes any text; the lookup reports an
+unknown name. `grouped` passes several options as one value. Nothing slow is imported: `roambus list` and completion
+would wait.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Decorator = Callable[[Command], Command]
 
 
 def grouped(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Gives a command the options, as one argument of that name: what `kind` makes of their values."""
+    """Give a command the options as one argument of that name, built by `kind`."""
     fields = list(inspect.signature(kind).parameters)
 
     def decorated(command: Command) -> Command:
@@ -55,7 +55,7 @@ def grouped(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorat
 
 
 class Named(click.ParamType[str]):
-    """A text that is the name of one of the things that `names` gives, or, with `or_file`, the path of a file."""
+    """One of `names`, or with `or_file` also a file's path."""
 
     name = "text"
 
@@ -63,11 +63,11 @@ class Named(click.ParamType[str]):
         self._names, self._or_file = names, or_file
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """The text as it is: whoever looks it up says what there is."""
+        """Return the text unchanged; its lookup reports unknown names."""
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """The names that begin so; the shell's own files come in where there is none."""
+        """Return matching names; without any, the shell's own files."""
         found: list[str] = []
         with suppress(UserError, OSError):  # a shell shows no errors
             found = sorted({name for name in self._names(ctx) if name.startswith(incomplete)})
@@ -76,9 +76,9 @@ class Named(click.ParamType[str]):
 
 
 def _argument(context: click.Context) -> str:
-    """The command's argument, if it stands before the word that is completed.
+    """Return the command's argument, if it precedes the word to complete.
 
-    Click has put it aside, as one of `context.args`, if an option without its value comes last.
+    Click puts it into `context.args` if an option without its value comes last.
     """
     names = [one.name for one in context.command.params if isinstance(one, click.Argument)]
     found = [value for name in names if (value := context.params.get(str(name))) is not None]
@@ -86,7 +86,7 @@ def _argument(context: click.Context) -> str:
 
 
 def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
-    """What gives the names of these kinds, or of all."""
+    """Return a source of these kinds' names, or all."""
 
     def found(_: click.Context) -> Iterator[str]:
         from roambus.experiments.listing import KINDS, names
@@ -98,7 +98,7 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
 
 
 def _metrics(context: click.Context) -> Iterable[str]:
-    """Those that the results have which stand before, or else those of every sweep."""
+    """Return the preceding results' metrics, else every sweep's."""
     table = Path(_argument(context), "metrics", "runs.csv")
     if not table.is_file():
         return _names("metrics")(context)
@@ -108,7 +108,7 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 
 def _variables(context: click.Context) -> Iterator[str]:
-    """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
+    """Return --set's names: template or sweep variables, and named settings."""
     from roambus.experiments.sweeps.named_settings import is_template, named_settings
     from roambus.experiments.sweeps.sweep_file import read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
@@ -121,7 +121,7 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 
 def _parameters(context: click.Context) -> Iterator[str]:
-    """What --param takes: the parameters of the agent that is named before."""
+    """Return --param's names, of the agent named before."""
     from roambus.bridge.agents import load_agent
     from roambus.python_protocol.settings import describe_parameters
 
@@ -141,12 +141,12 @@ PARAMETER_VALUE = Named(_parameters)
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds of the machine's time, within bounds; `nan`, which click lets pass, is none."""
+    """Seconds of wall-clock time, within bounds; refuses `nan`, which click accepts."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Reads the number; raises click.BadParameter."""
+        """Read the number; raise click.BadParameter."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
             self.fail(f"{value} is not a number of seconds", param, ctx)
@@ -154,21 +154,21 @@ class Seconds(click.FloatRange):
 
 
 class ResultsFolder(click.Path):
-    """A folder, or the address of a store: then its folder here, which is published when the command ends."""
+    """A folder, or a store's address, published when the command ends."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the folder as a Path; raises click.BadParameter, UserError, RoambusError."""
+        """Return the folder as a Path; raise click.BadParameter, UserError, RoambusError."""
         if isinstance(value, str) and "://" in value and ctx is not None:
             return _fetched(value, ctx)
         return super().convert(value, param, ctx)
 
 
 STORES = "roambus.stores"
-"""The key under which a command keeps its stores: fetched when it begins, published when it ends."""
+"""The key of a command's stores, fetched first and published last."""
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch the files at an address; return the folder that stands for it. Raises UserError, RoambusError."""
+    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)
@@ -355,7 +355,7 @@ PORT = click.option(
 
 
 class Simulator(NamedTuple):
-    """How a host and a simulator in another process speak to each other (docs/reference/bridge.md)."""
+    """Options for talking to a simulator process (docs/reference/bridge.md)."""
 
     deadline: float | None = None
     """In seconds."""
@@ -379,7 +379,7 @@ SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Reads the texts NAME=VALUE that were given for an option; raises UserError."""
+    """Return an option's NAME=VALUE texts as pairs; raise UserError."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -392,5 +392,5 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def values_of(wheres: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The values that `--where` keeps of each axis; raises UserError."""
+    """Return the values that `--where` keeps of each axis; raise UserError."""
     return {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}

@@ -1,8 +1,8 @@
 """The output of a command: text for people, or with `--json` one JSON document for programs.
 
 `answer` prints the result, `summary` a sentence about the whole, `remark` progress, and `detail` more with `-v`; `-q`
-leaves out summaries and remarks. Results go to stdout, everything else to stderr. With `--json` stdout has one
-document, also when the command fails. A problem of single runs ends the command with exit code 1 after the others.
+omits summaries and remarks. Results go to stdout, everything else to stderr. Problems of single runs end the command
+with exit code 1 after the others.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 
 EXIT_PROBLEMS = 1
-"""Runs failed or were left out, or a check has found something."""
+"""Runs failed or were left out, or a check found something."""
 
 
 @dataclass(slots=True)
 class Telling:
-    """How the command that runs tells what came of it, and what it has told so far."""
+    """The running command's output mode, and its output so far."""
 
     as_json: bool = False
     is_quiet: bool = False
     is_verbose: bool = False
     document: Any = None
-    """What a program reads: an object that grows by the keywords of answers, unless a command gives a whole one."""
+    """The JSON document: answers' keywords, or a whole given one."""
     problems: set[str] = field(default_factory=set)
-    """The problems that were reported already, such as a run that failed while others went on."""
+    """Problems already reported, such as failed runs."""
     is_told: bool = False
-    """Whether the document was printed already, as by a command that goes on until Ctrl-C."""
+    """Whether the document is already printed."""
     started: float = field(default_factory=time.monotonic)
 
     def add(self, fields: Mapping[str, Any]) -> None:
-        """Adds to the document; what is a list goes on where an earlier list of the name ended."""
+        """Add to the document; a list extends an earlier one of its name."""
         if not fields:
             return
         self.document = {} if self.document is None else self.document
@@ -55,13 +55,13 @@ class Telling:
             self.document[name] = [*known, *value] if isinstance(known, list) else value
 
     def print_at_once(self) -> None:
-        """Prints the document of a command that goes on until Ctrl-C; nothing comes after it."""
+        """Print the final document of a command that runs until Ctrl-C."""
         if self.as_json:
             self.print_document()
             self.is_told = True
 
     def print_document(self, error: str | None = None, exit_code: int = 0) -> None:
-        """Prints the document; an error stands in it beside what was there before it came."""
+        """Print the document, with an error beside earlier fields."""
         if error is not None:
             kept = self.document if isinstance(self.document, dict) else {}
             self.document = {**kept, "error": error, "exit_code": exit_code}
@@ -69,13 +69,13 @@ class Telling:
 
 
 def telling() -> Telling:
-    """How the command that runs tells; words for people where no command runs, as in tests of single functions."""
+    """Return the running command's output, or text output without a command."""
     context = click.get_current_context(silent=True)
     return Telling() if context is None else context.find_root().ensure_object(Telling)
 
 
 def answer(text: object = None, /, **fields: Any) -> None:
-    """Prints the result of the command, with or without `-q`; `fields` are the same for programs."""
+    """Print the command's result, also with `-q`; `fields` are for programs."""
     told = telling()
     told.add(fields)
     if text is not None and not told.as_json:
@@ -83,7 +83,7 @@ def answer(text: object = None, /, **fields: Any) -> None:
 
 
 def answer_whole(text: str, document: Any) -> None:
-    """Prints the text for people; for programs `document` is all that there is."""
+    """Print the text for people; programs get only `document`."""
     told = telling()
     told.document = document
     if not told.as_json:
@@ -91,13 +91,13 @@ def answer_whole(text: str, document: Any) -> None:
 
 
 def print_address(url: str) -> None:
-    """Prints where a page is served, at once: the command ends only with Ctrl-C."""
+    """Print a served page's address before the wait for Ctrl-C."""
     answer(url, url=url)
     telling().print_at_once()
 
 
 def summary(text: str, /, **fields: Any) -> None:
-    """Prints a sentence about the whole, which `-q` leaves out; `fields` tell programs the same."""
+    """Print a sentence about the whole, omitted with `-q`; `fields` are for programs."""
     told = telling()
     told.add(fields)
     if not (told.as_json or told.is_quiet):
@@ -105,7 +105,7 @@ def summary(text: str, /, **fields: Any) -> None:
 
 
 def report_problems(problems: Sequence[str]) -> None:
-    """Says what is wrong with single runs, once everything else is done, and ends the command."""
+    """Print problems of single runs last, and end the command."""
     told = telling()
     told.add({"problems": list(problems)})
     for problem in problems:
@@ -116,20 +116,20 @@ def report_problems(problems: Sequence[str]) -> None:
 
 
 def remark(text: str) -> None:
-    """Prints on stderr what happens on the way, which `-q` leaves out."""
+    """Print progress on stderr, omitted with `-q`."""
     if not telling().is_quiet:
         click.echo(text, err=True)
 
 
 def detail(text: str) -> None:
-    """Prints on stderr, with the seconds since the command began, what only `-v` shows."""
+    """Print on stderr with seconds since the start, with `-v` only."""
     told = telling()
     if told.is_verbose:
         click.echo(f"[{time.monotonic() - told.started:7.2f} s] {text}", err=True)
 
 
 def console() -> Console:
-    """Rich's console on stderr, for progress; with `-q` nothing is seen of it."""
+    """Return Rich's console on stderr for progress, silent with `-q`."""
     from rich.console import Console
 
     return Console(stderr=True, quiet=telling().is_quiet)
@@ -137,9 +137,9 @@ def console() -> Console:
 
 @contextmanager
 def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
-    """Show during the block how far the command is; call the yielded function when one more is done.
+    """Show progress during the block; call the yielded function for each one done.
 
-    Where there is no terminal, a line says it every few seconds.
+    Without a terminal, print a line every few seconds.
     """
     from rich.progress import Progress as Bar
 
@@ -153,7 +153,7 @@ def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
 
 
 def _lines(text: str, total: int | None) -> Callable[[], None]:
-    """Return a function that counts, and prints a line if the last one is old."""
+    """Return a counter that prints a line if the last is old."""
     done, printed = count(1), time.monotonic()
 
     def one_more() -> None:
@@ -171,14 +171,14 @@ _LINE_S = 5.0
 
 
 def progress() -> Progress:
-    """What shows how far the command is; with `-v` each run has a line when it has ended."""
+    """Return a progress display; with `-v` each finished run has a line."""
     from roambus.experiments.sweeps.progress import Progress
 
     return Progress(console(), each=telling().is_verbose)
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
-    """The value as JSON has it: paths and other things are texts, and what is not a number is null."""
+    """Return the value as JSON: paths and others become texts, non-finite numbers null."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
@@ -198,7 +198,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
 
 
 def _note(name: str) -> Any:
-    """A callback that keeps that the option was given; it may stand before or after the name of the command."""
+    """Return a callback that records the option, before or after the command's name."""
 
     def keep(context: click.Context, _: click.Parameter, given: bool) -> None:
         if given:
@@ -208,12 +208,12 @@ def _note(name: str) -> Any:
 
 
 def _option(words: list[str], attribute: str, text: str) -> click.Option:
-    """A flag that is read before all other options: an error in one of these is told in the same way already."""
+    """Return a flag read before all other options, to affect their errors."""
     return click.Option(words, is_flag=True, is_eager=True, expose_value=False, callback=_note(attribute), help=text)
 
 
 def with_options(command: click.Command) -> click.Command:
-    """The command, and all commands in it, with the options that every command has."""
+    """Return the command and its subcommands with the common options."""
     command.params += [
         _option(["--json"], "as_json", "Prints one JSON document instead of text, also for errors."),
         _option(["-q", "--quiet"], "is_quiet", "Shows no progress: prints only errors and the result."),

@@ -1,6 +1,6 @@
-"""`roambus aggregate` computes the metrics of sweeps, `compare` tests agents by them, and `figures` draws them.
+"""`roambus aggregate` computes sweeps' metrics, `compare` tests agents, and `figures` draws.
 
-`roambus export` writes results for other programs; `crate` packs them for other people, and `verify` checks them.
+`roambus export` writes results for other programs; `crate` packs them, and `verify` checks them.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def figures(
 
     With --against, --agents or --where, a figure draws what roambus compare tests, under the same name: a metric of one
     sweep against an axis, with a line for each agent, and a panel for each combination of values of the other axes;
-    --where makes them fewer. The kinds delays and deliveries are read from the traces, with a line for each agent and
+    --where keeps some of them. The kinds delays and deliveries are read from the traces, with a line for each agent and
     value of the axes.
 
     \b
@@ -242,7 +242,7 @@ def _comparison(
     wheres: Sequence[str],
     out: Path | None,
 ) -> tuple[Asked, Path]:
-    """What is compared, and where the files go."""
+    """Return the comparison and its output folder."""
     from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked
     from roambus.experiments.comparing.comparison import Asked
 

@@ -1,7 +1,6 @@
 """Commands on one run: `roambus run` and `rerun`.
 
-A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
-the same template, with other values or agents, fit into the same results.
+A single run is a sweep of one point, so runs of one template with other values or agents share results.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ if TYPE_CHECKING:
 
 
 LONGEST_WAIT_S = 30 * 86400
-"""Thirty days: who waits longer for a simulator has forgotten that the command runs."""
+"""Thirty days: a longer wait means a forgotten command."""
 
 
 def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Returns the maker of the back-end of that name, told how to speak to a simulator if it has one."""
+    """Return the named back-end's factory with its simulator's options."""
     from roambus.bridge.backends.registry import make_factory
 
     return make_factory(
@@ -58,7 +57,7 @@ def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
 
 
 def announce_compilation(factory: BackendFactory) -> None:
-    """Says that the radio is about to be compiled, if it never was: then nothing else is seen for a while."""
+    """Announce the radio's first compilation, which is silent for a while."""
     if factory.name != "radio":
         return
     from roambus.bridge.backends.radio.kernel import is_compiled
@@ -68,7 +67,7 @@ def announce_compilation(factory: BackendFactory) -> None:
 
 
 def recorder(is_kept: bool) -> Recorder | None:
-    """What keeps the frames of a run, if they are to be kept; a run without it imports nothing of records."""
+    """Return a recorder of frames, or None, which imports nothing of records."""
     if not is_kept:
         return None
     from roambus.bridge.record.record_file import recorded
@@ -136,7 +135,7 @@ def run(
 
 
 def _render(single: Single, out: Path) -> None:
-    """Print the ini, or write it to the folder if one was given."""
+    """Print the ini, or write it to a given folder."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand
@@ -209,7 +208,7 @@ def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> N
 
 
 def _record_in(path: Path) -> Path:
-    """The file itself, or the only record in or below a folder; a run that has failed has one, and no trace."""
+    """Return the file, or the only record in or below a folder, even of a failed run."""
     from roambus.bridge.runs.layout import RECORD_FILE
 
     found = sorted(path.rglob(RECORD_FILE)) if path.is_dir() else [path]
@@ -228,7 +227,7 @@ def _time(option: str, text: str | None) -> SimTime | None:
 
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
-    """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
+    """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
     from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.templates.render import find_template

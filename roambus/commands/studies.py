@@ -1,13 +1,9 @@
 """`roambus reproduce` runs a study from its first run to its report.
 
-It does what `sweep`, `aggregate` and `figures` do one by one, sweep after sweep, by the same functions, and then writes
-the report. So it goes on where it was interrupted, as a sweep does: what is complete is not made again. The metrics of
-all sweeps are computed with one session of Spark, because it takes seconds to begin one.
-
-The order is that of what can go wrong. Whether results may lie in the folder is looked at for every sweep before the
-first run is made, since a study can take hours. Java begins beside the first runs, which need none. Runs that failed
-are tried again, because a study without them has no claims. What is still wrong with single runs is told at the end,
-below the report of all others.
+It calls the functions of `sweep`, `aggregate` and `figures`, sweep by sweep, then writes the report. One Spark session
+computes all metrics, because it takes seconds to start. A study can take hours, so every results folder is checked
+first. Java starts beside the first runs. Failed runs are retried, because a study without them has no claims. Remaining
+problems are printed below the report.
 """
 
 from __future__ import annotations
@@ -88,7 +84,7 @@ def reproduce(
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
-    """Computes the metrics with the Spark session that there is; returns a line for each run that cannot be read."""
+    """Compute metrics in the Spark session; return a line for each unreadable run."""
     from roambus.experiments.studies.study import sweep_folder
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
@@ -97,7 +93,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    """Draws the figures, and prints the claims and where the report is."""
+    """Draw the figures, and print the claims and the report's path."""
     from roambus.experiments.claims import format_claims
     from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.reporting.report import write_report

@@ -1,7 +1,7 @@
 """`roambus sweep` makes the runs of a sweep; `roambus reproduce` uses the same functions.
 
-Runs are made by processes of this machine, or by the executors of a Spark cluster. With `--precision` a sweep grows,
-point by point, until what is asked for is known as precisely as asked.
+Local processes or a Spark cluster's executors make the runs. With `--precision` a sweep grows, point by point, until
+its interval or claims are as precise as requested.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from roambus.spark.metrics.extra import Extra
 
 FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
-"""Seeds of each point before anything is judged. Claims are about several points, and need fewer of each."""
+"""Seeds of each point before judgement; claims span points and need fewer."""
 
 
 class Choice(NamedTuple):
-    """What of a sweep is run, as options have it."""
+    """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
     agents: str | Sequence[Sequence[str]] | None
@@ -67,7 +67,7 @@ class Choice(NamedTuple):
     parameters: Sequence[str] = ()
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
-        """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
+        """Return the chosen part of the sweep; `small` and `small_seeds` are defaults. Raise UserError."""
         from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
@@ -78,14 +78,14 @@ class Choice(NamedTuple):
         return with_parameters(chosen, pairs("--param", self.parameters))
 
     def named(self, name: str) -> Sweep:
-        """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
+        """Return a named sweep, or a template swept by settings; raise UserError."""
         from roambus.experiments.sweeps.named_settings import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
-        """A template swept by what is set alone; `source` is for messages. Raises UserError."""
+        """Return a template swept by settings; `source` is for messages. Raise UserError."""
         from roambus.experiments.sweeps.named_settings import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
@@ -98,12 +98,12 @@ class Choice(NamedTuple):
 
 
 def _stem(name: str) -> str:
-    """The name of a sweep or template, for a path that of its file."""
+    """Return a sweep's or template's name; for a path, its file's."""
     return Path(name.removesuffix(".ini.j2")).stem
 
 
 class Making(NamedTuple):
-    """How the runs of a sweep are made, as options have it; `part` is which of them."""
+    """Options for making a sweep's runs; `part` selects some."""
 
     level: str = "app"
     retry_failed: bool = False
@@ -114,14 +114,14 @@ class Making(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How precisely something is to be known: the half width, and the metric and the first seeds if given."""
+    """The requested precision: half width, and optional metric and first seeds."""
 
     width: str
     metric: str | None
     first: int | None
 
     def precision(self, usual_first: int, most: int) -> Precision:
-        """The bounds on the seeds; raises UserError."""
+        """Return the bounds on the seeds; raise UserError."""
         from roambus.experiments.precision import Precision, read_width
 
         first = self.first or min(usual_first, most)
@@ -130,13 +130,13 @@ class Wish:
         return Precision(read_width(self.width), first, most)
 
     def options(self, first: int) -> str:
-        """How the command line says it."""
+        """Return it as command-line options."""
         metric = f" --metric {self.metric}" if self.metric else ""
         return f"--precision {self.width}{metric} --first-seeds {first}"
 
 
 def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> Wish | None:
-    """What the options ask for, if anything; raises UserError for options that mean nothing."""
+    """Return the requested precision, if any; raise UserError for meaningless options."""
     if precision is not None:
         return Wish(precision, metric, first_seeds)
     for option, value in (("--metric", metric), ("--first-seeds", first_seeds)):
@@ -210,7 +210,7 @@ def sweep(
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
-    """Writes the script and what the sweep is; returns the file."""
+    """Write the script and the sweep's description; return the file."""
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
@@ -227,10 +227,7 @@ def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None
 
 
 def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: BackendFactory) -> list[str]:
-    """Makes the runs of a sweep, showing the progress; returns a line for each run that failed.
-
-    The progress has already reported the runs that failed now.
-    """
+    """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
@@ -257,14 +254,14 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """A line for each run that failed; those that the progress has told are kept for `report_problems`."""
+    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]
 
 
 def make_crew(workers: int, spark: str | None) -> Crew:
-    """Returns what makes the runs: processes of this machine, or the executors of a Spark cluster."""
+    """Return the crew: local processes, or a Spark cluster's executors."""
     if spark is None:
         from roambus.experiments.sweeps.processes import Processes
 
@@ -275,9 +272,9 @@ def make_crew(workers: int, spark: str | None) -> Crew:
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:
-    """The crew, or one that publishes each run when it ends, if these results are those of a store.
+    """Return the crew; for results on a store it publishes each run as it ends.
 
-    Raises UserError for executors of a cluster, which would look for the store's folder on their own machines.
+    Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
     from roambus.experiments.sweeps.runner import Published
@@ -304,9 +301,9 @@ def run_until_known(
     make: Callable[[Sweep], list[str]],
     master: str,
 ) -> list[str]:
-    """Makes the first runs, and more where they are needed: for the claims, if there are any and no metric is named.
+    """Make first runs, then more as the claims need, if any and no metric is named.
 
-    Returns a line for each run that failed or cannot be read.
+    Return a line for each failed or unreadable run.
     """
     from roambus.experiments.precision import for_claims, for_metric
 
@@ -333,7 +330,7 @@ def run_until_known(
 
 
 def _check_metric(metric: str | None, extra: Extra) -> None:
-    """Raises UserError, before any run is made, for a metric that no run can have."""
+    """Raise UserError before any run for an impossible metric."""
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
@@ -351,7 +348,7 @@ def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[
 
 
 def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) -> None:
-    """Says how many points took how many seeds, and names those that took more than the first."""
+    """Print seeds by point, and name points beyond the first seeds."""
     about = f"{metric} ± {precision.width}" if metric else f"the verdicts, or ± {precision.width}"
     counts = sorted(Counter(found.seeds.values()).items())
     lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]

@@ -1,6 +1,6 @@
-"""The keys of the ini as tables, and the keys of Castalia that the embedded radio treats differently.
+"""Tables of the ini's keys, and of Castalia's keys that the embedded radio treats differently.
 
-Both are made from the declarations of the keys; tests compare these with Castalia's NED files.
+Both come from the keys' declarations; tests compare these with Castalia's NED files.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ MODELLED = {
     radio.TEMPORAL_FILE.name,
     radio.LOSSES_FILE.name,
 }
-"""Paths of the keys that have an effect on the embedded radio."""
+"""Paths of keys that affect the embedded radio."""
 
 OF_THE_RADIO = {
     radio.DATA_RATE.name: "only the rate of the radio's mode",
     radio.FRAME_OVERHEAD.name: "only the radio's",
 }
-"""Facts about the radio that the MAC repeats; another value is an error."""
+"""Radio facts that the MAC repeats; another value is an error."""
 
 _TRACE = "it controls Castalia's own trace"
 
@@ -62,7 +62,7 @@ WHY = {
     "zCoorDestination": "the field is flat",
     "MobilityManagerName": "these are Castalia's and those of roambus",
 }
-"""Why the embedded radio lacks some values of a key, by the last part of its path."""
+"""The reason the embedded radio lacks some values, by a path's last part."""
 
 
 def key_tables() -> str:
@@ -74,7 +74,7 @@ def key_tables() -> str:
 
 
 def castalia_table() -> str:
-    """Return the keys of Castalia that the embedded radio does not know, or knows only in part."""
+    """Return Castalia's keys that the embedded radio does not fully know."""
     differing = ((title, one) for title, keys in PARTS.items() for one in keys if verdict(one) != "yes")
     rows = "".join(f"| {title} | `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for title, one in differing)
     return f"| Module | Key | Embedded radio | Why |\n|---|---|---|---|\n{rows}"
@@ -96,7 +96,7 @@ def _choices(key: Setting, empty: str) -> str:
 
 
 def verdict(one: Setting) -> str:
-    """Return "yes", the values that the embedded radio accepts, or "no effect"."""
+    """Return "yes", the embedded radio's accepted values, or "no effect"."""
     if one.choices:
         return f"only {_choices(one, 'an empty text')}"
     return "yes" if one.name in MODELLED else OF_THE_RADIO.get(one.name, "no effect")

@@ -1,7 +1,7 @@
-"""Finds the pages of the documentation and fills in what the code declares.
+"""Finds the documentation pages and fills in the code's declarations.
 
-A page names a table as `<!-- insert NAME -->`. `roambus docs` and the site replace the mark by Markdown made from the
-declarations, so no page repeats them. A page is known by its file's name, whatever its folder.
+A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
+known by its file name, whatever its folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of the reference, made from declarations: `roambus show` and `roambus list` print the same facts."""
+"""Reference tables from declarations: `roambus show` and `roambus list` print the same facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from roambus.spark.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parents[1]
 PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "reference", "testing")
-"""Folders of the package, in the order in which the list of modules has them."""
+"""Package folders, in the order of the module list."""
 
 
 def agents() -> str:
@@ -44,7 +44,7 @@ def _sections(kind: str, table: str, head: Sequence[str], columns: Sequence[str]
 
 
 def templates() -> str:
-    """Return the variables and named settings of each template; variables that all declare alike come last."""
+    """Return each template's variables and named settings; shared variables come last."""
     found = everything("templates")
     everywhere = [row for row in _variables(found[0]) if all(row in _variables(one) for one in found)]
     sections = [part for one in found for part in _template(one, everywhere)]
@@ -82,7 +82,7 @@ def study_metrics() -> str:
 
 
 def commands() -> str:
-    """Return the help of each command, as `roambus COMMAND --help` has it."""
+    """Return each command's help, as `roambus COMMAND --help` has it."""
     group = import_module("roambus.command_line").commands  # which imports this module for `roambus docs`
     with click.Context(group, info_name="roambus", terminal_width=100) as context:
         return "\n\n".join(_helps(group, context))
@@ -100,7 +100,7 @@ def _helps(group: click.Group, context: click.Context) -> Iterator[str]:
 
 
 def signatures() -> str:
-    """Return each public name of the package with its signature and first sentence."""
+    """Return each public name with its signature and first sentence."""
     public = import_module("roambus")
     found = ((name, getattr(public, name)) for name in public.__all__)
     return "\n\n".join(_signature(name, one) for name, one in found if inspect.isclass(one) or inspect.isfunction(one))
@@ -125,7 +125,7 @@ def _arguments(one: Any) -> str:
 
 
 def modules() -> str:
-    """Return each module with the first sentence of its docstring, a section for each folder."""
+    """Return modules by folder with their docstrings' first sentences."""
     sections = (f"## {part}\n\n{_modules_of(part)}" for part in PARTS)
     return "\n".join(sections)
 

@@ -1,10 +1,8 @@
-"""Tests for agents and back-ends that others write.
+"""Tests for third-party agents and back-ends.
 
-An agent's test compares a transcript with what is sent now (`transcribe`), as `roambus trace` prints it. The fixtures
-of `roambus.pytest_plugin` test what it delivers and costs. A back-end's test imports the promises that every back-end
-keeps (`backend_promises`), and makes the case that they are tested with.
-
-pytest is needed; it explains a failed `assert` of these modules as it does those of a test file.
+An agent's test compares a transcript with the current messages (`transcribe`); the fixtures of `roambus.pytest_plugin`
+test delivery and cost. A back-end's test imports every back-end's promises (`backend_promises`) and builds their case.
+pytest explains a failed `assert` of these modules, too.
 """
 
 import pytest

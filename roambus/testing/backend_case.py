@@ -1,12 +1,11 @@
-"""The cases of the conformance suite: four nodes in reach of each other, and checks of the interface's promises.
+"""The conformance suite's cases: four nodes in mutual reach, and checks of the interface's promises.
 
-A back-end under test makes a `Backend` of a `Case`. `Conforming` stands between it and whoever calls it, passes
-everything on, and asserts at each call what `roambus.bridge.backend` promises of it: the order of calls, the
-order within a step, that what arrives was sent, to the right nodes, no more often than it was sent, and that the totals
-count just that. So whole runs of agents are tests of a back-end, too (`backend_promises`).
+`Conforming` wraps the back-end of a `Case` and asserts the promises of `roambus.bridge.backend` at each call: call
+order, order within a step, that arrivals were sent, to the right nodes, at most once per transmission, and that totals
+agree. So whole runs of agents test a back-end, too.
 
-The nodes stand 5 m to 7.1 m apart on a channel without shadowing: on any radio they hear each other, if nobody
-disturbs. The last one boots late.
+The nodes stand 5 m to 7.1 m apart without shadowing: on any radio they hear each other if undisturbed. The last boots
+late.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ TEMPLATE = Path(__file__).with_name("backend_case.ini.j2")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run to be: `folder` holds the rendered ini and its radio parameters file, `messages` are the agents'."""
+    """A run to make: `folder` holds the ini and its radio parameters file, `messages` are the agents'."""
 
     folder: Path
     scenario: Scenario
@@ -52,7 +51,7 @@ def write_case(
     time_limit: SimTime = 4 * SECOND,
     processing_delay: SimTime = 0,
 ) -> Case:
-    """Renders the ini of the four nodes into `folder`."""
+    """Render the four nodes' ini into `folder`."""
     values: dict[str, int | float | str | bool] = {
         "agent": agent,
         "agent_parameters": parameters,
@@ -66,7 +65,7 @@ def write_case(
 
 
 class Marker(Message, tag=1):
-    """A message that can be told from others, as long as a frame is."""
+    """A distinguishable message as long as a frame."""
 
     number: U16
     rest: bytes = bytes(19)
@@ -90,7 +89,7 @@ Packet = tuple[NodeId, NodeId, Message]
 
 @dataclass(slots=True)
 class Conforming:
-    """Passes everything on to a back-end, and asserts what the interface promises about each call."""
+    """Passes everything on to a back-end, and asserts the interface's promises at each call."""
 
     backend: Backend
     calls: list[str] = field(default_factory=list)
@@ -103,14 +102,14 @@ class Conforming:
     _heard: Counter[tuple[NodeId, Packet]] = field(default_factory=Counter)
 
     def open(self) -> Hello:
-        """Opens the back-end; the host calls this first, and once."""
+        """Open the back-end; the host calls this first, and once."""
         assert self.calls == []
         self.calls.append("open")
         self._hello = self.backend.open()
         return self._hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Between the others; the first brings no transmissions, none follows the one that gives None."""
+        """Check one step; none follows a result of None, and the first brings no transmissions."""
         assert self.calls[0] == "open"
         assert not {"end", "close"} & {*self.calls}
         assert self.calls != ["open"] or not transmissions
@@ -128,7 +127,7 @@ class Conforming:
         self.backend.fail(error)
 
     def close(self) -> Totals:
-        """Closes the back-end; the host calls this last, and once."""
+        """Close the back-end; the host calls this last, and once."""
         assert "close" not in self.calls
         self.calls.append("close")
         totals = self.backend.close()

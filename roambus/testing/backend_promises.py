@@ -1,7 +1,6 @@
 """The promises of every back-end as tests: call by call, and in complete runs of agents.
 
-A package with a back-end of its own runs them by three lines in a test file, of which the fixture says how the back-end
-of a case is made (docs/guide/backends.md has the whole file):
+A package with its own back-end runs them by a short test file with a fixture (docs/guide/backends.md has it whole):
 
     from roambus.testing.backend_promises import *
 
@@ -9,8 +8,7 @@ of a case is made (docs/guide/backends.md has the whole file):
     def factory():
         return lambda case: BusFactory().make(case.scenario, Agent, case.folder)
 
-What a back-end cannot do is no reason to leave a test out: agents, workload and metrics are the same for all of them,
-so that a promise that one does not keep makes results wrong without a word.
+No back-end may skip a test: all share agents, workload and metrics, so a broken promise silently falsifies results.
 """
 
 from __future__ import annotations
@@ -44,14 +42,14 @@ Make = Callable[[], Conforming]
 
 @pytest.fixture
 def make(factory: Factory, tmp_path: Path) -> Make:
-    """A new back-end for the four nodes."""
+    """Return a function for new back-ends of the four nodes."""
     case = write_case(tmp_path, MARKERS, time_limit=LIMIT)
     return lambda: Conforming(factory(case))
 
 
 @pytest.fixture
 def backend(make: Make) -> Iterable[Conforming]:
-    """An opened back-end; it is closed after the test."""
+    """Yield an opened back-end; close it after the test."""
     conforming = make()
     conforming.open()
     yield conforming
@@ -68,7 +66,7 @@ def advance_to(backend: Conforming, time: SimTime) -> None:
 
 
 def drain(backend: Conforming, transmissions: Sequence[Transmission]) -> list[tuple[SimTime, Delivery]]:
-    """What is heard of the transmissions, handed over at START, until the time limit."""
+    """Return deliveries of the transmissions, handed over at START, until the time limit."""
     advance_to(backend, START)
     while backend.advance(transmissions, None) is not None:
         transmissions = []
@@ -76,7 +74,7 @@ def drain(backend: Conforming, transmissions: Sequence[Transmission]) -> list[tu
 
 
 def test_the_hello_is_that_of_the_run(make: Make) -> None:
-    """The run's nodes, time limit and processing delay; boots within the run, clocks that can be."""
+    """The run's nodes, time limit and processing delay; boots within the run, valid clocks."""
     backend = make()
     hello = backend.open()
     assert hello.simulator
@@ -87,7 +85,7 @@ def test_the_hello_is_that_of_the_run(make: Make) -> None:
 
 
 def test_a_wake_up_is_reached_exactly(backend: Conforming) -> None:
-    """One nanosecond after the other as well as seconds later, as nothing else happens."""
+    """One nanosecond or several seconds later, if nothing else happens."""
     for wake_up in (0, 1, 2, START, START + 1, LIMIT - 2, LIMIT - 1):
         step = backend.advance([], wake_up)
         assert step is not None
@@ -109,12 +107,12 @@ def test_a_wake_up_is_not_overshot_by_what_is_under_way(backend: Conforming) -> 
 
 @pytest.mark.parametrize("wake_up", [None, LIMIT, LIMIT + 1])
 def test_the_time_limit_ends_the_run(backend: Conforming, wake_up: SimTime | None) -> None:
-    """With nothing to do, or a wake-up at the limit or beyond it, there is no step any more."""
+    """Idle, or with a wake-up at or beyond the limit, there is no further step."""
     assert backend.advance([], wake_up) is None
 
 
 def test_nothing_arrives_at_the_time_limit_or_later(backend: Conforming) -> None:
-    """What is sent a moment before it is on its way when the run ends; nor does what was to be sent later count."""
+    """A frame sent just before is on its way at the end; a later transmission does not count."""
     advance_to(backend, START)
     late = [send(0, 1, LIMIT - 1000), send(1, 2, LIMIT), send(2, 3, LIMIT + SECOND)]
     assert backend.advance(late, None) is None
@@ -123,7 +121,7 @@ def test_nothing_arrives_at_the_time_limit_or_later(backend: Conforming) -> None
 
 @pytest.mark.parametrize("sender", range(4))
 def test_neighbours_without_disturbance_hear_each_other(backend: Conforming, sender: NodeId) -> None:
-    """A broadcast reaches the three others, 5 m to 7.1 m away, at one instant, as it was sent."""
+    """A broadcast reaches the three others, 5 m to 7.1 m away, at one instant, unchanged."""
     heard = drain(backend, [send(sender, 7, START)])
     assert [one.receiver for _, one in heard] == [node for node in range(4) if node != sender]
     assert {(one.sender, one.message) for _, one in heard} == {(sender, Marker(7))}
@@ -131,7 +129,7 @@ def test_neighbours_without_disturbance_hear_each_other(backend: Conforming, sen
 
 
 def test_a_unicast_message_reaches_its_addressee_only(backend: Conforming) -> None:
-    """Though everybody is in reach."""
+    """All nodes are in reach."""
     heard = drain(backend, [send(0, 1, START, destination=2), send(3, 2, START + SECOND, destination=0)])
     assert [(one.sender, one.receiver, one.message) for _, one in heard] == [(0, 2, Marker(1)), (3, 0, Marker(2))]
 
@@ -143,7 +141,7 @@ def test_what_one_node_sends_arrives_in_its_order(backend: Conforming) -> None:
 
 
 def test_a_later_transmission_takes_effect_at_its_time(make: Make) -> None:
-    """It makes no difference whether it was handed over before or just then."""
+    """Early hand-over makes no difference."""
     at_once, before = make(), make()
     for backend in (at_once, before):
         backend.open()
@@ -166,7 +164,7 @@ def test_transmissions_take_effect_in_order_of_time(backend: Conforming) -> None
 
 
 def test_a_transmission_in_the_past_is_refused(backend: Conforming) -> None:
-    """It is the caller's mistake, and the back-end can still be closed."""
+    """It is the caller's mistake, and the back-end still closes."""
     advance_to(backend, START)
     with pytest.raises(ValueError, match="before"):
         backend.advance([send(0, 1, START - 1)], None)
@@ -174,7 +172,7 @@ def test_a_transmission_in_the_past_is_refused(backend: Conforming) -> None:
 
 
 def contention(make: Make) -> Conforming:
-    """Everybody sends more than a radio can carry; at first the host wants control now and then."""
+    """All nodes send more than a radio carries; at first the host requests control now and then."""
     backend = make()
     backend.open()
     advance_to(backend, START)
@@ -191,7 +189,7 @@ def contention(make: Make) -> Conforming:
 
 
 def test_the_promises_hold_under_contention(make: Make) -> None:
-    """What arrives was sent, no more often than it was sent, to those it was for; totals count what was told."""
+    """Arrivals were sent, to those nodes, at most once each; totals agree."""
     backend = contention(make)
     backend.close()
     assert len(backend.heard) > 20
@@ -205,14 +203,14 @@ def test_the_same_seed_gives_the_same_steps(make: Make) -> None:
 
 
 def resources() -> tuple[int, int]:
-    """Open files of this process, and its children, alive or not yet waited for."""
+    """Return this process's open files, and its children, alive or zombies."""
     children = [child for path in Path("/proc/self/task").glob("*/children") for child in path.read_text().split()]
     return len(list(Path("/proc/self/fd").iterdir())), len(children)
 
 
 @pytest.mark.parametrize("steps", [None, 0, 1, 3])
 def test_closing_frees_everything(make: Make, steps: int | None) -> None:
-    """After any number of steps, also before the run was opened; no file and no process is left."""
+    """After any number of steps, even before opening, no file or process remains."""
     before = (0, 0)
     for _ in range(2):  # what stays for the next run, such as a library's own, is there after the first
         backend = make()
@@ -237,7 +235,7 @@ AGENTS = {
 def run(
     factory: Factory, folder: Path, agent: str, *, seed: int = 1, processing_delay: SimTime = 0
 ) -> tuple[list[Row], Conforming]:
-    """The trace's rows of a whole run, and the back-end that it was made with."""
+    """Return a whole run's trace rows, and its back-end."""
     agent_class = load_agent(agent)
     case = write_case(
         folder,
@@ -257,7 +255,7 @@ def run(
 @pytest.mark.parametrize("processing_delay", [0, MILLISECOND])
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_agent_runs(factory: Factory, tmp_path: Path, agent: str, processing_delay: SimTime) -> None:
-    """From open to close; who subscribes gets something, and nothing that was not published before."""
+    """From open to close; subscribers get something, all of it published before."""
     rows, backend = run(factory, tmp_path, agent, processing_delay=processing_delay)
     assert (backend.calls[0], backend.calls[-2:]) == ("open", ["end", "close"])
     published = {row["notification_id"]: row["time_s"] for row in rows if row["event"] == "publish"}
@@ -270,7 +268,7 @@ def test_every_agent_runs(factory: Factory, tmp_path: Path, agent: str, processi
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_trace_of_a_run_is_consistent(factory: Factory, tmp_path: Path, agent: str) -> None:
-    """Every packet received was sent before; no node does or hears anything before it has booted."""
+    """Each received packet was sent before; no node acts or hears before its boot."""
     rows, backend = run(factory, tmp_path, agent)
     boots = {row["node"]: row["time_s"] for row in rows if row["event"] == "role"}
     living = [row for row in rows if row["event"] not in {"move", "energy", "radio"}]
@@ -296,7 +294,7 @@ def test_a_seed_decides_a_run(factory: Factory, tmp_path: Path, agent: str) -> N
 
 @pytest.mark.parametrize("processing_delay", [0, MILLISECOND])
 def test_nodes_that_are_down_neither_hear_nor_send(factory: Factory, tmp_path: Path, processing_delay: SimTime) -> None:
-    """A crash and a freeze, at their very times; ideal links hold what arrives at the frozen node."""
+    """A crash and a freeze, at their exact times; ideal links hold arrivals at the frozen node."""
     messages = load_agent("beacon").messages
     case = write_case(tmp_path, messages, agent="beacon", parameters="rate=20", processing_delay=processing_delay)
     outages = {1: (SECOND, 2 * SECOND, FaultKind.CRASH), 2: (1500 * MILLISECOND, 3 * SECOND, FaultKind.FREEZE)}
@@ -314,7 +312,7 @@ def test_nodes_that_are_down_neither_hear_nor_send(factory: Factory, tmp_path: P
 
 
 class Answering(Agent):
-    """Node 0 sends a marker a second after it has booted, node 1 answers 20 ms after it has heard it."""
+    """Node 0 sends a marker 1 s after its boot; node 1 answers 20 ms after hearing it."""
 
     messages = MARKERS
 
@@ -338,7 +336,7 @@ class Raising(Answering):
 
 
 def test_a_processing_delay_passes_before_outputs_take_effect(factory: Factory, tmp_path: Path) -> None:
-    """A message and its answer come later by one delay each, and by nothing else."""
+    """A message and its answer each come later by exactly one delay."""
     arrivals = []
     for delay in (0, MILLISECOND):
         case = write_case(tmp_path, MARKERS, processing_delay=delay)

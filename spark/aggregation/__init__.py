@@ -1,5 +1,5 @@
-"""From the traces of a sweep to tables: a row for each run, and means with intervals over the seeds of each point.
+"""From a sweep's traces to tables: a row for each run, and means with intervals over seeds.
 
-`aggregate` makes the means and writes the files, `traces` lists what there is, `computation` computes metrics in
-Spark's tasks, `store` keeps them, and `intervals` has the statistics.
+`aggregate` makes means and files, `traces` lists traces, `computation` runs in Spark, `store` keeps results, and
+`intervals` has the statistics.
 """

@@ -1,8 +1,7 @@
-"""From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
+"""From a sweep's traces to its tables: a row for each run, and means with 95 % intervals over seeds.
 
-Runs that an earlier aggregation computed come from the store; if all do, Spark does not start. The others are computed
-batch by batch and added to the store at once, so a killed aggregation goes on where it was. Each table is written as
-CSV and as Parquet, each file in one step.
+Known runs come from the store; without others Spark does not start. Each batch is stored at once, so a killed
+aggregation resumes. Files, CSV and Parquet, are written in one step.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ from roambus.spark.metrics.run import Floats, Integers
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
-    """Write NAME.csv and NAME.parquet of each table, with the declarations of `metrics`; raises UserError."""
+    """Write NAME.csv and NAME.parquet, with `metrics` declared; raise UserError."""
     declared = {DECLARED: declarations(metrics)} if metrics else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
@@ -75,7 +74,7 @@ def _write_parquet(table: pd.DataFrame, declared: Mapping[str, str], path: Path)
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write the file under another name, then rename it; raises OSError, UserError for anything but a file."""
+    """Write and rename the file; raise OSError, or UserError unless it is a file."""
     check_replaceable(path)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)  # a link that a stranger put there would be followed
@@ -89,14 +88,14 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
 METRIC, MEAN, LOW, HIGH, HALF_WIDTH, N = "metric", "mean", "low", "high", "half_width", "n"
 MEASURED = (MEAN, LOW, HIGH, HALF_WIDTH, N)
-"""Columns of a point: mean, ends and half width of its 95 % interval, number of seeds."""
+"""Columns of a point: mean, ends and half width of its 95 % interval, seeds."""
 
 _RESERVED = {METRIC, *MEASURED, *(metric.column for metric in catalogue.METRICS)}
 _AXIS_PREFIX = "axis_"
 
 
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
-    """A row a run: agent, axes and seed, then all metrics and the message types sent."""
+    """Return each run's agent, axes, seed, metrics and message types."""
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
     # NaN where a run has nothing to measure of what a study adds; 0 where it sent nothing of a type that another sent.
@@ -108,7 +107,7 @@ def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
-    """Agent, axes and seed of each run; no axis is called like a metric or like what is `reserved`."""
+    """Return each run's agent, axes and seed; axes avoid metrics' and `reserved` names."""
     return pd.DataFrame([_levels(str(run), {*_RESERVED, *reserved}) for run in runs], index=runs)
 
 
@@ -119,21 +118,21 @@ def _levels(run: str, reserved: Collection[str]) -> dict[str, str | int]:
 
 
 def natural_order(value: object) -> tuple[tuple[int, float, str], ...]:
-    """A sort key that puts C4 before C16 and 8 before 10."""
+    """Return a sort key that puts C4 before C16 and 8 before 10."""
     words = re.findall(r"\d+(?:\.\d+)?|[^\d]+", str(value))
     return tuple((0, float(word), "") if word[0].isdecimal() else (1, 0.0, word) for word in words)
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:
-    """The names of the axes: the columns between agent and seed."""
+    """The axes: the columns between agent and seed."""
     columns = list(runs.columns)
     return columns[columns.index(AGENT) + 1 : columns.index(SEED)]
 
 
 def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRICS) -> pd.DataFrame:
-    """A row for each metric of each point, with what is `MEASURED`.
+    """Return a row with `MEASURED` for each metric of each point.
 
-    Seeds without a value do not count in n. With n = 1 there is no interval, with n = 0 no row.
+    Seeds without a value do not count; n = 1 gives no interval, n = 0 no row.
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
@@ -175,21 +174,21 @@ Problems = dict[Path, str]
 
 
 class Progress(Protocol):
-    """Shows how far an aggregation is, such as `roambus.experiments.sweeps.progress.Progress`."""
+    """Shows an aggregation's progress, such as `roambus.experiments.sweeps.progress.Progress`."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""
 
     def finished_together(self, places: Mapping[Path, str | None]) -> None:
-        """These runs are done; each has a line that says what is wrong with it, or None."""
+        """Report finished runs, each with its problem or None."""
 
     def note(self, line: str) -> None:
-        """Tells a line at once."""
+        """Report a line at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to compute: the master, a study's additions, whether everything is computed again, and the progress."""
+    """The master, a study's additions, whether to recompute all, and the progress."""
 
     master: str
     extra: Extra
@@ -206,10 +205,10 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     progress: Progress | None = None,
     again: str = "the same sweep",
 ) -> list[str]:
-    """Write `metrics/runs`, `metrics/points` and `extra`'s tables of the traces below `results`.
+    """Write `metrics/runs`, `metrics/points` and `extra`'s tables below `results`.
 
-    Earlier results come from the store unless `afresh`. Returns a line for each damaged or failed run, and one for
-    those never made, which names the command `again`. Raises UserError, RoambusError if Spark fails.
+    Earlier results come from the store unless `afresh`. Return a line for each unusable run, and one for missing ones
+    with the command `again`. Raise UserError, or RoambusError if Spark fails.
     """
     files = find_traces(results)
     traces, problems = list_traces(files)
@@ -231,7 +230,7 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
 
 
 def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:
-    """Adds to the store what it lacks, batch by batch; returns a line for each trace that may be readable later."""
+    """Store missing runs by batches; return lines for temporarily unreadable traces."""
     if job.afresh:
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
@@ -276,9 +275,9 @@ def metrics_of(
     master: str = "local[*]",
     progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Problems]:
-    """The metrics of these runs, a row a run, from the store or computed; and a line for each damaged trace.
+    """Return a row of metrics for each run, and a line for each damaged trace.
 
-    The column EXTRA maps names of `extra`'s metrics to values. Raises UserError, RoambusError, OSError.
+    The column EXTRA maps names of `extra`'s metrics to values. Raise UserError, RoambusError, OSError.
     """
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):
@@ -290,7 +289,7 @@ def metrics_of(
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
-    """The rows of sound traces in the order of the runs' names, so that the same rows give the same frame."""
+    """Return the rows of sound traces, ordered by name for equal frames."""
     sound = rows.filter(pc.is_null(rows[PROBLEM])).select([name for name in METRICS_SCHEMA.names if name != PROBLEM])
     frame: pd.DataFrame = sound.sort_by(RUN).to_pandas().set_index(RUN)
     for name in (SENT, EXTRA, OBSERVATIONS):

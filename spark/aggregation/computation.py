@@ -1,11 +1,9 @@
 """Computes the metrics of runs with Spark, which distributes runs and not rows.
 
-A task reads one trace after the other and calls the metrics. Nothing depends on another run, so no row goes from task
-to task, and a cluster finds the numbers of one machine to the last bit. A damaged trace is a row with its reason.
-
-A task takes seconds, the longest runs begin first, and each job of some minutes is kept before the next one starts. On
-this machine executors import our package from where it is; elsewhere it is sent (`roambus.spark.engine.shipment`).
-Metrics in a user's file are sent by value with their imports.
+A task reads one trace after the other. Runs are independent, so a cluster's numbers equal one machine's to the last
+bit. A damaged trace is a row with its reason. The longest runs begin first, and each job of some minutes is stored.
+Local executors import our package in place; others get it sent (`roambus.spark.engine.shipment`). Metrics in a user's
+file go by value.
 """
 
 from __future__ import annotations
@@ -54,10 +52,7 @@ METRICS_SCHEMA = pa.schema(
         pa.field(PROBLEM, pa.string()),
     ]
 )
-"""A row for each run: its place, its metrics, the packets sent of each message type, and what a study adds.
-
-A damaged trace has nothing but what is wrong with it, without its name.
-"""
+"""A run's place, metrics, packets by message type, and additions; of a damaged trace only the problem."""
 _ANSWER_SCHEMA = pa.schema(
     [
         pa.field(_NUMBER, pa.int64()),
@@ -70,19 +65,16 @@ _ANSWER_SCHEMA = pa.schema(
 
 DEADLINE = "ROAMBUS_DEADLINE_S"
 TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
-"""How much work there is in a task, at most and at least, and in a job for each core: in bytes of traces.
-
-That much is some two seconds, a tenth of one, and half a minute.
-"""
+"""Bytes of traces: the most and least in a task, and a core's share of a job (2 s, 0.1 s and half a minute)."""
 WORK_A_RUN = 400_000
-"""The fixed work of a run in bytes: an empty trace takes some ten milliseconds."""
+"""A run's fixed work in bytes (some ten milliseconds)."""
 
 Row = dict[str, Any]
 Task = list[tuple[int, Path]]
 
 
 def deadline_s() -> float:
-    """Within which time a delivery is in time; raises UserError if the environment has no number for it."""
+    """Return the limit of a timely delivery; raise UserError for an invalid environment."""
     text = os.environ.get(DEADLINE, "1")
     try:
         found = float(text)
@@ -97,7 +89,7 @@ def deadline_s() -> float:
 
 
 def batches(traces: Sequence[Trace], cores: int) -> Iterator[list[Trace]]:
-    """Divides the traces, the longest first, into what is one job each."""
+    """Divide the traces into jobs, the longest first."""
     batch, work = list[Trace](), 0
     for trace in sorted(traces, key=lambda each: (-each.size, each.run)):
         batch.append(trace)
@@ -114,7 +106,7 @@ def _work(trace: Trace) -> int:
 
 
 def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
-    """Divide the runs of a job into tasks, the longest first; a run goes by its place in `traces`."""
+    """Divide a job's runs (places in `traces`) into tasks, longest first."""
     most = min(TASK_WORK, max(SMALLEST_WORK, sum(map(_work, traces)) // (2 * cores)))
     tasks: list[Task] = []
     room = 0
@@ -129,26 +121,26 @@ def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A row of METRICS_SCHEMA for each trace, and those among the damaged ones that may be readable another time."""
+    """A METRICS_SCHEMA row for each trace, and damaged traces that may become readable."""
 
     rows: pa.Table
     passing: list[Trace]
 
 
 def problems_of(rows: pa.Table, traces: Sequence[Trace]) -> dict[Path, str]:
-    """A line for each trace that is damaged, by these rows of METRICS_SCHEMA."""
+    """Return a line for each damaged trace in METRICS_SCHEMA rows."""
     found = dict(zip(rows[RUN].to_pylist(), rows[PROBLEM].to_pylist(), strict=True))
     return {trace.file: f"{trace.file}: {problem}" for trace in traces if (problem := found.get(trace.run))}
 
 
 class Computer:
-    """Computes metrics in a session, to which our package has been sent once; `computer` gives it."""
+    """Computes metrics in a session; `computer` gives it."""
 
     def __init__(self, session: SparkSession, archive: str | None, extra: Extra) -> None:
         self._session, self._archive, self._extra = session, archive, extra
 
     def compute(self, traces: Sequence[Trace], cores: int) -> Computed:
-        """Raises RoambusError if Spark fails, UserError if a metric does."""
+        """Raise RoambusError if Spark fails, UserError if a metric does."""
         extra = _by_value(self._extra)
         sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
         work = measurer(self._archive, __name__, sent)
@@ -169,7 +161,7 @@ class Computer:
 
 @contextmanager
 def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
-    """Sends our package wherever it must be sent. Raises OSError."""
+    """Send our package wherever needed; raise OSError."""
     if is_local(session):
         yield Computer(session, None, extra)
         return
@@ -180,7 +172,7 @@ def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
 
 
 def _by_value(extra: Extra) -> bytes:
-    """Pickle the extra metrics, with the code of modules that executors cannot import."""
+    """Pickle the extra metrics with modules that executors cannot import."""
     pickler: Any = cloudpickle  # PySpark does not type its copy
     files = {file for file in project_files(files_of(extra.modules())) if not is_installed(file)}
     own = [
@@ -201,7 +193,7 @@ def _by_value(extra: Extra) -> bytes:
 
 
 def make(sent: bytes) -> Iterator[pa.RecordBatch]:
-    """A batch of _ANSWER_SCHEMA for each run of a task."""
+    """Yield a batch of _ANSWER_SCHEMA for each run."""
     task, deadline, pickled = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
     extra = pickle.loads(pickled)  # noqa: S301  # the same
     for number, file in task:
@@ -211,7 +203,7 @@ def make(sent: bytes) -> Iterator[pa.RecordBatch]:
 
 
 def measure(file: Path, deadline: float, extra: Extra) -> Row:
-    """The row of a run, or what is wrong with its trace."""
+    """Return a run's row, or its trace's problem."""
     try:
         run = Run(file, deadline)
         with pd.option_context("mode.copy_on_write", True):  # a metric that changes a table changes its own copy
@@ -252,7 +244,7 @@ class MetricError(Exception):
 
 
 def _place(what: Metric | Table) -> tuple[str, str, int]:
-    """The name of the function of a metric or table, its file and line; a decorator may have wrapped it."""
+    """Return the name, file and line of a metric's unwrapped function."""
     function: Any = inspect.unwrap(what.compute) if what.compute else what
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", type(function).__name__)
@@ -260,7 +252,7 @@ def _place(what: Metric | Table) -> tuple[str, str, int]:
 
 
 def _value(metric: Metric, run: Run) -> float | None:
-    """The value, None where there is nothing to measure; raises MetricError for one that the metric cannot have."""
+    """Return the value, or None if unmeasurable; raise MetricError for an impossible one."""
     with _blamed(metric):
         value: Any = metric(run)
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value)):
@@ -308,7 +300,7 @@ def _numbers(table: Table, run: Run) -> list[float]:
 
 @contextmanager
 def _blamed(what: Metric | Table) -> Iterator[None]:
-    """Make a MetricError of whatever the function raises, except for errors of the trace and Ctrl-C."""
+    """Turn a function's errors into MetricError, except the trace's and Ctrl-C."""
     try:
         yield
     except UserError:  # of the trace

@@ -1,12 +1,10 @@
 """Intervals: how far the mean over seeds may be from the true mean.
 
-Student's interval is right for normal values. Rates near 0 or 1, delays and counts lean to one side, so their interval
-is made on a scale on which they do not, the logit or the logarithm, and carried back (`Metric.support`). On the scale,
-mean and standard error are the jackknife's (Tukey, 1958; Miller, 1974, Biometrika 61): pseudo-values n g(m) - (n - 1)
-g(m_i) with the mean m of all seeds, the mean m_i of all but seed i, and the scale g. From six seeds on, t has n - 2
-degrees of freedom (Hinkley, 1977, Biometrika 64; one less is measured, see docs/guide/precision.md). Where a
-pseudo-value does not exist the delta method stands in; values outside of the scale have Student's interval. Equal
-values have an interval of no width, and one value has none.
+Student's interval is right for normal values. Rates near 0 or 1, delays and counts are skewed, so their interval is
+made on a logit or logarithmic scale g and carried back (`Metric.support`). There, mean and standard error are the
+jackknife's (Tukey, 1958; Miller, 1974, Biometrika 61), from n g(m) - (n - 1) g(m_i), where m_i omits seed i. From six
+seeds on, t has n - 2 degrees of freedom (Hinkley, 1977, Biometrika 64; see docs/guide/precision.md). Missing
+pseudo-values take the delta method; values outside of the scale take Student's interval.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ CONFIDENCE = 0.95
 
 
 class Interval(NamedTuple):
-    """The ends of an interval; both are NaN if there is none."""
+    """The ends of an interval; NaN if there is none."""
 
     low: float
     high: float
@@ -45,7 +43,7 @@ def interval(values: Sequence[float] | Any, within: Support = Support.ANY, confi
 
 
 def ends(rows: Floats, within: Support, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """The ends of the intervals of the means of rows, which have at least two values each."""
+    """Return the interval ends of each row's mean; rows have at least two values."""
     size = rows.shape[1]
     mean, error = rows.mean(axis=1), rows.std(axis=1, ddof=1) / math.sqrt(size)
     reach = _quantile(confidence, size - 1) * error
@@ -70,10 +68,10 @@ def _inside(rows: Floats, within: Support) -> Any:
 
 
 _FEWEST = 6
-"""So many seeds have fewer degrees of freedom. Of five and fewer Student's t is wide enough with all."""
+"""With fewer seeds Student's t is wide enough with all degrees of freedom."""
 _FARTHEST = 1e300
 _NEAR = 1e-12
-"""A mean that is so near to an end of its scale is that end, but for rounding."""
+"""A mean this near to its scale's end differs by rounding only."""
 
 
 def _on_scale(rows: Floats, mean: Floats, error: Floats, within: Support, confidence: float) -> tuple[Floats, Floats]:

@@ -1,8 +1,7 @@
-"""The store of earlier aggregations: the metrics of each run, until its trace or the metrics' code changes.
+"""The store of earlier aggregations: each run's metrics, until its trace or their code changes.
 
-DIR/aggregated/ holds Parquet files, each written in one step: after a kill at any moment every row in it is right. At
-worst some are there twice, or belong to traces that are gone. A damaged file counts as absent. Whoever asks for the
-metrics of every run alone may read rows with further values, too.
+DIR/aggregated/ holds Parquet files, each written in one step: after a kill rows may be duplicate or stale, but are
+right. A damaged file counts as absent. Without extra metrics rows with further values serve, too.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _STAMP = pa.schema(
         pa.field("modified_ns", pa.int64(), nullable=False),
     ]
 )
-"""The columns by which a trace is known again, together with its run."""
+"""The columns that identify a run's trace."""
 _OWN_NAME = re.compile(r"\.?[0-9a-f]+-[0-9a-f]{16}\.parquet(\.\d+)?")
-"""The names of a store's files, also of unfinished ones; whatever else lies in the folder is somebody's own."""
+"""A store's files, also unfinished; others are the user's."""
 _NOTHING_ELSE = "0" * 8
-"""Ends the definition of rows that have the metrics of every run alone."""
+"""Ends the definition of rows without extra metrics."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
 
 Stamp = tuple[str, int, int]
@@ -48,7 +47,7 @@ Stamp = tuple[str, int, int]
 
 @contextmanager
 def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
-    """The store in this folder, for one process at a time; raises UserError, OSError. `extra` is a digest."""
+    """Open the folder's store for one process; raise UserError, OSError. `extra` is a digest."""
     unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
@@ -68,20 +67,20 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """Digests of the metrics' code with its setting, and of `extra`: if one changes, everything is computed again."""
+    """Return digests of the metrics' code, its setting, and `extra`; a change recomputes all."""
     libraries = " ".join(library.__version__ for library in (np, pa, pd))
     code = digest_of([computation.__name__], f"{libraries} {computation.deadline_s()}")
     return code[:8] + (extra[:8] or _NOTHING_ELSE)
 
 
 class Store:
-    """The rows of `METRICS_SCHEMA` by the stamps of their traces; `opened_store` gives it."""
+    """The rows of `METRICS_SCHEMA` by the stamps of their traces."""
 
     def __init__(self, folder: Path, definition: str) -> None:
         self._folder, self._definition = folder, definition
 
     def rows_of(self, traces: Sequence[Trace]) -> pa.Table:
-        """The stored row of each of these traces, if there is one; raises OSError."""
+        """Return the stored row of each trace, if any; raise OSError."""
         # The first row with a stamp is taken: a kill between writing and removing leaves rows twice.
         wanted = {_stamp(trace) for trace in traces}
         table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(_read, self._parts())])
@@ -102,7 +101,7 @@ class Store:
             self._write(kept)
 
     def keep_only(self, rows: pa.Table) -> None:
-        """Makes one file of these rows, and removes all others that a store has; raises OSError."""
+        """Write one file of these rows, and remove the others; raise OSError."""
         kept = self._write(rows)
         for file in self._folder.iterdir():
             if file != kept and _OWN_NAME.fullmatch(file.name):

@@ -1,6 +1,6 @@
-"""The traces of a sweep: which exist, which are missing, and which are invalid, by their footers.
+"""A sweep's traces: existing, missing and, by their footers, invalid ones.
 
-Who aggregates knows a trace by its place, its size and its time, and opens none. Its footer is read where its rows are.
+Aggregation identifies traces by place, size and time, unopened; executors read the footers.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.trace import parquet
 
 MOST_NAMED = 1000
-"""The most missing runs that are named one by one."""
+"""The most missing runs that are named."""
 REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
 _READERS = 8
-"""How many threads read footers: what takes the time is opening files."""
+"""The threads that read footers: opening files takes the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace file as the folder lists it; `run` is the run's place."""
+    """A trace file as listed; `run` is the run's place."""
 
     file: Path
     run: str
@@ -53,7 +53,7 @@ class Trace:
 
 
 def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """The traces without a look into them, and a line for each file that cannot be read or named."""
+    """Return unopened traces, and a line for each unusable file."""
     traces, problems = [], {}
     for file in files:
         try:
@@ -74,14 +74,14 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
 
 
 def _refuse_formulas(file: Path) -> None:
-    """Raises UserError for a name or value in the run's place that a spreadsheet would compute, and not show."""
+    """Raise UserError for a formula of spreadsheets."""
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
         if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
 
 
 def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """The traces that have the footer of one, and a line for each other file."""
+    """Return traces with valid footers, and a line for each other file."""
     traces, problems = list_traces(files)
     with ThreadPoolExecutor(_READERS) as readers:
         damage = dict(zip([trace.file for trace in traces], readers.map(_damage, traces), strict=True))
@@ -98,7 +98,7 @@ def _damage(trace: Trace) -> str:
 
 
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
-    """Lines about requested runs without a trace: one for each that failed, one for all that were never made."""
+    """Return a line for each failed run, and one for the rest."""
     gone = list(absent(results, found))
     failed = [trace for trace in gone if trace.with_name(FAILED_FILE).is_file()]
     tried = set(failed)
@@ -117,7 +117,7 @@ def missing(results: Path, found: Sequence[Path], again: str = "the same sweep")
 
 
 def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
-    """The trace of each run that `sweep.json` asks for and that is not among the trace files found."""
+    """Return requested traces (`sweep.json`) that the folder lacks."""
     asked = read_asked(results)
     there = set(found)
     for place in run_places(asked) if count_runs(asked) else ():
@@ -126,7 +126,7 @@ def absent(results: Path, found: Sequence[Path]) -> Iterator[Path]:
 
 
 def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
-    """The place of each run of a sweep's request, below the folder of its traces."""
+    """Return a request's runs' places below the traces."""
     for agent in asked[AGENTS]:
         levels = {AGENT: [agent], **axes_of(asked, agent), SEED: asked[SEEDS]}
         named = [[f"{name}={value}" for value in values] for name, values in levels.items()]

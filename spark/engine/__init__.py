@@ -1,7 +1,5 @@
-"""Starts Spark: a session that opens only necessary ports, and leaves no files behind.
+"""Starts Spark with only necessary ports, and leaves no files behind.
 
-`session` starts and ends it, on this machine, on a cluster or on a server.
-`java` finds a Java that fits, starts it, and reports how it ended.
-`shipment` makes our package importable where tasks run.
-`write_class_archive` makes the next starts twice as fast.
+`session` starts and ends it, locally, on a cluster or on a server. `java` runs a fitting Java. `shipment` makes our
+package importable in tasks. `write_class_archive` halves later starts.
 """

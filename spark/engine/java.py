@@ -1,11 +1,9 @@
 """Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
-The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start Java by
-itself, but keeps neither its exit status nor its last output. So we start it as spark-submit would, and environment
-variables tell PySpark where it listens. One Java and its folder serve all sessions of a process, and end with it.
-
-An archive of classes (class data sharing) halves the next starts: one file of Java's own classes, and on top of it one
-of Spark's. Java ignores an archive that does not fit. A damaged one would end it, so it is tried.
+The machine's Java is taken if it fits, otherwise the packaged one. PySpark keeps neither Java's exit status nor its
+last output, so we start it as spark-submit would; environment variables give PySpark the port. One Java serves all
+sessions of a process. Archives of classes (class data sharing), Java's and Spark's, halve later starts. A damaged one
+would end Java, so it is tried.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ from roambus.bridge.files import user_cache
 from roambus.bridge.process import SPARK, private_folder
 
 OLDEST, NEWEST = 17, 25
-"""Spark 4.3 is compiled for Java 17; the newest that it was tried with here is 25."""
+"""Spark 4.3 is compiled for Java 17; 25 is the newest tried here."""
 
 _WRAPPER = """#!/bin/sh
 for argument do
@@ -49,7 +47,7 @@ exec {java} "$@"
 
 
 def find_java() -> Path:
-    """The first java that fits: JAVA_HOME's, the PATH's, the packaged one. Raises UserError if none does."""
+    """Return the first fitting java (JAVA_HOME, PATH, packaged); raise UserError."""
     for java in _candidates():
         if OLDEST <= (java_version(java) or 0) <= NEWEST:
             return java
@@ -69,7 +67,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def java_version(java: Path) -> int | None:
-    """The major version of that executable; None if it does not run or does not say."""
+    """Return the executable's major version, or None if unknown."""
     try:
         answer = subprocess.run(  # noqa: S603  # the user's own Java, without a shell
             [java, "-version"], capture_output=True, text=True, timeout=30, check=True
@@ -81,7 +79,7 @@ def java_version(java: Path) -> int | None:
 
 
 def write_java_home(java: Path, folder: Path) -> Path:
-    """Make `folder` a JAVA_HOME without the incubator module, which Spark asks for and the packaged Java lacks."""
+    """Make `folder` a JAVA_HOME without the incubator module."""
     wrapper = folder / "bin" / "java"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
@@ -106,14 +104,14 @@ class ClassArchive(NamedTuple):
 
 
 def class_archive(java: Path, spark_home: Path) -> ClassArchive:
-    """The archive in the user's cache for this Java and this Spark."""
+    """Return the user's cached archive for this Java and Spark."""
     key = sha256(f"{java.resolve()}\0{spark_home.resolve()}".encode()).hexdigest()[:12]
     folder = user_cache() / "spark" / f"{pyspark.__version__}-{key}"
     return ClassArchive(folder / "java.jsa", folder / "spark.jsa")
 
 
 def options_to_read(java: Path, spark_home: Path) -> str:
-    """Java's options to take classes from the archive; none if there is none, or none that can be named and read."""
+    """Return Java's options to read the archive, if it is usable."""
     archive = class_archive(java, spark_home)
     options = f"{_SILENT} {_shared(archive.java, archive.spark)}"
     # Options are separated by blanks, and files by colons.
@@ -122,7 +120,7 @@ def options_to_read(java: Path, spark_home: Path) -> str:
 
 
 def options_to_write(archive: ClassArchive, written: Path) -> str:
-    """Java's options to write what Spark uses to `written` when it ends, on top of the archive of Java's own."""
+    """Return options to write `written` on top of Java's archive."""
     return f"{_SILENT} {_shared(archive.java)} -XX:ArchiveClassesAtExit={written}"
 
 
@@ -140,10 +138,10 @@ def _starts(java: Path, options: str) -> bool:
 
 
 START_S = 120.0
-"""Java takes some seconds to start; after this time it is assumed that it never will."""
+"""The limit for Java's start, which takes some seconds."""
 POLL_S = 0.02
 ENDS_S = 2.0
-"""A Java whose connection is lost has ended within this, or has not ended."""
+"""The time in which a disconnected Java ends, if it does."""
 FINISHES_S = 120.0
 """Java writes an archive of its classes within this."""
 LAST_LINES, LAST_CHARACTERS = 8, 10_000
@@ -157,19 +155,19 @@ _OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir="
 
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Java starts Python where it is itself: without this, modules of the working folder would be those of PySpark."""
+"""Keeps modules in Java's folder from replacing PySpark's."""
 
 
 def quoted(path: Path) -> str:
-    """The path as Spark reads it among the options for a Java, which are separated by blanks."""
+    """Quote a path for Spark's blank-separated Java options."""
     return re.sub(r'["\\]', r"\\\g<0>", str(path)).join('""')
 
 
 class Jvm:
-    """A Java in which Spark's gateway listens, and the folder for all that Spark writes."""
+    """A Java with Spark's gateway, and its folder."""
 
     def __init__(self, java_options: str | None = None) -> None:
-        """Make the folder for this process' sessions; raises OSError. `java_options` replace those of the archive."""
+        """Make the folder; raise OSError. `java_options` replace the archive's."""
         self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
@@ -178,10 +176,7 @@ class Jvm:
         self._said: Path | None = None
 
     def start(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> Mapping[str, str]:
-        """Start Java unless begun, wait until it listens, and return the variables that tell PySpark.
-
-        Raises RoambusError.
-        """
+        """Start Java and wait; return PySpark's environment variables. Raise RoambusError."""
         if self._process is None:
             self.begin(spark_home, settings, is_loud=is_loud)
         file = self.folder / _GATEWAY
@@ -190,7 +185,7 @@ class Jvm:
         return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
     def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
-        """Begin to start Java without waiting; its output is kept unless `is_loud`. Raises UserError without a Java."""
+        """Start Java without waiting; keep its output unless `is_loud`. Raise UserError without one."""
         java = find_java()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
@@ -217,7 +212,7 @@ class Jvm:
             time.sleep(POLL_S)
 
     def death(self, within_s: float = 0.0) -> str | None:
-        """How it ended, in words, if it has, or does in this time."""
+        """Return a description of its end, if it ends in this time."""
         if self._process is None:
             return None
         try:
@@ -227,14 +222,14 @@ class Jvm:
         return f"its Java {describe_end(status, self._kills_before)}{self._last_lines()}"
 
     def finish(self) -> None:
-        """Lets it end by itself, as it does without input, and removes its folder."""
+        """Close its input, await its end, and remove its folder."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait(FINISHES_S)
         self.end()
 
     def end(self) -> None:
-        """Ends it at once, if it has not ended, and removes its folder."""
+        """End it at once, and remove its folder."""
         atexit.unregister(self.end)
         if self._process is not None:
             self._process.kill()
@@ -250,7 +245,7 @@ class Jvm:
 
 
 def forget() -> None:
-    """Make PySpark forget a Java that has ended; it has no public way."""
+    """Make PySpark forget an ended Java; there is no public way."""
     context = SparkContext._active_spark_context
     if context is not None:
         context._jsc = None  # else `stop` would ask the Java that is gone
@@ -260,7 +255,7 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Keep Py4J and the accumulator server from logging calls that miss Java; for good, as objects outlive Java."""
+    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java."""
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
 

@@ -1,11 +1,8 @@
 """Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
-On this machine Spark binds the loopback address alone; on a cluster, the address from which the master is reached. Its
-files lie in a private folder. Settings reach it by environment variables, set for the start only.
-
-With Spark Connect (sc://HOST:PORT) Spark runs in a server, which gets DataFrames only; neither Java nor a driver starts
-here. The server needs the traces under the same path and the same Spark. A process has one kind of session only,
-because PySpark keeps which one it has.
+Locally Spark binds the loopback address; on a cluster, the address that reaches the master. Its files lie in a private
+folder. With Spark Connect (sc://HOST:PORT) neither Java nor a driver starts here; the server gets DataFrames, and needs
+the traces under the same path and the same Spark. A process has one kind of session, because PySpark stores the kind.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ _SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
 
 @contextmanager
 def connect_session(url: str) -> Iterator[SparkSession]:
-    """A session on the server, released in the end; raises UserError, RoambusError."""
+    """Yield a session on the server, then release it; raise UserError, RoambusError."""
     _check(url)
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -77,7 +74,7 @@ def is_local(session: SparkSession) -> bool:
 
 
 def ship(session: SparkSession, file: Path) -> None:
-    """Sends a file to wherever tasks run; `SparkFiles` has it there."""
+    """Send a file to all tasks; `SparkFiles` finds it."""
     if is_remote(session):
         session.addArtifacts(str(file), file=True)
     else:
@@ -85,12 +82,12 @@ def ship(session: SparkSession, file: Path) -> None:
 
 
 def cores_of(session: SparkSession) -> int:
-    """How many tasks run at once; a server does not say, so this machine's number stands in."""
+    """Return the concurrent tasks; for a server, this machine's number."""
     return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
 
 
 def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Result:
-    """Return `compute()`, run in another thread, so that Ctrl-C and SIGTERM cancel Spark's jobs at once."""
+    """Return `compute()` of another thread; Ctrl-C and SIGTERM cancel Spark's jobs."""
     with ThreadPoolExecutor(1) as waiting:
         answer = waiting.submit(compute)
         try:
@@ -133,7 +130,7 @@ _MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
 
 
 def check_master(url: str) -> None:
-    """Raises UserError for what is neither Spark on this machine nor the URL of a standalone cluster's master."""
+    """Raise UserError unless local or a standalone master's URL."""
     if url.startswith("sc://"):
         raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
@@ -141,12 +138,12 @@ def check_master(url: str) -> None:
 
 
 def is_cluster(url: str) -> bool:
-    """Whether the URL's executors are other processes than the driver."""
+    """Whether executors and driver are different processes."""
     return url.startswith(CLUSTER)
 
 
 def local_address(url: str) -> str:
-    """The address from which this machine reaches the master; raises UserError if none answers."""
+    """Return the address towards the master; raise UserError without an answer."""
     problems = []
     for place in url.removeprefix(CLUSTER).split(","):
         host, _, port = place.rpartition(":")
@@ -175,10 +172,10 @@ _NOT_ACCEPTED = (
 
 @contextmanager
 def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
-    """A session on `master`, stopped in the end; an active one is used and left running.
+    """Yield a session on `master`, then stop it; an active one is used and left running.
 
-    sc://HOST:PORT gives a session on that server. On a cluster, spark-defaults.conf holds and executors run
-    PYSPARK_PYTHON. Raises UserError without a fitting Java or a master, RoambusError if Java ends.
+    On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without Java or a master,
+    RoambusError if Java ends.
     """
     if master.startswith(CONNECT):
         with connect_session(master) as remote:
@@ -207,7 +204,7 @@ _jvms: list[Jvm] = []
 
 @contextmanager
 def _death_named() -> Iterator[None]:
-    """Raises, in place of whatever the block raises when Java has ended, an error that says how it ended."""
+    """Replace the block's errors by Java's end, if it ended."""
     try:
         yield
     except Exception as error:
@@ -229,7 +226,7 @@ def _death(error: BaseException | None) -> str | None:
 
 
 def end_java() -> None:
-    """Let Java end by itself, which writes its archive, and wait for it."""
+    """Let Java end by itself, which writes its archive, and wait."""
     forget()
     _jvms.pop().finish()
 
@@ -251,7 +248,7 @@ def _start(master: str, java_options: str | None) -> SparkSession:
 
 
 def begin_java(master: str = "local[*]") -> None:
-    """Begin to start the Java of local sessions in the background; errors show when a session starts."""
+    """Start the Java of local sessions in the background; sessions raise its errors."""
     if is_cluster(master) or _jvms or SparkContext._gateway is not None:
         return
     _jvms.append(Jvm())

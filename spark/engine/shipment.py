@@ -1,9 +1,7 @@
-"""Makes our package importable on executors of a Spark cluster, where roambus need not be installed.
+"""Makes our package importable on a Spark cluster's executors without roambus.
 
-The package goes as a zip with the Spark session, named after its contents. Each machine unpacks it once in the user's
-cache, where Numba keeps compiled code beside the sources; a version that has long been unused is removed.
-
-`worker` and `measurer` are sent by value, and use nothing of roambus: nothing can be imported yet when they run.
+The session sends a zip named after its contents. Each machine unpacks it once in the user's cache, where Numba keeps
+compiled code; unused versions are removed. `worker` and `measurer` go by value: roambus is not importable yet.
 """
 
 from __future__ import annotations
@@ -32,17 +30,17 @@ from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
 
 CACHE = Path("roambus", "packages")
 KEPT_S = 30 * 24 * 3600
-"""How long a package that nobody uses is kept."""
+"""How long an unused package is kept."""
 
 DISTRIBUTION = "roambus"
 _LEFT_OUT = ("__pycache__", "omnet")
-"""Executors compile for themselves, and find the modules for Castalia by their own environment."""
+"""Executors compile for themselves, and find Castalia by their environment."""
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in an archive, the first that a zip knows: equal contents make equal archives."""
+"""Every archived file's time: equal contents make equal archives."""
 
 
 def pack(folder: Path) -> Path:
-    """Writes our package with all its files, and the names of the agents, as a zip named after its contents."""
+    """Write our package and the agents' names as a zip."""
     archive = folder / "packages.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in _contents():
@@ -74,11 +72,11 @@ def _metadata(name: str) -> str:
 
 
 Outcome = tuple[int, str | None, str | None]
-"""Number of the run, its error, and what is wrong with the executor (which then has not made the run)."""
+"""The run's number, its error, and the executor's problem (then no run)."""
 
 
 class Outcomes(AccumulatorParam[list[Outcome]]):
-    """Collects the outcomes of tasks; Spark counts each task once, however often it was tried."""
+    """Collects the tasks' outcomes; Spark counts each once."""
 
     def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
         """The start: there is no outcome yet."""
@@ -91,7 +89,7 @@ class Outcomes(AccumulatorParam[list[Outcome]]):
 
 
 def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
-    """The executors' work: give each task to `make` of the module `maker`."""
+    """Give tasks to `make` of the module `maker`, on an executor."""
 
     def work(tasks: Iterable[bytes]) -> None:
         module = arrive(archive, maker)
@@ -102,7 +100,7 @@ def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Ca
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """The executors' work: give `make` of the module the data of each task's number."""
+    """Give `make` the data of each task's number, on an executor."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         module = importlib.import_module(maker) if archive is None else arrive(archive, maker)
@@ -114,7 +112,7 @@ def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable
 
 
 def arrive(archive: str, module: str) -> ModuleType:
-    """That module of the package in the archive, which is a file that was added to the Spark context."""
+    """Return that module from the archive in the Spark context."""
     folder = str(_unpacked(archive))
     if folder not in sys.path:
         sys.path.insert(0, folder)

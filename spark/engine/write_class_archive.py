@@ -22,7 +22,7 @@ from roambus.spark.engine.session import SPARK_HOME, end_java, spark_session
 
 
 def write_class_archive() -> ClassArchive:
-    """Writes it, unless it is there; raises RoambusError if there is no Java or Spark fails, and OSError."""
+    """Write the archive unless present; raise OSError, or RoambusError without Java or Spark."""
     java = find_java()
     archive = class_archive(java, SPARK_HOME)
     if not archive.are_there():
@@ -50,7 +50,7 @@ def _use(session: SparkSession) -> None:
 
 
 def main() -> int:
-    """Says where it is, or why there is none: nothing depends on it."""
+    """Print the archive's place or the reason for its absence."""
     try:
         click.echo(write_class_archive().spark)
     except (RoambusError, OSError, subprocess.CalledProcessError) as error:

@@ -1,6 +1,4 @@
-"""The metrics of a run: functions of tables that are computed from its trace, without Spark.
+"""The metrics of a run: functions of tables of its trace, without Spark.
 
-`run` makes the tables.
-`catalogue` has the metrics of every run, which are the examples for all others.
-`extra` is how studies and users add metrics and tables of their own.
+`run` makes the tables, `catalogue` has the metrics of every run, and `extra` adds those of studies and users.
 """

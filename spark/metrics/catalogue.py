@@ -1,10 +1,7 @@
 """The metrics of every run, each declared and computed in one place.
 
-A metric is a function of a `Run` under `metric`, which says how it is called, drawn and measured. Its name is the
-column in tables and exports, and its docstring the meaning. It returns a number, or NaN where there is nothing to
-measure. Types of columns, axes of figures and tables of reports follow from that.
-
-`roambus.spark.metrics.run`, which brings pandas, is not imported before a metric is computed.
+A metric is a function of a `Run` under `metric`: its name is the column, its docstring the meaning. It returns a
+number, or NaN if unmeasurable. `roambus.spark.metrics.run` brings pandas, so it is imported only to compute.
 """
 
 from __future__ import annotations
@@ -29,25 +26,25 @@ class Scale(Enum):
     FROM_ZERO = "from 0"
     """A linear axis that begins at 0."""
     CUT = "cut"
-    """A linear axis around the values, for those that differ by less than a line's width from each other."""
+    """A linear axis around values that differ by less than a line's width."""
     SHARE = "share"
     """A linear axis from 0 to 1."""
     LOGARITHMIC = "logarithmic"
 
 
 class Kind(Enum):
-    """The values of a metric, and the one for nothing to measure."""
+    """A metric's type of values, and its value for nothing to measure."""
 
     COUNT = "count"
-    """A whole number, which is 0 if nothing of the kind happened."""
+    """A whole number, 0 without an occurrence."""
     WHOLE = "whole"
-    """A whole number, which is unknown if there was nothing to measure."""
+    """A whole number, unknown without a measurement."""
     REAL = "real"
-    """A number, which is unknown if there was nothing to measure."""
+    """A number, unknown without a measurement."""
 
 
 class Support(Enum):
-    """The range of a metric's values, which decides the scale of the interval of their mean."""
+    """The range of values, which decides the interval's scale."""
 
     ANY = "any"
     """Anywhere: the scale is the values' own."""
@@ -59,10 +56,10 @@ class Support(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measure of a run; called with the run, it computes its value."""
+    """A measure of a run; a call computes it."""
 
     column: str
-    """The name in tables, on the command line and in exports."""
+    """The name in tables, exports and commands."""
     title: str
     """The name for readers, without the unit."""
     meaning: str
@@ -71,14 +68,14 @@ class Metric:
     scale: Scale = Scale.FROM_ZERO
     kind: Kind = Kind.REAL
     skewed: bool = False
-    """Non-negative with a long right tail, though neither scale nor kind says so."""
+    """Non-negative with a long right tail."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
     compute: Callable[[Run], float] | None = None
-    """None for what is only shown, such as the packets of a message type."""
+    """None for shown values, such as packets of a type."""
 
     def __call__(self, run: Run) -> float:
-        """The value of this run; NaN where there is nothing to measure."""
+        """Return the run's value; NaN if unmeasurable."""
         return math.nan if self.compute is None else self.compute(run)
 
     @property
@@ -91,12 +88,12 @@ class Metric:
 
     @property
     def axis_title(self) -> str:
-        """The title with the unit, as axes, tables and exports have it."""
+        """The title with the unit, for axes, tables and exports."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
-    """Makes a metric of a function; `options` are `scale`, `kind`, `skewed` and `is_main`, as `Metric` has them."""
+    """Make a metric with `scale`, `kind`, `skewed` and `is_main` of `Metric`."""
     for name, kind in (("scale", Scale), ("kind", Kind)):
         if not isinstance(given := options.get(name, next(iter(kind))), kind):
             raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
@@ -109,14 +106,14 @@ def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Ru
 
 
 def metrics_in(names: Mapping[str, Any]) -> tuple[Metric, ...]:
-    """The metrics that a module declares, in their order; `names` are what it defines, as `vars` gives it."""
+    """Return a module's metrics in order; `names` are its `vars`."""
     here = str(names["__name__"]).partition(".")[0]
     found = (one for one in names.values() if isinstance(one, Metric) and one.compute is not None)
     return tuple(one for one in found if one.compute.__module__.partition(".")[0] == here)
 
 
 DECLARED = "roambus.metrics"
-"""The key under which the metadata of a table say what the metrics in it are that not every run has."""
+"""The metadata key of a table's further metrics."""
 
 
 def declarations(metrics: Iterable[Metric]) -> str:
@@ -365,14 +362,14 @@ def share(conditions: pd.Series[bool]) -> float:
 
 
 def mean(values: pd.Series[float], smallest: float = 1e-9) -> float:
-    """The mean of the values that are there. They are summed as integers of `smallest`, so that no order matters."""
+    """Return the mean of present values as integers of `smallest`, for any order."""
     there = values.dropna()
     digits = round(1 / smallest)
     return over(int((there * digits).round().astype("int64").sum()), len(there)) / digits
 
 
 def percentile(values: pd.Series[float], part: float) -> float:
-    """The value that this part of those that are there does not exceed, between two of them in proportion."""
+    """Return this percentile of the present values, interpolated linearly."""
     ordered = values.dropna().sort_values().to_numpy()
     if not len(ordered):
         return math.nan

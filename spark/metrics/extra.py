@@ -1,9 +1,8 @@
 """Further metrics: of a study for its sweeps, or of a user for any sweep.
 
-They are written like those of `roambus.spark.metrics.catalogue`, in a Python file or in an installed package that names
-its module as an entry point of the group `roambus.metrics`. `table` makes a table of single observations: a function
-that returns a DataFrame of numbers with any number of rows a run. Values are kept run by run, until the trace or the
-code changes: the function's file and all that it imports of its own project.
+They look like those of `roambus.spark.metrics.catalogue`, in a Python file or a package with an entry point of the
+group `roambus.metrics`. A `table` returns any number of rows of numbers. Values are kept until the trace, the file or
+its project's imports change.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
 
 
 RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n", "runs", "points"))
-"""The names that tables of results have for columns and files of their own."""
+"""The names of result columns and files."""
 AXIS_PREFIX = "axis_"
-"""The beginning of the column of an axis that is called like a metric."""
+"""Begins the column of an axis with a metric's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of single observations: `compute` gives any number of rows a run, with these columns of numbers."""
+    """Observations: `compute` gives rows with these columns."""
 
     name: str
     columns: tuple[str, ...]
@@ -44,19 +43,19 @@ class Table:
 
 
 def table(*columns: str) -> Callable[[Callable[[Run], pd.DataFrame]], Table]:
-    """Makes a table with these columns of a function, under whose name it is written."""
+    """Make a table with these columns, named after its function."""
     return lambda compute: Table(compute.__name__, columns, compute)
 
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """All that is measured beside the metrics of every run."""
+    """All measured beside the metrics of every run."""
 
     metrics: tuple[Metric, ...] = ()
     tables: tuple[Table, ...] = ()
 
     def __add__(self, other: Extra) -> Extra:
-        """Both together, what the other has already only once."""
+        """Return both, without duplicates."""
         metrics = tuple(dict.fromkeys(self.metrics + other.metrics))
         columns = [one.column for one in metrics]
         if twice := [column for column in columns if columns.count(column) > 1]:
@@ -69,7 +68,7 @@ class Extra:
         return metrics | {one.compute.__module__ for one in self.tables}
 
     def digest(self) -> str:
-        """A digest of the names and of the code; empty if there is nothing."""
+        """A digest of names and code; empty without any."""
         if not self.modules():
             return ""
         names = [*(one.column for one in self.metrics), *((one.name, one.columns) for one in self.tables)]
@@ -80,7 +79,7 @@ NOTHING = Extra()
 
 
 def check_reference(where: str, reference: str) -> None:
-    """Raise UserError, which begins with `where`, for a file that is not there or a package that is not installed."""
+    """Raise UserError beginning with `where` for a missing file or package."""
     if reference.endswith(".py"):
         if not Path(reference).is_file():
             raise UserError(f"{where}: there is no file {reference}")
@@ -89,7 +88,7 @@ def check_reference(where: str, reference: str) -> None:
 
 
 def own_metrics(reference: str) -> Extra:
-    """The metrics and tables of a file or of an installed package; raises UserError saying what is wrong with it."""
+    """Return a file's or package's metrics and tables; raise UserError."""
     what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
     if reference.endswith(".py"):
         module = import_file(what, Path(reference))
@@ -124,7 +123,7 @@ def all_own_metrics(references: Iterable[str]) -> Extra:
 
 
 def digest_of(modules: Iterable[str], more: str = "") -> str:
-    """A digest of these modules, of all that they import of their project and of roambus, and of a text."""
+    """Return a digest of these modules, their imports, and a text."""
     return sha256(more.encode() + code_hash(files_of(modules))).hexdigest()
 
 

@@ -1,11 +1,9 @@
-"""A run as metrics see it: tables of the rows of its trace, in pandas, without Spark.
+"""A run as metrics see it: pandas tables of its trace, without Spark.
 
-A table is made on first use and kept; each caller gets a copy of its own. Rows are in the order of time, times are in
-seconds, and a missing value is NaN, or None for a text. Nothing of the warm-up is in the tables but absences; a node's
-last parent of that time counts as its first. Energy is that of the whole run.
-
-A trace is read once, batch by batch, with numbers for texts and 18 bytes kept a packet. Of other rows those are kept
-that the tables need, and all in a trace of up to WHOLE rows. So 50 million rows take less than 2 GiB.
+A table is made on first use; each caller gets a copy. Rows are in order of time (s); a missing value is NaN, or None
+for a text. The warm-up is left out but for absences, energy, and a node's last parent, which counts as its first. A
+trace is read once, by batches, at 18 bytes a packet; above WHOLE rows only needed ones are kept. So 50 million rows
+take less than 2 GiB.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 WHOLE = 4_000_000
-"""Of a trace of no more rows, all are kept that are no packets."""
+"""The most rows of a trace that keeps all but packets."""
 ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
 SUBSCRIBER, ROUTED, DELIVERIES = "subscriber", "routed", "deliveries"
@@ -50,7 +48,7 @@ _OF_TABLES = (
 
 
 def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
-    """Compute a function of a run once for each run. Every caller gets a table of its own to change."""
+    """Compute a function once for each run; callers get copies."""
 
     @wraps(function)
     def get(run: Run) -> Result:
@@ -63,14 +61,14 @@ def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
 
 
 class Run:
-    """The run of a trace. Raises DamagedTraceError if it cannot be read; tables do, where a row makes no sense."""
+    """The run of a trace; raises DamagedTraceError, and so do tables of invalid rows."""
 
     def __init__(self, file: Path, deadline_s: float = 1.0) -> None:
         footer = read_footer(file)
         self.file, self.row_count, self.deadline_s = file, footer.rows, deadline_s
         self.warm_up_s = warm_up_of(file, footer.metadata)
         self.air = _air_of(file, footer.metadata)
-        """Bytes of headers that each packet has on the air, and bit/s."""
+        """Bytes of headers of each packet on the air, and bit/s."""
         self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
         """The message types that migrations cause, as the agent declares them."""
         self.known: dict[Callable[..., Any], Any] = {}
@@ -112,14 +110,14 @@ class Run:
     @property
     @once
     def publications(self) -> pd.DataFrame:
-        """A row for each notification published: `time_s`, `node`, `notification_id`, `detail` (its receivers)."""
+        """A row for each publication: `time_s`, `node`, `notification_id`, `detail` (its receivers)."""
         rows = self.rows(schema.PUBLISH)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.DETAIL]]
         return rows[rows[schema.TIME_S] >= self.warm_up_s].reset_index(drop=True)
 
     @property
     @once
     def deliveries(self) -> pd.DataFrame:
-        """A row for each delivery, but a publisher's own: `time_s`, `node`, `notification_id`, `hops`."""
+        """A row for each delivery to others: `time_s`, `node`, `notification_id`, `hops`."""
         rows = self.rows(schema.DELIVER)[[schema.TIME_S, schema.NODE, schema.NOTIFICATION_ID, schema.HOPS]]
         published = self.rows(schema.PUBLISH).drop_duplicates(schema.NOTIFICATION_ID)
         publisher = rows[schema.NOTIFICATION_ID].map(published.set_index(schema.NOTIFICATION_ID)[schema.NODE])
@@ -132,22 +130,21 @@ class Run:
     @property
     @once
     def sends(self) -> pd.DataFrame:
-        """A row for each packet sent: `time_s`, `node`, `message_type` (a category), `bytes` (without headers)."""
+        """A row for each packet: `time_s`, `node`, `message_type` (a category), `bytes` (no headers)."""
         return self._read[1].since(self.warm_up_s)
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """A row for each notification and each node, other than its publisher, that wanted it.
+        """A row for each notification and node, other than its publisher, that wanted it.
 
         `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it),
-        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Of deliveries at one instant the
-        first is the one of fewest hops.
+        `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Fewest hops break ties.
         """
         return self._pairs[0].copy(deep=False)
 
     @property
     def unexpected(self) -> int:
-        """How many pairs there are that were delivered to somebody who was not to get them."""
+        """The number of pairs delivered to unintended receivers."""
         return self._pairs[1]
 
     @cached_property
@@ -208,19 +205,19 @@ class Run:
         return _Keyed(_codes(rows[schema.NOTIFICATION_ID])[row] << 16 | who, rows[schema.TIME_S].to_numpy()[row])
 
     def _check_lists(self, rows: pa.Table, column: str) -> None:
-        """Raises UserError where so many rows list more than a trace may have rows: what they list becomes rows."""
+        """Raise UserError if lists would exceed a trace's rows."""
         words = [text.count(schema.LIST_SEPARATOR) + 1 if text else 0 for text in _texts(rows[column])]
         with mistakes_at(self.file):
             TRACE_LISTED.check(int(np.array(words)[_codes(rows[column])].sum()))
 
     def _refuse(self, event: str) -> None:
-        """Raises DamagedTraceError for a row of this event that does not hold the numbers that it has to hold."""
+        """Raise DamagedTraceError for an event's row without its numbers."""
         raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
     @property
     @once
     def nodes(self) -> pd.DataFrame:
-        """A row for each node, the index: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
+        """A row for each node: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
         roles, energies, deaths = (self.rows(event) for event in (schema.ROLE, schema.ENERGY, schema.DIE))
         spent = pd.to_numeric(energies[schema.DETAIL], errors="coerce")
         if not np.isfinite(spent).all():
@@ -244,7 +241,7 @@ class Run:
     @property
     @once
     def migrations(self) -> pd.DataFrame:
-        """A row for each parent of a node that had one before: `time_s`, `node`, `peer` (the new parent)."""
+        """A row for each further parent of a node: `time_s`, `node`, `peer` (the new parent)."""
         parents = self.rows(schema.MIGRATE)[[schema.TIME_S, schema.NODE, schema.PEER]].dropna()
         is_early = parents[schema.TIME_S] < self.warm_up_s
         first = parents[is_early].drop_duplicates(schema.NODE, keep="last")
@@ -254,7 +251,7 @@ class Run:
     @property
     @once
     def heard(self) -> pd.DataFrame:
-        """A row for each notification heard, as often as heard, at level full: `node`, `notification_id`."""
+        """A row for each reception of a notification, at level full: `node`, `notification_id`."""
         kept, _ = self._read
         rows = kept.filter(_is_of(kept, [schema.RECEIVE]))
         carried = _texts(rows[schema.NOTIFICATION_ID])[_codes(rows[schema.NOTIFICATION_ID])]
@@ -268,7 +265,7 @@ class Run:
     @property
     @once
     def absences(self) -> pd.DataFrame:
-        """A row for each absence that a client announces and that ends: `node`, `left_s`, `back_s`."""
+        """A row for each announced absence that ends: `node`, `left_s`, `back_s`."""
         moves = self.rows(schema.DETACH, schema.ATTACH)
         back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
         timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
@@ -276,11 +273,11 @@ class Run:
 
 
 class NonsenseError(DamagedTraceError):
-    """A trace is whole, and says what cannot be."""
+    """An intact trace has impossible contents."""
 
 
 def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """The pairs published while their subscriber was away, with the absence: from detachment to before return."""
+    """Return pairs published in [detachment, return), with the absence."""
     both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
     return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
 
@@ -289,12 +286,12 @@ def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
 
 
 def billionths(seconds: Any) -> Any:
-    """The nearest integers of billionths of what has a value everywhere: nanoseconds for seconds."""
+    """Return the nearest integers of billionths: nanoseconds for seconds."""
     return np.rint(seconds * 1e9).astype("int64")
 
 
 def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Series[float]:
-    """The time from one to the other, to the nanosecond; missing where one of them is."""
+    """Return the time between both, to the nanosecond; missing if one is."""
     return ((later * 1e9).round() - (earlier * 1e9).round()) / 1e9
 
 
@@ -322,7 +319,7 @@ def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:
 
 
 class _Packets:
-    """The packets of a run, in arrays whose memory is taken as it is filled."""
+    """A run's packets, in arrays that take memory as they fill."""
 
     def __init__(self, most: int) -> None:
         self._count, self._types = 0, dict[str, int]()
@@ -363,7 +360,7 @@ class _Packets:
 
 
 class _Keyed(NamedTuple):
-    """Rows about pairs: of each the key, which is the number of the notification and the subscriber, and the time."""
+    """Rows about pairs: key (notification's number and subscriber) and time."""
 
     keys: Integers
     time_s: Floats

@@ -1,12 +1,8 @@
-"""A broker with a cache (sections 3 to 5). In handlers, z is the interface of arrival and y one of departure.
+"""A broker with a cache (sections 3 to 5).
 
-- A REQUEST goes to neighbours whose subscriptions may have a message in common with it.
-- A passing RESPONSE is cached where a client wants it, and kept only for its own client.
-- The old broker answers a returning client alone: "only one broker responds".
-- Messages that a lost link did not carry to a client in movement are kept.
-- A client may move on before its messages arrive. Requests are numbered: older ones are *outdated*, and messages
-  follow the newest (`follow_client`).
-- Duplicates are dropped by request (`drop_by_request`): caches hold messages for other reasons, too.
+In handlers, z is the interface of arrival and y one of departure. The old broker alone answers a returning client.
+Numbered requests let messages follow a client that moves on (`follow_client`). Duplicates are dropped by request
+(`drop_by_request`), because caches hold messages for other reasons, too.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ NO_WAY = "no link"
 
 
 class Broker(ForgetfulBroker):
-    """A broker: its interfaces, its subscription table and its cache."""
+    """A broker: interfaces, subscription table and cache."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """Start without neighbours."""
@@ -47,14 +43,14 @@ class Broker(ForgetfulBroker):
 
     @on(Sub)
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Take in a subscription, and tell neighbours that know of nothing that covers it."""
+        """Add a subscription; forward it to neighbours without a cover."""
         self.meet_client(z)
         self.table.add(sub.filter, z)
         self._tell_neighbours()
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Take in an unsubscription, and tell neighbours the subscriptions that it covered."""
+        """Remove a subscription and forward those that it covered."""
         self.table.remove(uns.filter, z)
         self._tell_neighbours()
         self._forget_unwanted()
@@ -68,7 +64,7 @@ class Broker(ForgetfulBroker):
                 self.send(neighbour, Uns(one))
 
     def _forget_unwanted(self) -> None:
-        """Remove messages that no client here wants any more (section 3.2)."""
+        """Remove messages that no client here wants (section 3.2)."""
         for one in [message.id for message in self.cache if not self._is_wanted(message)]:
             self.perform(self.cache.forget(one))
 
@@ -76,7 +72,7 @@ class Broker(ForgetfulBroker):
 
     @on(Pub)
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Send a message once to each interface with a match, but not back; cache it if a client here wants it."""
+        """Send a message once to each match, but not back; cache it for a client here."""
         message = pub.notification
         matching = self.table.matching(message)
         self.note_route(message, filter(self.is_client, matching))
@@ -90,10 +86,7 @@ class Broker(ForgetfulBroker):
 
     @on(Request)
     def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
-        """Answer a client that detaches, is back, or asks for old messages.
-
-        A request without a route gets no answer.
-        """
+        """Answer a detaching, returning or asking client; no route, no answer."""
         if request.is_detachment:
             self._moving.add(z)
         elif request.route and request.broker is None:
@@ -102,7 +95,7 @@ class Broker(ForgetfulBroker):
             self._trace_back(request, z)
 
     def _search(self, request: Request, z: NodeId) -> None:
-        """Respond with cached matches that were not responded on the way, and ask others."""
+        """Respond with newly cached matches, and ask others."""
         found = [
             message
             for message in self.cache
@@ -116,7 +109,7 @@ class Broker(ForgetfulBroker):
         self._pass_on(request, z)
 
     def _trace_back(self, request: Request, z: NodeId) -> None:
-        """Hand over to a client that is back (section 4), from here or from another broker."""
+        """Hand over to a returning client (section 4), or pass its request on."""
         client = request.route[-1]
         if z == client and (request.broker == self.node or self._parameters.follow_client):
             self._moving.discard(client)
@@ -132,7 +125,7 @@ class Broker(ForgetfulBroker):
             self._hand_over(request, z)
 
     def _hand_over(self, request: Request, z: NodeId) -> None:
-        """Send a client the messages kept for it that it still wants."""
+        """Send a client its kept, still wanted messages."""
         for message in self.cache.release(request.route[-1]):
             if any(one.matches(message) for one in request.filters):
                 self._respond(request, message, z, kept=True)
@@ -140,7 +133,7 @@ class Broker(ForgetfulBroker):
         self._forget_unwanted()
 
     def _pass_on(self, request: Request, z: NodeId) -> None:
-        """Send the request to every other broker that may have something for it."""
+        """Send the request to other brokers with possible matches."""
         longer = replace(request, route=(self.node, *request.route))
         is_traced = request.broker is not None and self._parameters.find_left
         for y in self.neighbours if is_traced else self.table.overlapping(request.filters):
@@ -148,7 +141,7 @@ class Broker(ForgetfulBroker):
                 self.send(y, longer)
 
     def _respond(self, request: Request, message: Notification, z: NodeId, *, kept: bool = False) -> None:
-        """Sends a RESPONSE by the way of the request."""
+        """Send a RESPONSE by the request's way."""
         client = request.route[-1]
         if not kept:
             self._passed.add((client, request.number, message.id))
@@ -159,7 +152,7 @@ class Broker(ForgetfulBroker):
 
     @on(Response)
     def forward_response(self, response: Response, z: NodeId, now: SimTime) -> None:
-        """Pass a response on along its route, unless the message has gone there already."""
+        """Forward a response along its route, but once."""
         route = response.route[1:]
         if route and self._is_duplicate(response):
             self.note(DROP, notification_id=str(response.notification.id), peer=route[-1], detail=DUPLICATE)
@@ -167,7 +160,7 @@ class Broker(ForgetfulBroker):
             self._forward(replace(response, route=route), route[0])
 
     def _forward(self, response: Response, y: NodeId) -> None:
-        """Send a response on or keep its message; cache it if a client here wants it."""
+        """Send a response on or keep it; cache it for clients here."""
         is_there = self.reaches(y)
         if is_there:
             self.send(y, replace(response, hops=self.radio_hops(response.hops, y)))
@@ -177,7 +170,7 @@ class Broker(ForgetfulBroker):
             self._keep_or_drop(response.notification, y)
 
     def _is_duplicate(self, response: Response) -> bool:
-        """Whether the reactive mechanism drops it (section 5); only brokers with an interested client do."""
+        """Whether the reactive mechanism (section 5) drops it, if a client is interested."""
         message, parameters = response.notification, self._parameters
         is_spared = response.kept and parameters.spare_kept
         if is_spared or not parameters.reactive or not self._is_wanted(message):
@@ -189,23 +182,23 @@ class Broker(ForgetfulBroker):
     # What the tree and the link report
 
     def neighbour_appeared(self, neighbour: NodeId) -> None:
-        """Tell a new neighbour every subscription."""
+        """Send a new neighbour every subscription."""
         super().neighbour_appeared(neighbour)
         self._tell_neighbours()
 
     def migrate(self, parent: NodeId) -> None:
-        """Tell the new parent every subscription."""
+        """Send the new parent every subscription."""
         super().migrate(parent)
         self._tell_neighbours()
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """Forget a neighbour; a client in movement keeps its subscriptions."""
+        """Forget a neighbour; moving clients keep their subscriptions."""
         if interface in self.neighbours:
             self.table.remove_interface(interface)
         super().gone(interface, moved=moved)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Keep undelivered messages for a client in movement; drop the others."""
+        """Keep a moving client's undelivered messages; drop others."""
         self.gone(interface, moved=False)
         for one in messages:
             if isinstance(one, Pub | Response):
@@ -214,16 +207,16 @@ class Broker(ForgetfulBroker):
     # Helpers
 
     def _is_outdated(self, request: Request) -> bool:
-        """Whether a client has come here after this request of its own; its numbers wrap."""
+        """Whether a client came after this request; numbers wrap."""
         arrival = self._arrivals.get(request.route[-1])
         return arrival is not None and (arrival - request.number) % NUMBERS < NUMBERS // 2
 
     def _is_wanted(self, message: Notification) -> bool:
-        """Whether a client here has subscribed to it, in movement or not."""
+        """Whether a client here, even moving, wants it."""
         return any(map(self.is_client, self.table.wanting(message)))
 
     def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
-        """Keep a message without a link for a client in movement; send it after a client that is elsewhere."""
+        """Keep a moving client's message, or send it after the client."""
         way = self._ways.get(interface) if self._parameters.follow_client else None
         if interface in self._moving:
             self.perform(self.cache.put(message, [interface]))
@@ -238,7 +231,7 @@ class Broker(ForgetfulBroker):
 
 
 class Way(NamedTuple):
-    """A client's newest request, and the interface by which it came."""
+    """A client's newest request and its interface."""
 
     request: Request
     interface: NodeId

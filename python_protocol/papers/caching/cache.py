@@ -1,12 +1,8 @@
-"""The cache of a broker: k messages, of which some are kept for clients in movement (sections 3.2 and 4).
+"""The cache of a broker: k messages, some kept for moving clients (sections 3.2 and 4).
 
-Kept messages are the *emergency cache*, others the ordinary one; both share the room. A policy (`POLICIES`) says which
-message leaves first.
-
-- A message is cached while a client here wants it (section 3.2), or kept while one is away (section 4).
-- The first ordinary message makes room. If all are kept, the first of them goes for a new one to keep: refusing new
-  ones would fill the cache for ever for a client that never returns.
-- Messages are handed over in each publisher's order, whatever the policy.
+Kept messages, the *emergency cache*, share the room with ordinary ones; a policy (`POLICIES`) orders eviction. Ordinary
+messages go first, then kept ones: otherwise a client that never returns would fill the cache. Handing over follows each
+publisher's order.
 """
 
 from __future__ import annotations
@@ -47,7 +43,7 @@ class Fifo:
         self._order[one] = None
 
     def use(self, one: NotificationId) -> None:
-        """Take note that a message answers a request."""
+        """Note that a message answers a request."""
 
     def remove(self, one: NotificationId) -> None:
         """Remove a message."""
@@ -55,13 +51,10 @@ class Fifo:
 
 
 class FifoWithRegeneration(Fifo):
-    """A message that answers a request moves to the end, "similar to Least Recently Used" (section 3.2).
-
-    The default.
-    """
+    """A requested message moves to the end, "similar to Least Recently Used" (section 3.2). The default."""
 
     def use(self, one: NotificationId) -> None:
-        """The message goes to the end of the queue."""
+        """Move the message to the end."""
         self.remove(one)
         self.add(one)
 
@@ -78,20 +71,20 @@ POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "f
 
 
 EVICTED, UNWANTED = "evicted", "unsubscribed"
-"""Why a message leaves the cache: it makes room, or no client here wants it."""
+"""Why a message leaves the cache."""
 EMERGENCY_FULL = "emergency cache full"
-"""Why a message for a client in movement is lost."""
+"""Why a moving client's message is lost."""
 
 
 class Cache:
-    """Up to `size` messages, each once, in the order of a policy."""
+    """Up to `size` different messages, ordered by a policy."""
 
     def __init__(self, size: int, policy: Fifo) -> None:
         self._size = size
         self._policy = policy
         self._messages: dict[NotificationId, Notification] = {}
         self._holders: dict[NotificationId, dict[NodeId, None]] = {}
-        """The clients for whom each message of the emergency cache is kept."""
+        """The absent clients of each kept message."""
 
     def __iter__(self) -> Iterator[Notification]:
         """Iterate over the messages; the first leaves first."""
@@ -104,9 +97,9 @@ class Cache:
         return len(self._messages)
 
     def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
-        """Cache a message, and keep it for absent clients that want it; returns the notes.
+        """Cache a message, keep it for interested absent clients, and return the notes.
 
-        In a full cache the first ordinary message makes room, else the first of all, but only for a message to keep.
+        A full cache evicts the first ordinary message, else, for a message to keep, the first of all.
         """
         # A message that is there already may be kept for somebody else from now on, and keeps its place in the order.
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
@@ -118,11 +111,11 @@ class Cache:
         return [*notes, *(Note(STORE, notification_id=str(message.id), peer=client) for client in new)]
 
     def use(self, one: NotificationId) -> None:
-        """Take note that a message answers a request."""
+        """Note that a message answers a request."""
         self._policy.use(one)
 
     def release(self, client: NodeId) -> list[Notification]:
-        """Return the messages kept for a client, in order of arrival and of each publisher.
+        """Return a client's kept messages in each publisher's order.
 
         They become ordinary unless kept for others.
         """
@@ -134,11 +127,11 @@ class Cache:
         return _in_order(kept)
 
     def forget(self, one: NotificationId) -> list[Note]:
-        """Remove a message that no client wants, unless it is kept for one."""
+        """Remove an unwanted, unkept message."""
         return [] if one in self._holders else self._remove(one, UNWANTED)
 
     def listing(self, names: Names) -> Listing:
-        """The messages, and for whom those of the emergency cache are kept."""
+        """The messages, and the holders of kept ones."""
         kept = ((one, [names.subscriber(client) for client in self._holders.get(one.id, ())]) for one in self)
         rows = tuple((names.notification(one), listed(holders) if holders else NOBODY) for one, holders in kept)
         return Listing(("Message", "Kept for"), rows)
@@ -163,10 +156,7 @@ class Cache:
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:
-    """Put each publisher's messages, which may have come by different ways, in its order.
-
-    The places of each publisher stay.
-    """
+    """Sort each publisher's messages within its places: ways differ."""
     own: dict[NodeId, deque[Notification]] = defaultdict(deque)
     for message in sorted(messages, key=lambda message: message.id.sequence):
         own[message.id.publisher].append(message)

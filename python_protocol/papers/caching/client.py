@@ -1,13 +1,8 @@
 """A client that detaches and returns, perhaps to another broker; and caching on a node (section 4).
 
-- It detaches by a REQUEST with its own id, and still delivers what arrives before the link goes.
-- It returns by SUBs, then a REQUEST for kept messages, so that each link has the subscription before the old broker
-  gives up its own.
-- While away it keeps its publications; changes of filters count on return.
-- Without detaching it subscribes at another broker like a new client.
-
-It remembers its filters at each old broker, which keeps its subscription until the REQUEST arrives. With
-`mobility_support` off it unsubscribes and subscribes again.
+It detaches by a REQUEST with its own id, and delivers arrivals until the link goes. It returns by SUBs, then a REQUEST,
+so that each link has the subscription before the old broker gives up its own. Away, it keeps publications and changes
+of filters. Without detaching it subscribes elsewhere like a new client.
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(SimpleClient):
-    """A subscriber and publisher of one node; it extends the client of Simple Routing."""
+    """A subscriber and publisher of one node."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """The client is connected, and nothing is kept for it."""
@@ -40,7 +35,7 @@ class Client(SimpleClient):
         self._is_away = False
         self._left: NodeId | None = None
         self._known: dict[NodeId, tuple[Filter, ...]] = {}
-        """The client's filters at each broker that it has left."""
+        """The client's filters at each former broker."""
         self._number = 0
         self._received = Recent(parameters.remembered)
 
@@ -53,13 +48,13 @@ class Client(SimpleClient):
 
     @on(Response)
     def receive_old(self, message: Response, broker: NodeId, now: SimTime) -> None:
-        """Take an old message; the trace counts those that a request brings, and not kept ones."""
+        """Take an old message; the trace counts requested ones only."""
         if not message.kept:
             self.note(ANSWER, notification_id=str(message.notification.id), detail=str(message.number))
         self._deliver_once(message.notification, message.hops)
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
-        """Drop what was delivered before (`deliver_once`); an unwanted message may be wanted later."""
+        """Drop earlier deliveries (`deliver_once`); unwanted messages may be wanted later."""
         # Only what is wanted is remembered: `_deliver` drops the rest, and a filter that comes later may ask for it.
         is_wanted = any(one.matches(notification) for one in self.filters)
         if self._parameters.deliver_once and is_wanted and not self._received.add(notification.id):
@@ -70,7 +65,7 @@ class Client(SimpleClient):
     # Where it is
 
     def attach(self, broker: NodeId) -> None:
-        """Take a broker, unless the client is away and only looks."""
+        """Take a broker, unless away and only looking."""
         self._near = broker
         if not self._is_away:
             super().attach(broker)
@@ -81,7 +76,7 @@ class Client(SimpleClient):
         super().detach()
 
     def leave(self) -> None:
-        """Leave the broker on purpose (section 4), and remember the filters there."""
+        """Leave the broker on purpose (section 4); remember its filters."""
         if self.broker is not None and not self._parameters.mobility_support:
             for one in self.filters:
                 self.send(self.broker, Uns(one))
@@ -92,13 +87,13 @@ class Client(SimpleClient):
         self.broker = None
 
     def come_back(self) -> None:
-        """Return, to the broker in reach or the next one."""
+        """Return, to the broker in reach or the next."""
         self._is_away = False
         if self._near is not None and self.broker is None:
             self.attach(self._near)
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Say undelivered messages again, and that the client is back."""
+        """Repeat undelivered messages and the return."""
         # A return that was lost is made again from the beginning, at whichever broker is there next.
         lost = list(messages)
         for one in lost:
@@ -110,7 +105,7 @@ class Client(SimpleClient):
     # Commands of the application
 
     def subscribe(self, wanted: Filter) -> None:
-        """Subscribe; with `request_old` also ask for earlier messages."""
+        """Subscribe; with `request_old` ask for earlier messages."""
         is_new = wanted not in self.filters
         super().subscribe(wanted)
         if is_new:
@@ -132,10 +127,7 @@ class Client(SimpleClient):
             self._ask(self.filters)
 
     def _return(self, broker: NodeId, left: NodeId) -> None:
-        """Send the changes of filters that the broker does not know, then the REQUEST.
-
-        A broker that was left earlier may not know of later moves.
-        """
+        """Send changed filters, then the REQUEST; older brokers may miss later moves."""
         asked = self._filters_at(left)
         known = self._known.pop(broker, ())
         for one in self.filters:
@@ -148,7 +140,7 @@ class Client(SimpleClient):
         self._request(broker, client=self.node, left=left, filters=asked)
 
     def _filters_at(self, left: NodeId) -> tuple[Filter, ...]:
-        """Return the filters at a broker without those given up since ("or part of them").
+        """Return a broker's filters without those given up since ("or part of them").
 
         At least one, where the request has to follow subscriptions.
         """
@@ -157,7 +149,7 @@ class Client(SimpleClient):
         return wanted if wanted or self._parameters.find_left else known
 
     def _ask(self, filters: Iterable[Filter]) -> None:
-        """Ask for old messages that match any of the filters (`request_old`, section 3.2)."""
+        """Ask for matching old messages (`request_old`, section 3.2)."""
         asked = tuple(filters)
         if asked and self._parameters.request_old and self.broker is not None:
             self._request(self.broker, filters=asked)

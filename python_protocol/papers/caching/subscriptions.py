@@ -1,11 +1,8 @@
-"""The subscription table ST of a broker, coverage of filters, and messages (sections 3.1, 3.2 and 4).
+"""The subscription table ST of a broker, coverage, and messages (sections 3.1, 3.2 and 4).
 
-A neighbour gets a subscription only if it knows of none that covers it. Constraints are compared in pairs, so both
-answers err on the safe side: an unknown coverage forwards needlessly, an unknown disjointness asks needlessly. The
-filters told to a neighbour are stored: deriving them again could pick another of two equivalent filters.
-
-SUB and UNS are those of Simple Routing. The route of a REQUEST grows by each broker; that of a RESPONSE loses each
-node at which it arrives. The client comes last.
+Constraints are compared in pairs; unsure answers cost a needless message. Forwarded filters are stored: derived again,
+they could differ. SUB and UNS are those of Simple Routing. A REQUEST's route grows by each broker; a RESPONSE's loses
+each node. The client comes last.
 """
 
 from __future__ import annotations
@@ -41,16 +38,16 @@ _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
     (Operator.GREATER, Operator.GREATER_OR_EQUAL): operator.ge,
     (Operator.GREATER_OR_EQUAL, Operator.GREATER_OR_EQUAL): operator.ge,
 }
-"""A constraint of the first kind implies one of the second if its operand compares so with the other's."""
+"""A constraint of the first kind implies the second if operands compare so."""
 
 
 class SubscriptionTable:
-    """ST: (f, z), each once; z is a client or a neighbouring broker."""
+    """ST: distinct (f, z), z a client or broker."""
 
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
         self._told: dict[NodeId, dict[Filter, None]] = {}
-        """The filters that each neighbour has been told."""
+        """The filters forwarded to each neighbour."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
         return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
@@ -67,7 +64,7 @@ class SubscriptionTable:
             self._interfaces.pop(unwanted, None)
 
     def remove_interface(self, interface: NodeId) -> None:
-        """Removes every (f, z) of an interface, and forgets what it was told."""
+        """Remove an interface's (f, z) and forwarded filters."""
         for wanted in [wanted for wanted, z in self if z == interface]:
             self.remove(wanted, interface)
         self._told.pop(interface, None)
@@ -83,15 +80,15 @@ class SubscriptionTable:
                 yield from interfaces
 
     def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
-        """Return the different z of each (f, z) that may have a message in common with one of `filters`."""
+        """Return the different z with filters that may overlap `filters`."""
         asked = tuple(filters)
         found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
         return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
-        """Return the filters to tell a neighbour now, and those to withdraw, in this order, and count them as told.
+        """Return and record filters to forward to a neighbour and to withdraw, in this order.
 
-        It must know a cover of every filter of the others; needless ones stay until no one subscribes to them.
+        It must know a cover of every other filter; needless ones stay until unsubscribed.
         """
         # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
         told = self._told.setdefault(neighbour, {})
@@ -110,7 +107,7 @@ class SubscriptionTable:
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
-    """Whether `wide` surely matches everything that `narrow` matches (section 3.1)."""
+    """Whether `wide` surely matches all of `narrow` (section 3.1)."""
     return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
 
 
@@ -120,7 +117,7 @@ def overlap(one: Filter, other: Filter) -> bool:
 
 
 def widest(filters: Iterable[Filter]) -> list[Filter]:
-    """Return the filters that no other covers; of equivalent ones the first."""
+    """Return the uncovered filters, of equivalent ones the first."""
     found: list[Filter] = []
     for candidate in filters:
         if not any(covers(one, candidate) for one in found):
@@ -130,7 +127,7 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
-    """Whether one constraint implies the other, as far as the two alone can tell."""
+    """Whether one constraint implies the other, by these two alone."""
     if known.attribute != asked.attribute:
         return False
     is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
@@ -138,7 +135,7 @@ def _implies(known: Constraint, asked: Constraint) -> bool:
 
 
 def _implies_alike(known: Constraint, asked: Constraint) -> bool:
-    """Whether a constraint implies another whose operand is also a text, or also a number."""
+    """Whether a constraint implies another of texts or of numbers."""
     if Operator.PREFIX in (known.operator, asked.operator) and not isinstance(known.operand, str):
         return False
     if known.operator is Operator.EQUAL:
@@ -173,7 +170,7 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
-    """Whether an upward range begins behind the end of a downward one; they may meet in a value that both contain."""
+    """Whether an upward range begins behind a downward one's end."""
     if low.operator not in _LOWER or high.operator not in _UPPER:
         return False
     compare: _Compare = operator.gt if _STRICT.isdisjoint((low.operator, high.operator)) else operator.ge
@@ -194,7 +191,7 @@ def _are_alike(one: Value, other: Value) -> bool:
 
 
 class _Path(Several):
-    """The type of a route: brokers, and a client at the end."""
+    """A route: brokers, and a client at the end."""
 
     def show(self, value: tuple[NodeId, ...], names: Names) -> str:
         """In brackets, separated by blanks."""
@@ -212,7 +209,7 @@ NUMBERS = 1 << 16
 
 
 class Request(Message, tag=4):
-    """A client asks for old messages, detaches (`client` alone), or is back (`client` and its old `broker`)."""
+    """A client asks for old messages, detaches (`client` alone), or returns (`client` and `broker`)."""
 
     number: Number
     client: Somebody = None
@@ -220,7 +217,7 @@ class Request(Message, tag=4):
     filters: tuple[Filter, ...] = ()
     route: Route = ()
     answered: LongTuple[NotificationId] = ()
-    """The identifiers already responded on the way (section 5, the proactive mechanism)."""
+    """Identifiers responded on the way (section 5, the proactive mechanism)."""
 
     @property
     def is_detachment(self) -> bool:
@@ -237,12 +234,12 @@ class Request(Message, tag=4):
 
 
 class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
-    """An old message on its way to a client; `kept`: it was kept for a client in movement."""
+    """An old message, or one `kept` for a moving client."""
 
     number: Number
     """That of the request."""
     kept: bool
     hops: Hops
-    """Radio hops since the cache, with the one that the message itself makes."""
+    """Radio hops since the cache, including its own."""
     route: Route
     notification: Notification

@@ -1,14 +1,8 @@
-"""Phoenix: publish/subscribe in a static tree of brokers, among which clients move (the thesis, section 2.4).
+"""Phoenix: clients move in a static tree of brokers (the thesis, section 2.4).
 
-| module     | content                                                     | source              |
-|------------|-------------------------------------------------------------|---------------------|
-| `agent`    | tree, link, broker and client on a node; the clients        | section 2.4         |
-| `broker`   | the algorithms as published; messages, queues, parameters   | algorithms 2.2, 2.3 |
-| `numbered` | their faults, and how numbered migrations prevent them      | the default         |
-
-Over reliable links every subscriber gets every notification once, in order from each publisher that stays. As
-published (`number_migrations` false) that does not hold. Subscribe after the election, or let the scenario give the
-tree.
+`broker` has algorithms 2.2 and 2.3 as published (`number_migrations` false), `numbered` the default, which prevents
+their faults: over reliable links every subscriber gets every notification once, in order from each publisher that
+stays. Subscribe after the election, or let the scenario give the tree.
 """
 
 from roambus.python_protocol.papers.phoenix.agent import Phoenix

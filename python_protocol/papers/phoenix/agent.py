@@ -1,12 +1,8 @@
 """Phoenix on a node, and its clients: as published, and with numbered migrations.
 
-A subscriber that comes to a broker sends a MIG with the timestamp of the last notification of its old broker, or 0.
-With numbered migrations the MIG's number is that of the stay that it begins. The `Sorter` holds notifications until
-their turn: within a stay by ticks, between stays by TURNs.
-
-- `ts_last` names the last of the unbroken row: notifications behind a gap may come again.
-- A subscriber without filters starts afresh.
-- Beyond `hold_limit` the missing ones count as lost.
+A moved subscriber's MIG carries the timestamp of its last notification, or 0; a numbered MIG begins a stay. The
+`Sorter` orders by ticks within a stay, by TURNs between stays. `ts_last` ends the unbroken row: notifications behind a
+gap may come again. Beyond `hold_limit` missing ones count as lost.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
 
 
 class Client(FaithfulClient):
-    """s_i and p_i of one node, as algorithm 2.3 expects them."""
+    """s_i and p_i of one node (algorithm 2.3)."""
 
     publication_type = Pub
 
@@ -78,7 +74,7 @@ Arrived = Pub | Rep | Turn
 
 
 class Sorter:
-    """Holds notifications back until their turn: a stay by ticks, then the stay that a TURN names."""
+    """Holds notifications until their turn by ticks and TURNs."""
 
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
@@ -98,25 +94,24 @@ class Sorter:
     def last(self) -> Stamp:
         """ts_last: everything up to here was delivered.
 
-        It belongs to the first stay not known to be over: notifications of later stays are only held here, and have to
-        be replayed.
+        It belongs to the first stay that may not be over: later ones are only held.
         """
         first = next(stay for stay in count(self._begun) if stay not in self._following)
         return Stamp(first, self._ticks[first])
 
     def cancel(self, stay: int) -> list[Pub | Rep]:
-        """Skip a stay that no broker has heard of; returns the notifications that are due."""
+        """Skip a stay unknown to all brokers; return due notifications."""
         self._following[stay] = stay + 1
         self._current = self._resolve(self._current)
         return self._advance()
 
     def restart(self, stay: int) -> None:
-        """Begin afresh with a stay: nothing under way is wanted."""
+        """Begin afresh: nothing under way is wanted."""
         self._skip_to(stay)
         self._void = stay
 
     def is_void(self, stamp: Stamp) -> bool:
-        """Whether a notification belongs to a stay before the last fresh start."""
+        """Whether a notification precedes the last fresh start."""
         return stamp.stay < self._void
 
     def _skip_to(self, stay: int) -> None:
@@ -125,7 +120,7 @@ class Sorter:
         self._begun = self._current = stay
 
     def add(self, arrived: Arrived) -> list[Pub | Rep]:
-        """Take a message; returns the notifications that are due, in order."""
+        """Take a message; return the due notifications in order."""
         stamp = arrived.stamp
         # A stay that is over was delivered up to its TURN. What comes of it nevertheless was given up before; the
         # client's memory of what it has received tells whether it is new.
@@ -150,14 +145,14 @@ class Sorter:
         return released
 
     def _resolve(self, stay: int) -> int:
-        """Return a stay, or its successor if it is over; several stays can have ended without a notification."""
+        """Return a stay, or its successor if over; stays can be empty."""
         stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]
         return stay
 
     def _give_up(self) -> list[Pub | Rep]:
-        """Stop waiting for the missing ones; returns those that have come, in order."""
+        """Stop waiting for missing ones; return the others in order."""
         held = [self._held[stamp] for stamp in sorted(self._held)]
         last = max(self._held)
         self._skip_to(last.stay)
@@ -178,7 +173,7 @@ class NumberedClient(Client):
         self._first: Filter | None = None
         """The filter of the first SUB."""
         self._times = 0
-        """The number of SUBs for it that are not known to be lost."""
+        """SUBs that are not known to be lost."""
         self._sorter = Sorter(parameters.hold_limit)
         self._received = Recent(parameters.remembered)
 
@@ -191,7 +186,7 @@ class NumberedClient(Client):
             self.note(DROP, notification_id=str(message.notification.id), detail="of a stay without subscriptions")
 
     def link_broken(self, messages: Iterable[Message]) -> None:
-        """Say undelivered messages again; a lost MIG makes no stay."""
+        """Repeat undelivered messages; a lost MIG makes no stay."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
         # What was said first begins stay 0 wherever it arrives first. It may have been said at several brokers, so it
@@ -221,7 +216,7 @@ class NumberedClient(Client):
         return (NumberedSub if is_new else NumberedUns)(self.node, about, self._said)
 
     def _count_first(self, messages: Iterable[Message]) -> int:
-        """Count the messages that subscribe to the first filter."""
+        """Count the SUBs of the first filter."""
         return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
 
     def _take_undelivered(self) -> list[Message]:
@@ -230,7 +225,7 @@ class NumberedClient(Client):
         return unsaid
 
     def _forget_first(self) -> list[int]:
-        """Skip stay 0 if the first SUB was lost; without another migration there is nothing to migrate."""
+        """Skip stay 0 if the first SUB was lost: there is nothing to migrate."""
         if self._stay > 0:
             return [0]
         self._first, self._times = None, 0

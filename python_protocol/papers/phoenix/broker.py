@@ -1,11 +1,8 @@
-"""A broker of Phoenix as published (algorithms 2.2 and 2.3 of the thesis), and the messages (tables 2.1 and 2.4).
+"""A broker of Phoenix as published (algorithms 2.2 and 2.3), and the messages (tables 2.1 and 2.4).
 
-- clock() counts the notifications that the broker stamps: timestamps are compared within one broker only.
-- The old next hop is read before it is replaced (2.3, lines 5 to 8). A MIG of an unknown subscriber ends.
-- y != z (2.2, line 18) holds back what came from a broker; a client gets its own notifications.
-- The tree is static: a broker whose link is lost gets nothing, and the trace says so.
-
-Notifications are lost, doubled and overtaken; see `numbered`. `hops` counts radio hops, including the message's own.
+clock() counts stamped notifications: timestamps compare within one broker only. The old next hop is read before it is
+replaced (2.3, lines 5 to 8). y != z (2.2, line 18) concerns brokers; a client gets its own notifications. Notifications
+are lost, doubled and overtaken; see `numbered`. `hops` counts radio hops, including the message's own.
 """
 
 from __future__ import annotations
@@ -26,11 +23,11 @@ from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import DROP, REPLAY, STORE, BrokerId, NodeId, SimTime, SubscriberId
 
 Stay = U16
-"""The number of a migration and of the stay that it begins; 0 without numbers."""
+"""The number of a migration and its stay; 0 without numbers."""
 
 
 class Stamp(NamedTuple):
-    """ts; later ones are greater. It belongs to one broker or, with numbered migrations, to one subscriber."""
+    """ts of one broker or, numbered, of one subscriber."""
 
     stay: Stay
     tick: U32
@@ -40,16 +37,16 @@ class Stamp(NamedTuple):
         return f"{self.stay}.{self.tick}" if self.stay else str(self.tick)
 
     def describe(self, _: Names) -> str:
-        """The stamp in transcripts: "3", or with the stay "5.7"."""
+        """In transcripts: "3", or with the stay "5.7"."""
         return str(self)
 
 
 NEVER = Stamp(0, 0)
-"""Before any other: an unstamped ts, or the ts_last of a client that has received nothing."""
+"""Before any other: unstamped, or the first ts_last."""
 
 
 class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={subscribers}?"):
-    """(PUB, e, ts): e is published. `subscribers` are those for whom it goes this way; as published there are none."""
+    """(PUB, e, ts) for `subscribers`, as published none."""
 
     stamp: Stamp
     hops: Hops
@@ -58,7 +55,7 @@ class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={sub
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker} ts_last={last} stay={stay}?"):
-    """(MIG, s, b, ts_last): s has moved from b, and has received everything up to ts_last."""
+    """(MIG, s, b, ts_last): s left b, with everything up to ts_last."""
 
     subscriber: SubscriberId
     broker: BrokerId
@@ -76,7 +73,7 @@ class Rep(Message, tag=5, notation="{notification} {subscriber} ts={stamp} hops=
 
 
 class Turn(Message, tag=12, notation="{subscriber} ts={stamp} n={following} {over}"):
-    """(TURN, s, ts, n): stay n comes after ts. Not in the thesis (see `numbered`)."""
+    """(TURN, s, ts, n): stay n follows ts; not in the thesis (see `numbered`)."""
 
     subscriber: SubscriberId
     stamp: Stamp
@@ -86,7 +83,7 @@ class Turn(Message, tag=12, notation="{subscriber} ts={stamp} n={following} {ove
 
 
 Queued = Rep | Turn
-"""(e, ts) as the REP to send; `hops` are those to the broker."""
+"""(e, ts) as the REP to send, with the hops so far."""
 
 
 Number = U32
@@ -133,19 +130,19 @@ class PhoenixParameters(StorageParameters):
 
 
 class Broker(FamilyBroker):
-    """b_i: its interfaces, routing table, local subscribers and their queues."""
+    """b_i: interfaces, routing table, local subscribers and queues."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
         """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.local: dict[NodeId, None] = {}
-        """C_i, in the order in which they came."""
+        """C_i, in order of arrival."""
         self.queues = Queues(parameters.storage_limit)
         self._clock = 0
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Drop the messages of a link that was given up; those for local subscribers are in queues."""
+        """Drop an abandoned link's messages; local subscribers have queues."""
         super().link_broken(interface, messages)
         for message in messages:
             if isinstance(message, Pub | Rep) and interface not in self.local:
@@ -155,7 +152,7 @@ class Broker(FamilyBroker):
 
     @on(Sub)  # lines 1 to 7
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Take in a subscription; a client of this broker becomes local."""
+        """Add a subscription; a client here becomes local."""
         self.table.add(sub.filter, z, sub.subscriber)
         if self.is_client(z):
             self.meet_client(z)
@@ -164,7 +161,7 @@ class Broker(FamilyBroker):
 
     @on(Uns)  # lines 8 to 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Take in an unsubscription; with the last filter the subscriber ceases to be local."""
+        """Remove a subscription; without any a subscriber is not local."""
         self.table.remove(uns.filter, uns.subscriber)
         if self.is_client(z) and not self.table.interfaces(uns.subscriber):
             self.local.pop(uns.subscriber, None)
@@ -172,7 +169,7 @@ class Broker(FamilyBroker):
 
     @on(Pub)  # lines 15 to 24
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Forward a notification to each interface with a match, and queue it for local subscribers."""
+        """Forward a notification to matches and queue it for local subscribers."""
         # Line 16 counts the clock once for each PUB, whatever the number of interfaces: all of them get the same ts.
         matching = self._matching(pub)
         self.note_route(pub.notification, (s for found in matching.values() for s in found))
@@ -194,7 +191,7 @@ class Broker(FamilyBroker):
 
     @on(Mig)  # lines 1 to 16
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
-        """Pass the MIG along the old next hops to the subscriber's old broker."""
+        """Pass the MIG along the old next hops."""
         subscriber = mig.subscriber
         if subscriber in self.local:
             self._let_go(z, mig)
@@ -208,7 +205,7 @@ class Broker(FamilyBroker):
             self.send(old, mig)
 
     def _let_go(self, z: NodeId, mig: Mig) -> None:
-        """Replay and forget a subscriber that has moved (lines 10 to 16)."""
+        """Replay and forget a moved subscriber (lines 10 to 16)."""
         subscriber = mig.subscriber
         del self.local[subscriber]
         self.table.replace(subscriber, z)
@@ -238,8 +235,7 @@ class Broker(FamilyBroker):
     def _send(self, interface: NodeId, message: Pub | Queued) -> None:
         """Send to an interface in reach.
 
-        What is for local subscribers is queued anyway; the rest is lost, and the trace says so, because the tree has
-        no other way.
+        Queues hold local subscribers' messages; others are lost and traced: the tree has no other way.
         """
         if self.reaches(interface):
             self.send(interface, message)
@@ -252,7 +248,7 @@ class Broker(FamilyBroker):
         self._send(interface, message)
 
     def _replay(self, queued: Queued, interface: NodeId) -> None:
-        """Send a queued notification (line 16); a replay starts again at no hops."""
+        """Send a queued notification (line 16) with 0 hops."""
         if isinstance(queued, Turn):
             self._send(interface, queued)
             return
@@ -262,11 +258,11 @@ class Broker(FamilyBroker):
     # Helpers
 
     def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
-        """Return the interfaces of algorithm 2.2, lines 18 to 20, with the subscribers there."""
+        """Return the interfaces of algorithm 2.2, lines 18 to 20, with their subscribers."""
         return self.table.matching(pub.notification)
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """Return the subscribers that a PUB names; as published none."""
+        """Return a PUB's subscribers; as published none."""
         return ()
 
     def _stamp(self, interface: NodeId) -> Stamp:
@@ -274,7 +270,7 @@ class Broker(FamilyBroker):
         return Stamp(0, self._clock)
 
     def _enqueue(self, queued: Queued) -> None:
-        """Store in Q_i(s); the trace says so if s is out of reach."""
+        """Store in Q_i(s); trace a subscriber out of reach."""
         self.perform(self.queues.put(queued))
         if isinstance(queued, Rep) and not self.reaches(queued.subscriber):
             self.note(STORE, notification_id=str(queued.notification.id), peer=queued.subscriber)
@@ -283,15 +279,14 @@ class Broker(FamilyBroker):
         self.note(DROP, notification_id=str(notification.id), peer=interface, detail="no link")
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The routing table R_i, and the queues Q_i with their timestamps."""
+        """The routing table R_i, and the stamped queues Q_i."""
         return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
 
 
 class Queues:
-    """The queues of one broker, bounded together; the oldest go first.
+    """One broker's queues, bounded together; the oldest entries go first.
 
-    The thesis bounds none and keeps what was delivered (algorithm 2.3, lines 10 to 16): old entries have mostly been
-    delivered, new ones may be under way.
+    The thesis bounds none (algorithm 2.3, lines 10 to 16). Old entries have mostly been delivered.
     """
 
     def __init__(self, limit: int) -> None:
@@ -300,7 +295,7 @@ class Queues:
         self._order: deque[NodeId] = deque()
 
     def put(self, queued: Queued) -> list[Note]:
-        """Enqueue in Q_i(s); returns the drops of entries that make room."""
+        """Enqueue in Q_i(s); return the drops that make room."""
         self._queues.setdefault(queued.subscriber, deque()).append(queued)
         self._order.append(queued.subscriber)
         return self._drop_oldest() if len(self._order) > self._limit else []

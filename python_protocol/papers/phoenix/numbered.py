@@ -1,13 +1,9 @@
 """A broker of Phoenix with numbered migrations, which lose, double and overtake nothing.
 
-As published (`broker`) MIGs overtake each other, SUBs arrive behind MIGs, and notifications queued at one broker are
-sent by another.
-
-- A MIG begins a numbered *stay* and passes only where it is the newest; older ones are answered with it.
+- A MIG begins a numbered *stay* and passes only where it is newest; older ones get it as the answer.
 - A PUB between brokers names its subscribers. `ts` is (stay, tick), the same at all brokers.
 - TURN carries a stay's last ts behind its replay, and names the next stay.
-- A subscriber is local until a MIG says otherwise.
-- Subscribers number SUB and UNS; older commands are ignored (`Commands`).
+- A subscriber is local until a MIG says otherwise; older commands are ignored (`Commands`).
 - Without an entry a MIG follows the last command, or goes everywhere.
 """
 
@@ -45,7 +41,7 @@ class _Migration(NamedTuple):
 
 
 class NumberedBroker(Broker):
-    """b_i, with the newest migration of each subscriber."""
+    """b_i, with each subscriber's newest migration."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
         """Start without neighbours."""
@@ -56,7 +52,7 @@ class NumberedBroker(Broker):
 
     @on(Sub, NumberedSub)  # algorithm 2.2, lines 1 to 7
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
-        """Take in a subscription; one that is older than the MIG gets the MIG's way."""
+        """Add a subscription; one older than the MIG gets the MIG's way."""
         known = self._migrations.get(sub.subscriber)
         is_newest = self._commands.take(sub, z)
         if known is None or z in (known.way, sub.subscriber):
@@ -70,7 +66,7 @@ class NumberedBroker(Broker):
 
     @on(Uns, NumberedUns)  # algorithm 2.2, lines 8 to 10, 13 and 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
-        """Take in an unsubscription; the subscriber stays local."""
+        """Remove a subscription; the subscriber stays local."""
         if self._commands.take(uns, z):
             self.table.remove(uns.filter, uns.subscriber)
             self.flood(uns, z)
@@ -95,7 +91,7 @@ class NumberedBroker(Broker):
             self.send(b, mig)
 
     def _ways(self, subscriber: NodeId) -> Iterable[NodeId]:
-        """Return the interfaces to a subscriber's old place: all, if its first SUB has not arrived."""
+        """Return the interfaces to an old place, all before the first SUB."""
         if ways := self.table.interfaces(subscriber):
             return ways
         known = self._migrations.get(subscriber)
@@ -103,13 +99,13 @@ class NumberedBroker(Broker):
         return tuple(self.neighbours) if last is None else (last,)
 
     def _correct(self, z: NodeId, mig: Mig, known: _Migration) -> None:
-        """Answer an older MIG with the newest, and tell the subscriber where the older stay belongs."""
+        """Answer an older MIG with the newest; place its stay."""
         if mig.stay != known.mig.stay and z != known.way:
             self.send(z, known.mig)
             self._take_turn(Turn(mig.subscriber, NEVER, mig.stay, over=False))
 
     def _let_go(self, z: NodeId, mig: Mig) -> None:
-        """Replay and forget (lines 10 to 16); the MIG's own interface can be the subscriber."""
+        """Replay and forget (lines 10 to 16); the MIG's interface can be the subscriber."""
         subscriber = mig.subscriber
         self.queues.put(Turn(subscriber, self._stamp(subscriber), mig.stay, over=True))
         del self.local[subscriber]
@@ -136,22 +132,22 @@ class NumberedBroker(Broker):
         self._take_turn(turn)
 
     def _take_turn(self, turn: Turn) -> None:
-        """Pass a TURN on; the subscriber's own broker gives it its ts."""
+        """Pass a TURN on; the subscriber's broker adds its ts."""
         if turn.stamp == NEVER and turn.subscriber in self.local:
             turn = replace(turn, stamp=self._stamp(turn.subscriber))
         self._follow(turn)
 
     def _follow(self, message: Queued) -> None:
-        """Send along the newest MIG's way; a broker that has forgotten it has none."""
+        """Send along the newest MIG's way, if it is known."""
         if message.subscriber in self.local:
             self._enqueue(message)
         known = self._migrations.get(message.subscriber)
         self._pass_on(message, message.subscriber if known is None else known.way)
 
     def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
-        """Return the interfaces for those whom the PUB names; a publisher's PUB is for all.
+        """Return the interfaces for the PUB's subscribers; a publisher's PUB is for all.
 
-        A subscriber that this broker has never heard of, because it has lost its tables, gets nothing.
+        A broker that lost its tables sends to none.
         """
         matching = super()._matching(pub)
         if not pub.subscribers:
@@ -162,11 +158,11 @@ class NumberedBroker(Broker):
         return {y: subscribers for y, subscribers in named.items() if subscribers}
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """Return the subscribers for whom a PUB goes to a broker."""
+        """Return a PUB's subscribers towards a broker."""
         return () if self.is_client(interface) else tuple(subscribers)
 
     def _stamp(self, interface: NodeId) -> Stamp:
-        """Return the next ts of a subscriber's stay here; a PUB to a broker has none."""
+        """Return the next ts of a stay here; a PUB to a broker has none."""
         if interface not in self.local:
             return NEVER
         stay, tick = self._stamps.get(interface, NEVER)
@@ -180,26 +176,26 @@ def is_older(number: int, than: int) -> bool:
 
 
 class Commands:
-    """The newest commands of each subscriber, as far as their order is known."""
+    """Each subscriber's newest commands, if their order is known."""
 
     def __init__(self) -> None:
         """All subscribers are in their first stay."""
         self._stays: dict[tuple[NodeId, NodeId], Stay] = {}
-        """The stay of the newest MIG of each subscriber and interface."""
+        """The stay of each subscriber's newest MIG by interface."""
         self._latest: dict[tuple[NodeId, Filter], Stay] = {}
-        """The stay of the newest command for each subscriber and filter."""
+        """The stay of each subscriber's newest command by filter."""
         self._numbers: dict[tuple[NodeId, Filter], int] = {}
-        """The number of that command, if it has one."""
+        """That command's number, if any."""
         self._ways: dict[NodeId, NodeId] = {}
         """The interface of each subscriber's newest command."""
 
     def migrated(self, mig: Mig, z: NodeId) -> None:
-        """Commands that come by z from now on belong to this stay."""
+        """Assign later commands by z to this stay."""
         at = mig.subscriber, z
         self._stays[at] = max(mig.stay, self._stays.get(at, 0))
 
     def take(self, command: Sub | Uns, z: NodeId) -> bool:
-        """Return whether no later command for the filter is known."""
+        """Return whether the filter's command is the latest known."""
         about, stay = (command.subscriber, command.filter), self._stays.get((command.subscriber, z), 0)
         if isinstance(command, NumberedSub | NumberedUns):
             if is_older(command.number, self._numbers.get(about, command.number)):
@@ -212,5 +208,5 @@ class Commands:
         return True
 
     def way(self, subscriber: NodeId) -> NodeId | None:
-        """Return the interface of a subscriber's newest command, even if it has no subscription left."""
+        """Return the interface of a subscriber's newest command, even without a subscription."""
         return self._ways.get(subscriber)

@@ -1,10 +1,8 @@
-"""A node of a site: one of its replicated brokers, or one of their clients (sections 2, 6.1 and 6.3).
+"""A replicated broker of a site, or one of its clients (sections 2, 6.1 and 6.3).
 
-The parameter `sites` says which. After a crash a broker has nothing; a client keeps its state in stable storage. All
-messages to a frozen node arrive at the instant at which the freeze ends. The node collects them, and handles new
-leaders first, then control, then events (section 6.3), so that it does not act as the leader that it no longer is. A
-timer of no delay marks the end of that instant; the paper's frozen process has a queue that it goes through three
-times.
+A crash clears a broker; a client's state is in stable storage. Messages to a frozen node arrive when the freeze ends.
+New leaders are handled first, then control, then events (section 6.3), so that a replaced leader does not act. A timer
+of no delay marks the end of that instant.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ from roambus.python_protocol.papers.replicated.succession import Succession
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 WAKE = "wake"
-"""The key of the timer that runs out when all waiting messages have arrived."""
+"""The timer key for the end of the waiting messages."""
 _LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, Succession, Replica)
 
 
@@ -59,10 +57,10 @@ class Replicated(Agent):
         self.sites = parse_sites(parameters.sites)
         self.site = self.sites.site_of(node, roles)
         self.part: Process = Process()
-        """The broker or the client, once the node has booted."""
+        """The broker or client, once booted."""
         self._has_crashed = False
         self._waiting: list[Event] | None = None
-        """Messages that arrive at the end of a freeze."""
+        """Messages that arrive as a freeze ends."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The tables of a broker."""
@@ -70,7 +68,7 @@ class Replicated(Agent):
 
     @on(Started)
     def become_part(self, _event: Started, _: SimTime) -> None:
-        """Become a broker or a client of one site (section 2)."""
+        """Become a site's broker or client (section 2)."""
         if self.node in self.site.brokers:
             self.part = Broker(self.node, self.sites, self.parameters, self)
         else:
@@ -78,10 +76,7 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Hand everything else to the broker or the client.
-
-        After a freeze it waits until all messages have arrived.
-        """
+        """Hand the rest on; after a freeze, once all messages are here."""
         if self._waiting is None:
             self.part.dispatch(event, now)
         else:
@@ -91,13 +86,13 @@ class Replicated(Agent):
 
     @on(Crashed)
     def crash(self, _event: Crashed, _now: SimTime) -> None:
-        """Lose the waiting messages and a broker's state (section 6.1); the broker is made again at recovery."""
+        """Lose waiting messages and a broker's state (section 6.1)."""
         self._has_crashed = True
         self._waiting = None
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Begin with nothing after a crash, and with the waiting messages after a freeze (section 6.3)."""
+        """Begin empty after a crash, with waiting messages after a freeze (section 6.3)."""
         # `Recovered` does not say from what. A node that was frozen, then crashed, has lost what had waited.
         if not self._has_crashed:
             self._waiting = self._waiting or []  # another freeze at this very instant has left it waiting
@@ -110,14 +105,14 @@ class Replicated(Agent):
 
     @on_timer(WAKE)
     def wake_up(self, _key: str, now: SimTime) -> None:
-        """Handle the waiting messages: new leaders first, then control, then events (section 6.3)."""
+        """Handle new leaders, then control, then events (section 6.3)."""
         waited, self._waiting = sorted(self._waiting or (), key=_rank), None
         for event in waited:
             self.part.dispatch(event, now)
 
 
 def _rank(event: Event) -> int:
-    """Rank new leaders first, then control, then events, and other events last."""
+    """Rank new leaders, then control, then events, then the rest."""
     if not isinstance(event, Received):
         return 3
     if isinstance(event.message, IAmLeader | Leader):  # first of all whether this broker still leads
@@ -127,7 +122,7 @@ def _rank(event: Event) -> int:
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """Return the broker's own copy of the tables, so that a transcript shows where copies differ."""
+    """Return the broker's own tables, since copies may differ."""
     wanted = (
         (names.filter(one), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()
@@ -145,7 +140,7 @@ def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
 
 
 def _leaders(broker: Broker, names: Names) -> tuple[tuple[str, str, str], ...]:
-    """Return the leader of this site and of each neighbouring one."""
+    """Return the leaders of this and neighbouring sites."""
     own = (names.node(broker.brokers[0]), names.node(broker.replica.leader), str(broker.replica.term))
     terms, leader = broker.neighbours.terms.items(), broker.neighbours.leader
     return (own, *((names.node(peer), names.node(leader(peer)), str(term)) for peer, term in terms))

@@ -1,13 +1,8 @@
-"""A broker, one of three of its site, with a process for each side that it listens to.
+"""A broker, one of three of its site, with a process for each side.
 
-- *Clients* talk to all three brokers (sections 4 to 6.5). Each replies at once, and keeps the message until the leader
-  has processed it.
-- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A broker wrongly taken for the leader names the
-  leader.
-- *The other two of the site* (sections 6.4 to 6.8) are heard by `succession`.
-
-All share the replica, this broker's copy of the state. Without a copy a broker keeps messages, because it could take
-old ones for new. `_settle` follows each event: each side can make a step safe or end this leadership.
+*Clients* (sections 4 to 6.5) talk to all three brokers, *neighbouring sites* (sections 4 to 6.9) by their leaders, *the
+other two* (sections 6.4 to 6.8) to `succession`. All share the replica. Without a copy a broker keeps messages: it
+could take old ones for new. `_settle` follows each event, which can release a step or end this leadership.
 """
 
 from __future__ import annotations
@@ -43,7 +38,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Broker(Process):
-    """Hands events to the side that they come from."""
+    """Hands events to their side."""
 
     def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
         super().__init__(of)
@@ -57,13 +52,13 @@ class Broker(Process):
         self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.succession)
         self.client_side = ClientSide(self.replica, self.outbox, self.succession)
         self._kept: list[Received] = []
-        """Messages since a crash, until there is a copy of the state to apply them to."""
+        """Messages that wait for a copy of the state."""
 
     # Handlers
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Handle a message, or keep it while there is no copy of the state."""
+        """Handle a message, or keep it for a copy."""
         if self.replica.is_joining and not self._is_for_joining(event):
             self._kept.append(event)
             return
@@ -80,7 +75,7 @@ class Broker(Process):
 
     @on(SendFailed)
     def failed(self, event: SendFailed, now: SimTime) -> None:
-        """Handle a failed connection (section 6.2); only that of another broker of this site can change the leader."""
+        """Handle a failed connection (section 6.2); only this site's affects the leader."""
         self._side(event.destination).dispatch(event, now)
         if event.destination in self.brokers:
             self._settle(now)
@@ -94,7 +89,7 @@ class Broker(Process):
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, now: SimTime) -> None:
-        """Ask again for a copy, or for an answer to TAKE_OVER."""
+        """Repeat the request for a copy, or TAKE_OVER."""
         self.succession.fire(key, now)
         self._settle(now)
 
@@ -106,16 +101,13 @@ class Broker(Process):
 
     @on(Subscribe, Unsubscribe, Publish)
     def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
-        """Raise LookupError.
-
-        Clients are nodes of their own (section 2), and an application on a broker would lose its events.
-        """
+        """Raise LookupError: clients are nodes of their own (section 2)."""
         raise LookupError(f"node {self.node} is a broker, and has no client")
 
     # Helpers
 
     def _is_for_joining(self, event: Received) -> bool:
-        """Whether a broker without a copy handles it: it brings a copy, or asks whether there is one."""
+        """Whether a broker without a copy handles it."""
         asks = isinstance(event.message, TakeOver | AssumedDead | AreYouAlive | Empty)
         return isinstance(event.message, IAmLeader | Piece | State | CatchUp) or (
             asks and self.replica.tells_empty and event.sender in self.brokers
@@ -127,7 +119,7 @@ class Broker(Process):
         return self.neighbour_side if other in self.neighbours.peer_of else self.client_side
 
     def _settle(self, now: SimTime) -> None:
-        """Send what the replica has released, and watch the nodes that have to act."""
+        """Send released messages, and watch nodes that must act."""
         # What is released goes out first: it can be what the watches that are set below are to wait for.
         for released in self.replica.releases.take_ready():
             self.outbox.release(released, now)
@@ -139,7 +131,7 @@ class Broker(Process):
 
 
 class ClientSide(Process):
-    """Listens to clients. One out of reach asks by itself when it is back, so its failure is ignored."""
+    """Listens to clients, which ask on return, so failures are ignored."""
 
     def __init__(self, replica: Replica, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -149,36 +141,36 @@ class ClientSide(Process):
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
         """Reply, and process the message or keep it for the leader (section 6).
 
-        Every broker replies at once: the message is with all three, and survives any one of them.
+        All three have it, so the reply is immediate.
         """
         self.send(client, acceptance(message))
         self._replica.hear_client(client, message)
 
     @on(Update)
     def forgotten(self, update: Update, _client: NodeId, _now: SimTime) -> None:
-        """Take note that a client no longer has the message that MISSING asked for."""
+        """Record that a client lacks a MISSING message."""
         self._replica.ask_for_forgotten(update.key)
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
-        """Stop sending an event that has arrived (section 6.4)."""
+        """Stop sending an event that arrived (section 6.4)."""
         self._replica.state.outgoing[client].accept(accepted)
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
-        """Answer (section 6.4), and send a client again what it may have missed."""
+        """Answer (section 6.4), and repeat perhaps missed messages."""
         self.send(client, IAmAlive(self._replica.point.term))
         if self._replica.is_leader:
             self._outbox.send_again(client, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:
-        """Have the next in order take over if the leader is assumed dead (section 6.5)."""
+        """Have the next broker replace a leader (section 6.5)."""
         self._succession.assume_dead(report.broker)
 
 
 class NeighbourSide(Process):
-    """Listens to neighbouring brokers, and watches the leaders that it sends to."""
+    """Listens to neighbouring brokers; watches their leaders."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox, succession: Succession) -> None:
         super().__init__(of=replica)
@@ -190,7 +182,7 @@ class NeighbourSide(Process):
 
     @on(Sub, Uns, Event, Update)
     def hear_neighbour(self, message: Numbered, sender: NodeId, _: SimTime) -> None:
-        """Process a message as leader (section 4); the reply follows when that is safe."""
+        """Process a message as leader (section 4); reply when that is safe."""
         peer = self._neighbours.peer_of[sender]
         if not self._replica.is_leader:
             self._say_who_leads(sender)
@@ -201,7 +193,7 @@ class NeighbourSide(Process):
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
-        """Stop sending what has arrived, and wait for the rest (section 6.4)."""
+        """Stop sending a message; await the rest (section 6.4)."""
         self._patience.answered(sender, accepted.key, now)
         # A neighbour answers all three brokers: the two that do not lead forget what they would otherwise send again.
         peer = self._neighbours.peer_of[sender]
@@ -220,7 +212,7 @@ class NeighbourSide(Process):
 
     @on(IAmAlive)
     def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Send again what the neighbour's leader has not accepted (section 6.4)."""
+        """Repeat the leader's unaccepted messages (section 6.4)."""
         self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
         self._outbox.learn(peer, answer.term, now, tell_mates=True)
@@ -232,28 +224,28 @@ class NeighbourSide(Process):
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
-        """Name the leader to a neighbour that is wrong, or the new one to a neighbour that is right (section 6.5)."""
+        """Send a neighbour the true leader, or replace a dead one (section 6.5)."""
         if not self._succession.is_other_leader(report.broker):
             self._say_who_leads(sender)
         self._succession.assume_dead(report.broker, sender)
 
     @on(IAmLeader)
     def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
-        """Turn to a new leader (section 6.9), and correct it if it has chosen the wrong broker here."""
+        """Turn to a new leader (section 6.9), and correct its choice."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
         if not self._replica.is_leader:
             self._say_who_leads(sender)
 
     @on(Leader)
     def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turn to the leader (section 6.9): this broker has talked to another."""
+        """Turn to the named leader (section 6.9)."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures
 
     @on(SendFailed)
     def failed(self, event: SendFailed, _: SimTime) -> None:
-        """Report a broker without connection (section 6.2), if this one sends to it."""
+        """Report an unconnected broker (section 6.2), if this one sends to it."""
         self._patience.forget(event.destination)
         if self._is_watched(event.destination):
             peer = self._neighbours.peer_of[event.destination]
@@ -262,7 +254,7 @@ class NeighbourSide(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Ask or report a leader whose reply is late (section 6.4)."""
+        """Ask or report a late leader (section 6.4)."""
         peer = self._neighbours.peer_of[key.node]
         if self._neighbours.watch(peer).time_up(key, now):
             self._neighbours.report(peer)

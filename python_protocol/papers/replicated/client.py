@@ -1,9 +1,8 @@
-"""A client: publisher and subscriber, which talks to the three brokers of its site (sections 4 to 6.4).
+"""A client: publisher and subscriber of one site (sections 4 to 6.4).
 
-It sends everything to all three, and each replies. Events come from the leader alone, but the client accepts them to
-all three, so that each can take over. It does not know the leader. Its messages are numbered from 1 for all three
-alike. It reports a broker that does not answer to the other two (section 6.4). What two have accepted is not sent to a
-third that is assumed dead; if all three seem dead, the client itself is out of reach, and nothing is forgotten.
+It sends everything, numbered from 1, to all three brokers, because it does not know the leader, and accepts events to
+all three, so that each can take over. It reports a silent broker (section 6.4), and forgets messages that the other two
+accepted. If all three seem dead, it is itself out of reach.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _TO_BE_NUMBERED = 0
 
 
 class Client(Process):
-    """A client's state is in stable storage: after a crash it goes on."""
+    """A client with its state in stable storage."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Client(Process):
         self._outgoing = {broker: Outgoing() for broker in brokers}
         self._delivered: set[NotificationId] = set()
         self._subscriptions: dict[Key, Numbered] = {}
-        """All SUBs and UNSs ever sent; without them a site that lost its state would stay wrong."""
+        """All SUBs and UNSs ever sent, for a site that lost its state."""
         self._patience = Patience(parameters)
         self._watches = {broker: Watch(broker, self._patience, self) for broker in brokers}
 
@@ -59,26 +58,26 @@ class Client(Process):
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
-        """Tell all brokers (section 4), unless it is subscribed to already."""
+        """Send SUB to all brokers (section 4), unless subscribed."""
         if event.filter not in self.filters:
             self.filters.add(event.filter)
             self._tell_all(Sub(_TO_BE_NUMBERED, event.filter), now)
 
     @on(Unsubscribe)
     def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
-        """Tell all brokers (section 4), if it is subscribed to (section 2)."""
+        """Send UNS to all brokers (section 4), if subscribed (section 2)."""
         if event.filter in self.filters:
             self.filters.remove(event.filter)
             self._tell_all(Uns(_TO_BE_NUMBERED, event.filter), now)
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
-        """Number the event and tell all brokers (section 2)."""
+        """Number the event and send it to all brokers (section 2)."""
         self._tell_all(Event(self.node, _TO_BE_NUMBERED, 1, event.notification), now)
 
     @on(Recovered, Attach)
     def resume(self, _event: Recovered | Attach, _now: SimTime) -> None:
-        """Ask the brokers after a crash or an absence, so that both sides send again what was not accepted."""
+        """Ask the brokers after an absence; both sides repeat unaccepted messages."""
         for broker, watch in self._watches.items():
             watch.satisfied()
             self._patience.forget(broker)
@@ -89,7 +88,7 @@ class Client(Process):
 
     @on(Accepted)
     def accepted(self, accepted: Accepted, broker: NodeId, now: SimTime) -> None:
-        """Stop sending a message to a broker that has it (section 6.4)."""
+        """Stop sending a message to this broker (section 6.4)."""
         self._patience.answered(broker, accepted.key, now)
         self._outgoing[broker].accept(accepted)
         self._spare_dead(accepted.key)
@@ -97,7 +96,7 @@ class Client(Process):
 
     @on(Event)
     def notify(self, event: Event, broker: NodeId, _: SimTime) -> None:
-        """Deliver in order and once; accept to all three, so that each can take over."""
+        """Deliver in order and once; accept to all three."""
         self._heard(broker)
         # A copy that has come before delivers nothing, but is replied to: the reply to the first one may be lost.
         for ready in self._ready(event):
@@ -109,14 +108,14 @@ class Client(Process):
 
     @on(Missing)
     def missing(self, asked: Missing, broker: NodeId, _: SimTime) -> None:
-        """Send again what the leader lacks, or UPDATE if it is not kept here any more."""
+        """Repeat the leader's missing message, or send UPDATE."""
         key = asked.key
         kept = [outgoing.unaccepted[key] for outgoing in self._outgoing.values() if key in outgoing.unaccepted]
         self.send(broker, kept[0] if kept else self._subscriptions.get(key, Update(*key)))
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, broker: NodeId, now: SimTime) -> None:
-        """Send again what the broker has not accepted: it may have crashed and lost it."""
+        """Repeat unaccepted messages after a possible crash."""
         self._patience.answered(broker, AreYouAlive(), now)
         unaccepted = self._outgoing[broker].unaccepted
         for message in unaccepted.values():
@@ -130,7 +129,7 @@ class Client(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Ask or report a broker whose reply is late (section 6.4)."""
+        """Ask or report a late broker (section 6.4)."""
         if self._watches[key.node].time_up(key, now):
             self._assume_dead(key.node)
 
@@ -157,7 +156,7 @@ class Client(Process):
                 self._subscriptions[numbered.key] = numbered
 
     def _assume_dead(self, broker: NodeId) -> None:
-        """Tell the other brokers (section 6.4)."""
+        """Inform the other brokers (section 6.4)."""
         for key in list(self._outgoing[broker].unaccepted):
             self._spare_dead(key)
         for other in self._outgoing:
@@ -167,16 +166,16 @@ class Client(Process):
     # Helpers
 
     def _ready(self, event: Event) -> list[Numbered]:
-        """Return the messages that can be delivered now.
+        """Return the deliverable messages.
 
-        A site that has lost its state can give a used number to a new event, which does not wait for its turn.
+        A site without its state can reuse a number without waiting.
         """
         if self._incoming.is_new(event):
             return self._incoming.take(event)
         return [] if self._incoming.holds(event) else [event]
 
     def _spare_dead(self, key: Key) -> None:
-        """Stop sending a dead broker what both others have accepted, unless all three are out of reach."""
+        """Drop a dead broker's messages that both others have, unless all seem dead."""
         without = [broker for broker, outgoing in self._outgoing.items() if key in outgoing.unaccepted]
         if len(without) == 1 and self._watches[without[0]].is_dead:
             del self._outgoing[without[0]].unaccepted[key]

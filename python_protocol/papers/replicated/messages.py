@@ -1,13 +1,8 @@
-"""Messages of replicated sites, and parameters; the paper gives no values.
+"""Messages of replicated sites, and parameters, for which the paper gives no values.
 
-*Subscriptions and events* (sections 4 and 5) have a stream and a number, counted from 1 for each neighbour and stream
-(section 5.1, "renumber"). Streams are the publishers, the events ordered by the root, and the subscriptions.
-
-*Leaders* have terms (sections 6.2 to 6.9). A point says how far a copy of the state has come; brokers compare points
-when one takes over.
-
-*Between brokers of a site* (sections 6 to 6.7) a step is named by the message that it processes. A broker that has
-missed steps gets a copy of the state, in pieces if it is long.
+Subscriptions and events (sections 4 and 5) are numbered from 1 for each neighbour and stream (section 5.1). Leaders
+have terms (sections 6.2 to 6.9); a point is the progress of a copy. Steps within a site (sections 6 to 6.7) name their
+message. A broker that missed some gets a copy, in pieces if it is long.
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, BrokerId,
 SUBSCRIPTIONS = 65534
 """The stream of subscriptions, which is not a node."""
 ORDERED = 65535
-"""The stream of events that the sequencer numbers (section 5.2), which is not a node."""
+"""The sequencer's stream (section 5.2), which is not a node."""
 _MARKS = {SUBSCRIPTIONS: "", ORDERED: "order"}
 
 
@@ -34,19 +29,19 @@ def _mark(stream: int, names: Names) -> str:
 
 
 Stream = Annotated[int, Integer("H", _mark)]
-"""The publisher whose events are numbered, or one of the two streams above."""
+"""The publisher, or one of the two streams above."""
 Number = U32
 """The place of a message in its stream, from 1."""
 
 
 class Key(NamedTuple):
-    """The name of a numbered message towards one neighbour."""
+    """A numbered message's name towards one neighbour."""
 
     stream: Stream
     number: Number
 
     def describe(self, names: Names) -> str:
-        """The key in transcripts: "p1#3", "order#3", for subscriptions "#3"."""
+        """In transcripts: "p1#3", "order#3", for subscriptions "#3"."""
         return f"{_mark(self.stream, names)}#{self.number}"
 
 
@@ -84,31 +79,31 @@ class _OfStream(Message, notation="{stream}#{number}"):
 
 
 class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={hops}"):
-    """A notification on its way (sections 4 and 5); `hops` includes the message's own."""
+    """A notification (sections 4 and 5); `hops` includes its own."""
 
     hops: U8
     notification: Notification
 
 
 class Update(_OfStream, tag=4):
-    """Stands for an event that is lost (the answer to MISSING), or not for the receiver (section 7)."""
+    """Replaces an event that is lost or not for the receiver (section 7)."""
 
 
 NOTHING = NotificationId(BROADCAST, 0)
-"""Stands for the notification of a message without one."""
+"""The notification of a message without one."""
 
 
 class Accepted(_OfStream, tag=5):
-    """The reply to each of the messages above, by its key and notification (section 6.4).
+    """The reply to the messages above (section 6.4).
 
-    After brokers have lost their copies, a new leader can give the same key to another notification.
+    It names the notification, too: a leader without old copies can reuse a key.
     """
 
     notification: NotificationId
 
 
 Numbered = Sub | Uns | Event | Update
-"""A message that is sent until it is accepted, and taken once."""
+"""A message repeated until accepted, and taken once."""
 
 
 def subject(message: Numbered) -> NotificationId:
@@ -122,14 +117,11 @@ def acceptance(message: Numbered) -> Accepted:
 
 
 Term = U32
-"""Of a leader; the broker at place t mod 3 leads in term t."""
+"""The broker at place t mod 3 leads in term t."""
 
 
 class Point(NamedTuple):
-    """The steps of a copy of the state, the last of them under the leader of `term`.
-
-    Greater points are newer copies.
-    """
+    """A copy's steps, the last in `term`; greater is newer."""
 
     term: Term
     step: U32
@@ -140,40 +132,37 @@ class Point(NamedTuple):
 
 
 class AreYouAlive(Message, tag=6, name="ARE_YOU_ALIVE"):
-    """Asks a node whose reply is late (section 6.4)."""
+    """Asks a late node (section 6.4)."""
 
 
 class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
-    """The answer, with the term in which the broker last took part."""
+    """The answer, with the broker's last term."""
 
     term: Term
 
 
 class AssumedDead(Message, tag=8, name="ASSUMED_DEAD", notation="{broker}"):
-    """Reports `broker`, which does not answer, to the other brokers of its site (section 6.4)."""
+    """Reports the silent `broker` (section 6.4)."""
 
     broker: BrokerId
 
 
 class OfPoint(Message, notation="term={term} from {point}"):
-    """The beginning of a term, and the point of a copy."""
+    """A term's beginning, and a copy's point."""
 
     term: Term
     point: Point
 
 
 class IAmLeader(OfPoint, tag=9, name="I_AM_LEADER"):
-    """Announces a leader to its site and to the leaders of its neighbours (sections 6.6 and 6.8).
+    """Announces a leader to its site and neighbours (sections 6.6 and 6.8).
 
-    A replica whose copy is at the point follows.
+    A replica at this point follows.
     """
 
 
 class Leader(Message, tag=10, notation="{broker} term={term}"):
-    """`broker` leads its site since `term`.
-
-    To replicas (section 6.9), and to a node that has asked the wrong broker.
-    """
+    """`broker` leads since `term` (section 6.9)."""
 
     broker: BrokerId
     term: Term
@@ -183,16 +172,16 @@ _LONG = Blob(TWO_BYTES)
 Copy = Annotated[
     bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces", _LONG)
 ]
-"""A site's state as bytes; no bytes if it has come in pieces."""
+"""A site's state as bytes; empty if it came in pieces."""
 MaybeCopy = Annotated[
     bytes,
     By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "", _LONG),
 ]
-"""The same; no bytes also if there is no copy."""
+"""The same; empty also without a copy."""
 
 
 class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
-    """A step of the leader to this point: `message` of `peer` (section 6)."""
+    """The leader's step to this point (section 6)."""
 
     point: Point
     peer: NodeId
@@ -206,18 +195,18 @@ class Informed(Message, tag=12, notation="{point}"):
 
 
 class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
-    """A client's message that the old leader may not have processed, for the new one (section 6.6)."""
+    """A client's perhaps unprocessed message (section 6.6)."""
 
     peer: NodeId
     message: Numbered
 
 
 class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
-    """Asks to lead from `term` on; the sender's copy has reached the point."""
+    """Asks to lead from `term`, with this copy."""
 
 
 class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):
-    """The sender follows no earlier leader; `snapshot` is its copy if that is the newer one."""
+    """The sender yields; `snapshot` is its newer copy."""
 
     snapshot: MaybeCopy
 
@@ -227,17 +216,17 @@ class CatchUp(Message, tag=16, name="CATCH_UP"):
 
 
 class Empty(Message, tag=19, notation="term={term}"):
-    """The sender has no copy, and accepts none of an earlier term (`tell_empty`; not in the paper)."""
+    """The sender has no copy, and accepts no earlier term's (`tell_empty`; not in the paper)."""
 
     term: Term
 
 
 class Missing(_OfStream, tag=20):
-    """Asks for a message that the leader lacks and whose successors it has (`close_gaps`; not in the paper)."""
+    """Asks for a message whose successors are here (`close_gaps`; not in the paper)."""
 
 
 class Piece(Message, tag=18, notation="{point} {number} of {count}"):
-    """A part of a copy at this point; the first has number 0."""
+    """A part of a copy at this point, numbered from 0."""
 
     point: Point
     number: U32

@@ -1,12 +1,9 @@
-"""The other nodes as a broker knows them: leaders of neighbouring sites, messages for them, and whether they answer.
+"""The other nodes as a broker knows them: leaders, outgoing messages, and watches.
 
-- A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker.
-- *The outbox* sends a leader's messages to neighbouring leaders (sections 4.1 and 6.9), and again to new or recovered
-  ones.
-- *A watch* (section 6.4) is a time-out, a question, twice the time-out, a suspicion; time-outs double while nothing
-  moves.
-- *Patience* is the first time-out. Below the delay it would find each new leader dead (section 8), so it belongs to
-  the node and follows measured delays (RFC 6298), at least `time_out`. A late answer counts at most twice the wait.
+A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. The outbox sends to neighbouring
+leaders (sections 4.1 and 6.9). A watch (section 6.4) is a time-out, a question, twice the time-out, a suspicion;
+time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least `time_out`:
+below the delay each new leader would seem dead (section 8).
 """
 
 from __future__ import annotations
@@ -32,9 +29,9 @@ from roambus.python_protocol.parts.link import DelayEstimate
 from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime, node_list
 
 _AT_MOST = 2
-"""The waits as which a measured delay counts at most."""
+"""The most waits that a measured delay counts."""
 _DEVIATIONS = 4
-"""An estimate that begins with mean 0 and a wait divided by this as deviation has the wait as its bound."""
+"""The first wait, as deviations from a mean of 0."""
 
 
 class Neighbours(Process):
@@ -65,7 +62,7 @@ class Neighbours(Process):
         return self._watches[self.leader(peer)]
 
     def report(self, peer: Peer) -> None:
-        """Report a silent leader to both other brokers of its site (section 6.4): either may be next, or down."""
+        """Report a silent leader to both other brokers (section 6.4)."""
         leader = self.leader(peer)
         for broker in self.brokers[peer]:
             if broker != leader:
@@ -73,7 +70,7 @@ class Neighbours(Process):
         self._watches[leader].again()
 
     def expect_nothing(self) -> None:
-        """Stop waiting: only a leader waits for replies of neighbours."""
+        """Stop waiting: only leaders await neighbours' replies."""
         for watch in self._watches.values():
             watch.satisfied()
 
@@ -88,7 +85,7 @@ class Outbox(Process):
         self._patience = neighbours.patience
 
     def release(self, released: Released, now: SimTime) -> None:
-        """Send the reply to a safe step, and its messages."""
+        """Send a safe step's reply and messages."""
         if released.message is not None and released.peer in self._neighbours.brokers:
             accepted = acceptance(released.message)
             for broker in self._neighbours.brokers[released.peer]:
@@ -97,12 +94,12 @@ class Outbox(Process):
             self._send_on(output, now)
 
     def send_again(self, peer: Peer, now: SimTime) -> None:
-        """Send again what a neighbour has not accepted."""
+        """Repeat a neighbour's unaccepted messages."""
         for output in self._replica.sendable(peer):
             self._send_on(output, now)
 
     def learn(self, peer: Peer, term: Term, now: SimTime, *, tell_mates: bool) -> None:
-        """Store the leader of a neighbour, inform the replicas, and turn to the leader (sections 6.8 and 6.9)."""
+        """Store a leader, inform the replicas, and turn to it (sections 6.8 and 6.9)."""
         # News can come late, and by several ways; terms only grow, so that nobody turns back to an older leader.
         neighbours = self._neighbours
         if term <= neighbours.terms[peer]:
@@ -118,13 +115,13 @@ class Outbox(Process):
             self.send_again(peer, now)
 
     def tell_who_leads_elsewhere(self, mate: NodeId) -> None:
-        """Tell a broker that has crashed the leaders of the neighbours."""
+        """Send a crashed broker the neighbours' leaders."""
         for peer, term in self._neighbours.terms.items():
             if term:
                 self.send(mate, Leader(self._neighbours.leader(peer), term))
 
     def _send_on(self, output: Output, now: SimTime) -> None:
-        """Send to the leader of a site or to a client (section 4.1), unless it has accepted meanwhile."""
+        """Send unaccepted messages to a site's leader or a client (section 4.1)."""
         peer, message = output
         # A step that was held may be released after the reply to what an earlier leader has sent.
         if message.key not in self._replica.state.outgoing[peer].unaccepted:
@@ -142,7 +139,7 @@ class Outbox(Process):
 
 @dataclass(frozen=True, slots=True)
 class WatchTimer:
-    """The timer of a watch; one of an earlier wait is late, because this node was frozen."""
+    """The timer of a watch; a freeze can make it late."""
 
     node: NodeId
     wait: int
@@ -160,7 +157,7 @@ _TIMED = {_Phase.WAITING, _Phase.ASKED}
 
 
 class Watch(Process):
-    """Watches one node; its user reports when the timer has run out. It waits `times` as long as the patience."""
+    """Watches one node for `times` the patience."""
 
     def __init__(self, node: NodeId, patience: Patience, of: Process | None = None, times: int = 1) -> None:
         super().__init__(of)
@@ -186,7 +183,7 @@ class Watch(Process):
         self._phase, self._times = _Phase.IDLE, self._first
 
     def alive(self) -> None:
-        """Go on waiting: the node has answered, but the expected message is not here."""
+        """Go on waiting: the node only answered."""
         if self._phase is _Phase.ASKED:
             self.again()
 
@@ -196,7 +193,7 @@ class Watch(Process):
         self._begin()
 
     def time_up(self, key: WatchTimer, now: SimTime) -> bool:
-        """Ask the node; returns True if it was asked already, and is now assumed dead."""
+        """Ask the node; return True if it was asked, and is now assumed dead."""
         if key != self._timer or self._phase not in _TIMED:  # an earlier wait's, which came late after a freeze
             return False
         if self._phase is _Phase.WAITING:
@@ -209,7 +206,7 @@ class Watch(Process):
         return True
 
     def failed(self) -> None:
-        """Assume the node dead without a question: the connection failed (section 6.2)."""
+        """Assume the node dead: the connection failed (section 6.2)."""
         self._stop()
         self._phase = _Phase.DEAD
 
@@ -231,17 +228,17 @@ class Watch(Process):
 
 
 class Patience:
-    """Measured delays: of each kind one message at a time is timed (RFC 6298)."""
+    """Measured delays, timing one message of each kind (RFC 6298)."""
 
     def __init__(self, parameters: ReplicatedParameters) -> None:
         self._time_out = parameters.time_out
         self._is_fixed = not parameters.follow_delays
         self._estimates: dict[NodeId, DelayEstimate] = {}
         self._timed: dict[NodeId, dict[type, tuple[Hashable, SimTime]]] = {}
-        """The timed message of each kind, and its time, for each node."""
+        """Each node's timed messages and times by kind."""
 
     def wait(self, node: NodeId) -> SimTime:
-        """Return the time to wait for a node; one that has never answered counts as the slowest of the others."""
+        """Return the wait for a node; one without answers counts as the slowest."""
         # The slowest, because a new leader that is taken for dead before its first answer can have come makes the site
         # change its leader for ever; to notice a failure late costs that once.
         own = self._estimates.get(node)
@@ -249,7 +246,7 @@ class Patience:
         return max(self._time_out, *map(round, bounds)) if bounds else self._time_out
 
     def asked(self, node: NodeId, what: Hashable, now: SimTime) -> None:
-        """Begin to time a message, unless one of its kind is timed."""
+        """Time a message, unless one of its kind is timed."""
         self._timed.setdefault(node, {}).setdefault(type(what), (what, now))
 
     def answered(self, node: NodeId, what: Hashable, now: SimTime) -> None:
@@ -264,5 +261,5 @@ class Patience:
             estimate.sample(min(now - since, _AT_MOST * wait))
 
     def forget(self, node: NodeId) -> None:
-        """Forget timed messages that are sent again or get no answer (Karn)."""
+        """Forget repeated or unanswered timed messages (Karn)."""
         self._timed.pop(node, None)

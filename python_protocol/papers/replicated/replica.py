@@ -1,12 +1,9 @@
-"""One broker's copy of its site's state: the steps that keep the three copies equal, and who takes over (section 6).
+"""One broker's copy of its site's state: equal steps and the succession of leaders (section 6).
 
-The leader processes a message in a step, and informs the others, which take it too. A step's messages are held until
-another broker is informed, so they survive any one broker (the paper sends first). In term t the broker at place t mod
-3 leads. A broker that yields takes no steps of earlier terms; one answer is enough, because two of three know each
-released step. Points compare the term first.
-
-A broker without a copy answers EMPTY (`tell_empty`); if no other copy is left, the asker leads. Messages that clients
-forgot and all brokers lost are passed over by UPDATE (`close_gaps`).
+The leader processes a message in a step, which the others repeat. Its messages are held until another broker is
+informed, so they survive any one broker (the paper sends first). In term t place t mod 3 leads. One answer to TAKE_OVER
+is enough: two of three know each released step. EMPTY (`tell_empty`) reports a missing copy; UPDATE passes over
+messages that all lost (`close_gaps`).
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ _NEVER = -1
 
 
 class Replica(Process):
-    """A copy of the state, of no use while it `is_joining`."""
+    """A copy of the state, useless while it `is_joining`."""
 
     def __init__(
         self,
@@ -66,7 +63,7 @@ class Replica(Process):
         self.point = Point(0, 0)
         self.state = SiteState(place, parameters)
         self.pending: dict[tuple[Peer, Key], Numbered] = {}
-        """Clients' messages that the leader may not have processed."""
+        """Clients' messages that may be unprocessed."""
         self.releases = Releases()
         self.is_joining = False
         self.is_taking_over = False
@@ -77,12 +74,12 @@ class Replica(Process):
         self._parameters = parameters
         self.tells_empty = parameters.tell_empty
         self._forgotten: dict[Key, set[NodeId]] = {}
-        """Lost messages, and the brokers that may still have them."""
+        """Lost messages, and their possible holders."""
         self._pieces = Pieces()
         self._followers = set(self.mates)
-        """The informed brokers: all but those that have crashed and not caught up."""
+        """Informed brokers: all but crashed ones that lag."""
         self._without: dict[NodeId, bool] = {}
-        """The brokers without a copy in the term that this one asks for: True if it said so, False if it is dead."""
+        """Brokers without a copy in the requested term: True if reported, False if dead."""
 
     @property
     def leader(self) -> NodeId:
@@ -91,7 +88,7 @@ class Replica(Process):
 
     @property
     def is_settled(self) -> bool:
-        """Whether this broker takes part in the present term."""
+        """Whether this broker is in the present term."""
         return self.point.term == self.term and not self.is_joining
 
     @property
@@ -101,7 +98,7 @@ class Replica(Process):
 
     @property
     def has_work(self) -> bool:
-        """Whether the leader has something to do, so that its failure would matter."""
+        """Whether the leader's failure would matter."""
         return bool(self.pending) or any(one.unaccepted for one in self.state.outgoing.values())
 
     def leader_of(self, term: Term) -> NodeId:
@@ -111,7 +108,7 @@ class Replica(Process):
     # Steps
 
     def hear_client(self, client: Peer, message: Numbered) -> None:
-        """Keep a client's message, or process it as leader (section 6)."""
+        """Keep a client's message, or process it (section 6)."""
         if not self.state.is_new(client, message):
             return
         if self.is_leader:
@@ -120,7 +117,7 @@ class Replica(Process):
             self.pending[client, message.key] = message
 
     def take_step(self, peer: Peer, message: Numbered) -> None:
-        """Process a message as leader, and inform the others (section 6)."""
+        """Process a message, and inform the others (section 6)."""
         outputs = self.state.take_in(peer, message)
         self.point = Point(self.term, self.point.step + 1)
         self.pending.pop((peer, message.key), None)
@@ -132,9 +129,9 @@ class Replica(Process):
         self._ask_for_missing(peer)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
-        """Reply again to a processed message, as leader, once all steps up to now are released.
+        """Repeat the leader's reply once all steps are released.
 
-        Its step may still be held, and a neighbour never sends an accepted message again.
+        Neighbours never repeat an accepted message.
         """
         self.releases.hold(Released(self.point.step, peer, message, ()))
 
@@ -159,14 +156,14 @@ class Replica(Process):
 
     @on(HandOver)
     def hand_over(self, message: HandOver, sender: NodeId, _: SimTime) -> None:
-        """Take in a client's message that another broker has kept (section 6.6), or its UPDATE."""
+        """Take in another broker's message (section 6.6), or its UPDATE."""
         if isinstance(message.message, Update):
             self._is_without(sender, message.message.key)
         else:
             self.hear_client(message.peer, message.message)
 
     def lost(self, mate: NodeId) -> None:
-        """Count a broker without connection as crashed; it will ask for a copy."""
+        """Count an unconnected broker as crashed; it will ask for a copy."""
         self._followers.discard(mate)
         if self.is_taking_over:
             self._without.setdefault(mate, False)
@@ -176,7 +173,7 @@ class Replica(Process):
     # Gaps
 
     def ask_for_forgotten(self, key: Key) -> None:
-        """Ask the other brokers for an event that a client has not kept."""
+        """Ask the other brokers for an event that its client lacks."""
         if self.is_leader:
             self._forgotten[key] = set(self.mates)
             for mate in self.mates:
@@ -184,7 +181,7 @@ class Replica(Process):
 
     @on(Missing)
     def missing(self, asked: Missing, sender: NodeId, _: SimTime) -> None:
-        """Hand the leader an event that it lacks, or UPDATE."""
+        """Hand the leader a missing event, or UPDATE."""
         publisher = asked.stream  # subscriptions, whose stream is no node, are kept by clients
         self.send(sender, HandOver(publisher, self.pending.get((publisher, asked.key), Update(*asked.key))))
 
@@ -194,7 +191,7 @@ class Replica(Process):
                 self.send(peer, Missing(*key))
 
     def _is_without(self, mate: NodeId, key: Key) -> None:
-        """Take note that a broker lacks a lost message; when all do, pass it over."""
+        """Record that a broker lacks a lost message; pass it over when all do."""
         others = self._forgotten.get(key, set())
         if others == {mate}:
             del self._forgotten[key]
@@ -204,13 +201,13 @@ class Replica(Process):
     # Senders
 
     def sendable(self, peer: Peer) -> list[Output]:
-        """Return the released messages that a neighbour has not accepted."""
+        """Return a neighbour's released, unaccepted messages."""
         held = self.releases.held()
         waiting = (Output(peer, message) for message in self.state.outgoing[peer].unaccepted.values())
         return [output for output in waiting if output not in held]
 
     def hand_pending_over(self, to: NodeId) -> None:
-        """Send a broker the clients' messages that it may not know."""
+        """Send a broker the clients' pending messages."""
         for (peer, _), message in self.pending.items():
             self.send(to, HandOver(peer, message))
 
@@ -221,7 +218,7 @@ class Replica(Process):
     # Taking over
 
     def take_over(self) -> None:
-        """Ask the others to yield in the next term of this broker (section 6.5)."""
+        """Ask the others to yield in this broker's next term (section 6.5)."""
         self.term += 1
         while self.leader != self.node:
             self.term += 1
@@ -231,21 +228,21 @@ class Replica(Process):
             self.ask_to_yield(mate)
 
     def ask_to_yield(self, mate: NodeId) -> None:
-        """Ask for an answer in this term; asking twice does no harm."""
+        """Ask for an answer in this term; repetition is harmless."""
         self.send(mate, TakeOver(self.term, self.point))
 
     def hear_empty(self, mate: NodeId) -> None:
-        """Take in that a broker has no copy in the term asked for."""
+        """Record that a broker has no copy in the requested term."""
         self._without[mate] = True
 
     @property
     def is_last_copy(self) -> bool:
-        """Whether no other broker has a copy, and one of them runs, so that a step can be released."""
+        """Whether no other copy is left, and another broker runs."""
         return self.is_taking_over and len(self._without) == len(self.mates) and any(self._without.values())
 
     @on(TakeOver)
     def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
-        """Yield to a broker that wants to lead; the newer copy counts."""
+        """Yield to a new leader; the newer copy counts."""
         if self.is_joining:
             self.term = max(self.term, asked.term)
             self.send(sender, Empty(self.term))
@@ -257,12 +254,12 @@ class Replica(Process):
             self.name_leader(sender)
 
     def take_newer(self, answer: Yield, sender: NodeId) -> None:
-        """Take the newer of two copies, which has every released step."""
+        """Take the newer copy, which has every released step."""
         if newer := answer.snapshot or self._pieces.take(sender, answer.point):
             self._install(answer.point, newer)
 
     def lead(self) -> None:
-        """Tell the other brokers, even the one assumed dead (section 6.6)."""
+        """Inform the others, even the assumed dead (section 6.6)."""
         if self.is_last_copy:
             for site in self._place.sites:
                 self.state.outgoing[site].skip_used()
@@ -284,7 +281,7 @@ class Replica(Process):
 
     @on(IAmLeader)
     def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
-        """Follow a new leader, with this copy if it has come as far, else with the leader's (section 6.7)."""
+        """Follow a new leader, with its copy unless equal (section 6.7)."""
         if news.term < self.term or news.term == self.point.term:  # an old leader's, or one that is followed already
             return
         self.step_down(news.term)
@@ -309,7 +306,7 @@ class Replica(Process):
             self.send(mate, CatchUp())
 
     def ask_again(self) -> None:
-        """Ask again a broker that may have crashed, or was frozen."""
+        """Ask a broker again that crashed or was frozen."""
         for mate in self.mates:
             if self.is_joining:
                 self.send(mate, Empty(self.term))
@@ -343,7 +340,7 @@ class Replica(Process):
     # Helpers
 
     def _send_pieces(self, mate: NodeId) -> bytes:
-        """Send this copy in pieces if it is long; returns the bytes for the message that gives it."""
+        """Send a long copy in pieces; return the bytes for its message."""
         snapshot = encode_state(self.state)
         pieces = list(cut(self.point, snapshot, self._parameters.piece_size))
         for piece in pieces:
@@ -365,7 +362,7 @@ class Replica(Process):
 
 
 class Released(NamedTuple):
-    """Messages that a step releases: the reply to `message` of `peer`, if there is one, and `outputs`."""
+    """A step's `outputs`, and the reply to `message` of `peer`, if any."""
 
     step: int
     peer: Peer | None
@@ -380,10 +377,10 @@ class Releases:
         self._held: list[Released] = []
         """In the order of steps."""
         self._informed = 0
-        """The last step of this term that another broker knows."""
+        """This term's last step that another broker knows."""
 
     def hold(self, one: Released) -> None:
-        """Hold the messages of a step until it is their turn."""
+        """Hold a step's messages until their turn."""
         self._held.append(one)
 
     def informed(self, step: int) -> None:
@@ -391,7 +388,7 @@ class Releases:
         self._informed = max(self._informed, step)
 
     def begin_term(self, first: Released) -> None:
-        """Begin a term of this broker: no other is informed yet."""
+        """Begin this broker's term, with no other informed."""
         self._informed, self._held = _NEVER, [first]
 
     def end_term(self) -> None:
@@ -399,11 +396,11 @@ class Releases:
         self._held.clear()
 
     def held(self) -> set[Output]:
-        """Return what is not to be sent yet."""
+        """Return the messages that must wait."""
         return {output for one in self._held if one.step > self._informed for output in one.outputs}
 
     def take_ready(self) -> list[Released]:
-        """Return the messages that have become safe, in the order of steps."""
+        """Return the safe messages in order of steps."""
         ready = [one for one in self._held if one.step <= self._informed]
         del self._held[: len(ready)]
         return ready
@@ -416,7 +413,7 @@ class Pieces:
         self._pieces: dict[NodeId, list[Piece]] = {}
 
     def add(self, sender: NodeId, piece: Piece) -> None:
-        """Add a piece; the first of a copy replaces an unfinished one."""
+        """Add a piece; a first one replaces an unfinished copy."""
         if piece.number == 0:
             self._pieces[sender] = []
         self._pieces.setdefault(sender, []).append(piece)
@@ -431,7 +428,7 @@ class Pieces:
 
 
 def cut(point: Point, snapshot: bytes, size: int) -> Iterator[Piece]:
-    """Yield pieces of at most `size` bytes; none if the copy is not longer."""
+    """Yield pieces of at most `size` bytes; none for a copy no longer."""
     if len(snapshot) <= size:
         return
     count = -(-len(snapshot) // size)

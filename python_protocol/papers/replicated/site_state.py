@@ -1,12 +1,8 @@
 """The state of a site, the same at each of its brokers, and its bytes.
 
-It is a function of the messages taken and their order (section 6). Handlers carry out routing (section 4) and order
-(section 5), and return the messages to send, which are kept until they are accepted.
-
-- *Tables* count the filters wanted at or behind each neighbour, because clients share neighbours.
-- *Streams* to and from a neighbour: each message is taken once, and in order if asked for. A receiver keeps the next
-  number and early messages, a sender the last number and unaccepted messages (section 5.1).
-- *Bytes*: the sequencer's last number, then a record for each neighbour in the order of the site's place.
+It is a function of the messages taken and their order (section 6). Handlers route (section 4), order (section 5), and
+return messages, which are kept until accepted. Tables count filters, because clients share neighbours. Receivers of a
+stream keep the next number and early messages, senders the last number and unaccepted ones (section 5.1).
 """
 
 from __future__ import annotations
@@ -44,21 +40,21 @@ from roambus.python_protocol.papers.replicated.sites import SiteId, Sites
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Peer = NodeId
-"""A neighbour of a site: a client, or a neighbouring site, named by its first broker."""
+"""A client, or a neighbouring site, named by its first broker."""
 _WHENEVER: SimTime = 0
-"""The time for handlers: a state must not depend on it."""
+"""The handlers' time: a state must not depend on it."""
 _BATCH = 0xFFFF
-"""The most values of a batch, the largest count of two bytes."""
+"""The largest count of two bytes."""
 
 
 class SiteState(Process):
-    """The routing and the order of one site."""
+    """A site's routing and order."""
 
     def __init__(self, place: Place, parameters: ReplicatedParameters) -> None:
         super().__init__()
         self.place = place
         self.ordered = 0
-        """The last number that the sequencer has given (section 5.2)."""
+        """The sequencer's last number (section 5.2)."""
         # Both orders are that of a stream. In total order it is the sequencer's, and until an event has its number in
         # that, it goes to the root in the order of its publisher's.
         in_order = parameters.order != NONE
@@ -74,7 +70,7 @@ class SiteState(Process):
         return self.incoming[peer].is_new(message)
 
     def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
-        """Process a message; returns the messages that it, and those that waited for it, cause."""
+        """Process a message; return all messages that follow."""
         for ready in self.incoming[peer].take(message):
             self.hear(ready, peer, _WHENEVER)
         outputs, self._outputs = tuple(self._outputs), []
@@ -89,13 +85,13 @@ class SiteState(Process):
 
     @on(Sub)
     def subscribe(self, sub: Sub, source: Peer, _: SimTime) -> None:
-        """Count the filter for its source, and send it on through the tree (section 4)."""
+        """Count the filter, and send it through the tree (section 4)."""
         self.wanted[source][sub.filter] += 1
         self._put_to_sites(sub, source)
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
-        """Count the filter down, because others behind the neighbour may want it, and send this on (section 4)."""
+        """Count the filter down (section 4): others may want it."""
         # The paper's authors had planned this, and left it out (section 7): a filter was never taken back.
         wanted = self.wanted[source]
         wanted[uns.filter] -= 1
@@ -105,7 +101,7 @@ class SiteState(Process):
 
     @on(Event)
     def publish(self, event: Event, source: Peer, _: SimTime) -> None:
-        """Route the event (section 4); in total order by way of the root, which numbers it (section 5.2)."""
+        """Route the event (section 4); the root gives ordered ones numbers (section 5.2)."""
         if self._parameters.order != TOTAL or event.stream == ORDERED:
             # It does not go back to the site that it came from. A client that publishes what it wants gets it.
             others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
@@ -118,10 +114,7 @@ class SiteState(Process):
 
     @on(Update)
     def update(self, update: Update, source: Peer, _: SimTime) -> None:
-        """Count a missing event (section 7).
-
-        Those count it too to whom the event would have gone, except neighbours with own numbers.
-        """
+        """Count a missing event (section 7), also at its receivers without own numbers."""
         others: Iterable[Peer] = self.place.sites
         if self._parameters.order == TOTAL and update.stream != ORDERED:  # on its way to the root
             others = () if self.place.parent is None else (self.place.parent,)
@@ -144,7 +137,7 @@ class SiteState(Process):
                 self._put(site, message)
 
     def _put(self, peer: Peer, message: Numbered) -> None:
-        """Send a message, unless it was accepted before this copy came here."""
+        """Send a message unless an earlier copy had it accepted."""
         outgoing = self.outgoing[peer]
         own = outgoing.number(message) if self._renumbers(peer, message) else message
         if outgoing.put(own):
@@ -157,7 +150,7 @@ class SiteState(Process):
         return floods or any(one.matches(event.notification) for one in self.wanted[peer])
 
     def _renumbers(self, peer: Peer, message: Numbered) -> bool:
-        """Whether a neighbour has numbers of its own (section 5.1). Without order gaps do not matter."""
+        """Whether a neighbour has its own numbers (section 5.1); unordered gaps are harmless."""
         if isinstance(message, Sub | Uns) or not self._is_site(peer):
             return True
         return self._parameters.renumber or self._parameters.order == NONE
@@ -217,11 +210,11 @@ class Incoming:
         return held is not None and subject(held) == subject(event)
 
     def missing(self) -> list[Key]:
-        """Return the numbers that other messages wait for."""
+        """Return the numbers that block other messages."""
         return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
 
     def take(self, message: Numbered) -> list[Numbered]:
-        """Take a message; returns the messages that can be processed now."""
+        """Take a message; return the processable ones."""
         stream = self.streams.setdefault(message.stream, Awaited())
         if not stream.is_new(message.number):
             return []
@@ -232,7 +225,7 @@ class Incoming:
 class Awaited:
     """One stream: the next number, and early messages (section 5.1).
 
-    A number without a message has been taken, where order does not matter. Only numbers beyond the next are kept.
+    In unordered streams a None marks a taken number.
     """
 
     expected: Number = 1
@@ -243,7 +236,7 @@ class Awaited:
         return number >= self.expected and number not in self.waiting
 
     def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
-        """Take a new message; returns those that can be processed now, in order."""
+        """Take a new message; return the processable ones in order."""
         self.waiting[message.number] = message if in_order else None
         ready = [] if in_order else [message]
         while self.expected in self.waiting:
@@ -258,17 +251,17 @@ class Outgoing:
 
     def __init__(self) -> None:
         self.last: dict[Stream, Number] = {}
-        """The highest number sent in each stream (section 5.1)."""
+        """Each stream's highest number (section 5.1)."""
         self.unaccepted: dict[Key, Numbered] = {}
         self.early: dict[Key, NotificationId] = {}
-        """Notifications that were accepted before this copy of the state has sent them."""
+        """Notifications accepted before this copy sent them."""
 
     def number(self, message: Numbered) -> Numbered:
-        """Give a message the next number of its stream."""
+        """Give a message its stream's next number."""
         return replace(message, number=self.last.get(message.stream, 0) + 1)
 
     def put(self, message: Numbered) -> bool:
-        """Keep a message until it is accepted; returns False if it is accepted already."""
+        """Keep a message until accepted; return False if it is already."""
         self.last[message.stream] = message.number
         if self.early.pop(message.key, None) == subject(message):
             return False
@@ -276,9 +269,9 @@ class Outgoing:
         return True
 
     def skip_used(self) -> None:
-        """Count numbers as used that the neighbour has accepted from copies that are lost.
+        """Count numbers as used that lost copies sent.
 
-        The numbers between these go to UPDATEs, or the neighbour would wait for them.
+        UPDATEs fill the gaps, or the neighbour would wait.
         """
         for key in sorted(self.early):
             for number in range(self.last.get(key.stream, 0) + 1, key.number):
@@ -287,10 +280,9 @@ class Outgoing:
         self.early.clear()
 
     def accept(self, accepted: Accepted) -> bool:
-        """Take note that the neighbour has it; returns False if that was not expected.
+        """Record an acceptance; return False if unexpected.
 
-        A client's reply can precede the step that sends the event; its key is remembered, or a new leader would send
-        the event again.
+        A client's reply can precede the step; its remembered key prevents a repetition.
         """
         key = accepted.key
         if key.number > self.last.get(key.stream, 0):
@@ -302,7 +294,7 @@ class Outgoing:
 
 
 def encode_state(state: SiteState) -> bytes:
-    """Encode a state; equal states have equal bytes. Peers are in the scenario's order, and not named."""
+    """Encode a state; peers are unnamed, in the scenario's order."""
     writer = Writer()
     writer.u32(state.ordered)
     for peer in state.place.peers:
@@ -311,7 +303,7 @@ def encode_state(state: SiteState) -> bytes:
 
 
 def decode_state(data: bytes, state: SiteState) -> SiteState:
-    """Decode `encode_state` into a new state of the same place; raises DecodeError."""
+    """Decode `encode_state` into a new state of that place; raise DecodeError."""
     reader = Reader(data, _NUMBERED)
     state.ordered = reader.u32()
     for peer in state.place.peers:
@@ -355,21 +347,21 @@ class _Wanted(NamedTuple):
 
 
 class _Early(NamedTuple):
-    """An early number, with its message if that is not processed."""
+    """An early number, with its unprocessed message."""
 
     number: Number
     messages: LongTuple[Numbered]
 
 
 class _Accepted(NamedTuple):
-    """A key, and the notification that was accepted by it."""
+    """A key, and its accepted notification."""
 
     key: Key
     notification: NotificationId
 
 
 class _Many:
-    """Any number of values, in batches with a count of two bytes; the last batch is not full."""
+    """Any number of values, in batches with two-byte counts; the last is not full."""
 
     def __init__(self, kind: Any) -> None:
         self._kind = field_type(kind)

@@ -1,8 +1,8 @@
 """Sites: groups of three brokers with their clients, in a tree (section 2).
 
-All nodes have the sites as one parameter, which stands for the paper's `config.txt`. In `a:0..2/6;b@a:3..5/7+8` the
-site b is below the site a, has the brokers 3, 4 and 5, and the clients 7 and 8. The text has no spaces, because an ini
-and a transcript write parameters as words.
+One parameter, equal at all nodes, replaces the paper's `config.txt`. In `a:0..2/6;b@a:3..5/7+8` the site b is below a,
+has the brokers 3 to 5, and the clients 7 and 8. There are no spaces, because an ini and a transcript write parameters
+as words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_NODES = 65_534
 """Node numbers have two bytes, and 65535 is the broadcast address."""
 
 SiteId = int
-"""The place of a site in the order in which they are given, from 0."""
+"""The index of a site in the parameter."""
 
 _SITE = re.compile(r"([\w.-]+)(?:@([\w.-]+))?:([\d.+]+)(?:/([\d.+]+))?")
 _NODES = re.compile(r"(\d{1,5})(?:\.\.(\d{1,5}))?")
@@ -29,7 +29,7 @@ _NODES = re.compile(r"(\d{1,5})(?:\.\.(\d{1,5}))?")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One site: its `brokers` are in the order in which they become leaders, and `parent` is None for the root."""
+    """One site: `brokers` in order of leadership, and `parent`, None for the root."""
 
     name: str
     parent: SiteId | None
@@ -39,7 +39,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Sites:
-    """All sites; raises ValueError unless they are a tree of sites with three brokers each."""
+    """All sites; raises ValueError unless a tree with three brokers each."""
 
     sites: tuple[Site, ...]
 
@@ -66,13 +66,13 @@ class Sites:
         return {node: number for number, site in enumerate(self.sites) for node in (*site.brokers, *site.clients)}
 
     def neighbours(self, site: SiteId) -> tuple[SiteId, ...]:
-        """The parent of a site, if there is one, then its children."""
+        """The parent of a site, if any, then its children."""
         parent = self.sites[site].parent
         children = [number for number, other in enumerate(self.sites) if other.parent == site]
         return tuple(children if parent is None else [parent, *children])
 
     def site_of(self, node: NodeId, roles: Role) -> Site:
-        """Return the site of a node; raises ValueError if it has none, or roles of both a broker and a client."""
+        """Return a node's site; raise ValueError without one, or with two roles."""
         if node not in self.of_node:
             raise ValueError(f"parameter sites: node {node} is in no site")
         site = self.sites[self.of_node[node]]
@@ -103,7 +103,7 @@ class Sites:
 
 @cache  # all nodes have the same text
 def parse_sites(text: str) -> Sites:
-    """Read sites as `EXAMPLE` has them; raises ValueError naming the parameter and the site or node that is wrong."""
+    """Read sites as in `EXAMPLE`; raise ValueError naming parameter and fault."""
     try:
         return _parse(text)
     except ValueError as error:

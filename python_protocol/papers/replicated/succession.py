@@ -1,14 +1,8 @@
-"""The succession: how the brokers of a site notice that their leader has failed, and which leads next.
+"""The succession: failed leaders, and the choice of the next.
 
-The paper (sections 6.4 to 6.8) does not say who takes over. Here the broker at place t mod 3 leads in term t, so that
-two that notice a failure agree without a vote.
-
-- A leader is watched only while it has something to do.
-- A failed connection is a crash (section 6.2); silence takes a time-out, a question, and twice the time-out. The next
-  in order is told.
-- It asks first, leads by the first answer (`replica` says why), and tells its site, the neighbours' leaders and the
-  reporters.
-- A broker without a copy cannot lead; it answers EMPTY (`tell_empty`).
+The paper (sections 6.4 to 6.8) leaves the choice open. Here place t mod 3 leads in term t, so that brokers agree
+without a vote. A leader is watched only while it has work. A failed connection is a crash (section 6.2); silence takes
+a time-out, a question, and twice the time-out. The next leads by the first answer (see `replica`).
 """
 
 from __future__ import annotations
@@ -36,21 +30,19 @@ from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _TIMES = 4
-"""Brokers wait longer than clients, who learn of a failure first (section 6.4), and longer than the three time-outs by
-which a leader learns of a neighbour's failure.
-"""
+"""Brokers wait longer than clients (section 6.4), and than a leader's three time-outs for a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTimer:
-    """The timer for a question to the other two brokers."""
+    """The timer for questions within the site."""
 
     times: int
     """The time-outs of this wait."""
 
 
 class Succession(Process):
-    """Hears the other brokers, watches the leader, and has this broker lead in its turn."""
+    """Hears the others, watches the leader, and leads in turn."""
 
     def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox) -> None:
         super().__init__(of=replica)
@@ -62,17 +54,17 @@ class Succession(Process):
         self._timed = replica.point
         """The last step that was timed."""
         self.without_copy: set[NodeId] = set()
-        """Brokers last known to be without a copy, or out of reach: they will not lead."""
+        """Brokers without a copy or out of reach: they will not lead."""
         self._asking: AnswerTimer | None = None
-        """Runs while this broker waits for a copy, or for an answer to TAKE_OVER."""
+        """The wait for a copy or an answer to TAKE_OVER."""
         self._reporters: dict[NodeId, None] = {}
-        """Brokers of other sites to tell the new leader."""
+        """Reporters of other sites, for the new leader."""
 
     # Steps and copies
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Hand messages without a handler here to the replica: they concern the copy alone."""
+        """Hand messages without a handler here to the replica."""
         self._replica.hear(event.message, event.sender, now)
 
     @on(Inform)
@@ -90,7 +82,7 @@ class Succession(Process):
 
     @on(CatchUp)
     def catch_up(self, _request: CatchUp, sender: NodeId, _now: SimTime) -> None:
-        """Give a copy. A leader that asks has crashed and is back unnoticed."""
+        """Give a copy; a leader that asks has crashed unnoticed."""
         self._patience.forget(sender)
         if self._replica.tells_empty:
             # Clients have forgotten what two brokers have, and a copy does not hold what the leader has not processed.
@@ -104,7 +96,7 @@ class Succession(Process):
 
     @on(Empty)
     def empty(self, news: Empty, sender: NodeId, now: SimTime) -> None:
-        """Take in that a broker has no copy, and that perhaps none is left."""
+        """Record a broker without a copy; perhaps none is left."""
         replica = self._replica
         if replica.is_joining:
             return
@@ -127,13 +119,13 @@ class Succession(Process):
 
     @on(AreYouAlive)
     def are_you_alive(self, _question: AreYouAlive, sender: NodeId, _now: SimTime) -> None:
-        """Answer (section 6.4), with EMPTY while there is no copy to wait for."""
+        """Answer (section 6.4), with EMPTY if no copy is coming."""
         replica = self._replica
         self.send(sender, Empty(replica.term) if replica.is_joining else IAmAlive(replica.point.term))
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _now: SimTime) -> None:
-        """Take over if it is this broker's turn (section 6.5) and it has a copy."""
+        """Take over in turn (section 6.5), with a copy."""
         if self._replica.is_joining:
             self.send(sender, Empty(self._replica.term))
         else:
@@ -141,7 +133,7 @@ class Succession(Process):
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Repeat what the sender may have missed: a neighbour may have crashed with its reply under way."""
+        """Repeat messages that the sender may have missed."""
         self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
             # The leader is there, and has not done what it should. It may have come back from a crash that nobody saw,
@@ -152,7 +144,7 @@ class Succession(Process):
 
     @on(Leader)
     def leader(self, news: Leader, _sender: NodeId, now: SimTime) -> None:
-        """Learn the leader of a neighbouring site (section 6.9), or of this one."""
+        """Learn a site's leader (section 6.9), or this one's."""
         peer = self._neighbours.peer_of.get(news.broker)
         if peer is not None:
             self._outbox.learn(peer, news.term, now, tell_mates=False)
@@ -161,14 +153,14 @@ class Succession(Process):
 
     @on(Yield)
     def lead(self, answer: Yield, sender: NodeId, _now: SimTime) -> None:
-        """Lead, and tell the site and its neighbours (sections 6.6 and 6.8)."""
+        """Lead, and inform the site and its neighbours (sections 6.6 and 6.8)."""
         if self._replica.is_taking_over and answer.term == self._replica.term:
             point = self._replica.point
             self._replica.take_newer(answer, sender)
             self._lead_from(point)
 
     def _lead_from(self, point: Point) -> None:
-        """Tell the others the `point` of the copy from which this broker goes on."""
+        """Announce the `point` of this broker's copy."""
         tell = IAmLeader(self._replica.term, point)
         self._replica.lead()
         # A neighbour's leader may have reported the failure itself, and is told once.
@@ -196,13 +188,13 @@ class Succession(Process):
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Suspect a leader that has done nothing in time (section 6.4)."""
+        """Suspect a late leader (section 6.4)."""
         if key.node == self._watched and self._watch.time_up(key, now):
             self._suspect(key.node)
             self._watch.again()  # whoever is next may be down, too, until it has come back with a copy
 
     def watch_leader(self) -> None:
-        """Watch the leader of the present term while it has something to do."""
+        """Watch the present leader while it has work."""
         leader = self._replica.leader
         if leader != self._watched:
             self._watch.satisfied()
@@ -213,7 +205,7 @@ class Succession(Process):
             self._watch.satisfied()
 
     def time_followers(self, now: SimTime) -> None:
-        """Measure, as leader, how soon the others are informed."""
+        """Measure, as leader, the others' delay."""
         point = self._replica.point
         if self._replica.is_leader and point != self._timed:
             for mate in self._replica.mates:
@@ -223,21 +215,18 @@ class Succession(Process):
             self._timed = point
 
     def is_other_leader(self, broker: NodeId) -> bool:
-        """Whether the broker is the leader, and not this one."""
+        """Whether another broker is the leader."""
         return broker == self._replica.leader != self._replica.node
 
     def assume_dead(self, broker: NodeId, reporter: NodeId | None = None) -> None:
-        """Take over if it is this broker's turn (section 6.5).
-
-        A reporter of another site is told when this broker leads.
-        """
+        """Take over in turn (section 6.5); remote reporters learn later."""
         if self.is_other_leader(broker):
             self._take_over_if_next()
         if reporter is not None and self._replica.is_taking_over:
             self._reporters[reporter] = None
 
     def watch_answers(self) -> None:
-        """Wait for a copy, or for answers to TAKE_OVER: a broker may crash and lose the question."""
+        """Wait for a copy or answer: a crash can lose TAKE_OVER."""
         waits = self._replica.is_joining or self._replica.is_taking_over
         if not self._replica.tells_empty or waits == (self._asking is not None):
             return
@@ -250,7 +239,7 @@ class Succession(Process):
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, _: SimTime) -> None:
-        """Ask again after doubled time-outs: a frozen broker finds all questions later."""
+        """Repeat after doubled time-outs: a freeze delays all questions."""
         if key == self._asking:
             self._replica.ask_again()
             self._wait_for_answers(2 * key.times)
@@ -266,7 +255,7 @@ class Succession(Process):
         self._outbox.tell_who_leads_elsewhere(mate)
 
     def _go_on_without(self, mate: NodeId, term: Term) -> None:
-        """Lead if no other copy is left; a broker that does not know this term was down when it was asked."""
+        """Lead if no other copy is left."""
         if term < self._replica.term:
             self._replica.ask_to_yield(mate)
             return
@@ -279,7 +268,7 @@ class Succession(Process):
         return self._watches[self._watched]
 
     def _suspect(self, broker: NodeId) -> None:
-        """Take over from a failed leader, or tell the next in order."""
+        """Replace a failed leader, or inform the next in order."""
         replica = self._replica
         if not self.is_other_leader(broker) or replica.is_joining:
             return

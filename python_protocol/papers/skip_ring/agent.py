@@ -1,11 +1,7 @@
-"""A node of the skip ring: the supervisor, if it is that, and a member for each topic's ring (section 4).
+"""A node of the skip ring: perhaps the supervisor, and a member for each topic's ring (section 4).
 
-Requests go to the supervisor, other messages to the member of their topic, or to the `Outsider` without one. The only
-timer calls Timeout of all parts. Messages between parts of one node are handled at once and not sent; then the agent
-notes changed labels and edges, so that the trace shows no state that lasted no time.
-
-A topic is the x of the constraint `topic = x`; other constraints filter deliveries. With `one_topic` there is one
-ring. A member has no label yet, is in the ring, waits for leave to go, or is away with its node.
+Messages go to the supervisor, a topic's member, or the `Outsider`. The node handles its own messages at once, then
+notes changed labels and edges: the trace shows no state that lasted no time. A topic is the x of `topic = x`.
 """
 
 from __future__ import annotations
@@ -63,17 +59,17 @@ class SkipRing(Agent):
     }
 
     def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
-        """Raise ValueError if the supervisor's node does not have the role broker."""
+        """Raise ValueError if the supervisor is no broker."""
         super().__init__(node, roles, parameters, random)
         self.supervisor = self._make_supervisor()
         self.members: dict[Topic, Subscriber] = {}
         self._delivered: set[NotificationId] = set()
-        """Deliveries, which are not repeated after another subscription."""
+        """Deliveries, never repeated after another subscription."""
         self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._is_away = False
         """Whether the node is detached."""
         self._lost_state = False
-        """Whether the node has crashed and not recovered."""
+        """Whether the node is down after a crash."""
 
     # Rounds and messages
 
@@ -94,7 +90,7 @@ class SkipRing(Agent):
 
     @on(*Supervisor.heard())
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Hand a request to the supervisor; any other node is asked whether it wants to be in the ring."""
+        """Hand a request to the supervisor, or ask about membership."""
         # The two have GetConfiguration in common: at a subscriber it is the question of `ask_first`.
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
@@ -118,13 +114,13 @@ class SkipRing(Agent):
 
     @on(SendFailed)
     def suspect(self, event: SendFailed, now: SimTime) -> None:
-        """Detect a crash (section 3.3): the supervisor has no link to the node."""
+        """Detect a crash (section 3.3): the supervisor has lost the link."""
         if self.supervisor is not None and event.reason == NO_LINK:
             self.supervisor.detect_crash(event.destination)
 
     @on(Crashed)
     def crash(self, event: Crashed, now: SimTime) -> None:
-        """Lose labels, edges and databases; publications, deliveries and filters are in stable storage.
+        """Lose labels, edges and databases; stable storage keeps the rest.
 
         A detached node keeps its members.
         """
@@ -137,7 +133,7 @@ class SkipRing(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Begin again after a crash; go on after a freeze."""
+        """Restart after a crash; continue after a freeze."""
         if not self._lost_state:
             return
         self._lost_state = False
@@ -149,7 +145,7 @@ class SkipRing(Agent):
 
     @on(events.Subscribe)
     def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
-        """Deliver known publications of the topic, and join its ring."""
+        """Deliver the topic's known publications, and join its ring."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)  # asked before the member is made, which has no place either
         member = self.member(topic)
@@ -159,7 +155,7 @@ class SkipRing(Agent):
 
     @on(events.Unsubscribe)
     def unsubscribe(self, event: events.Unsubscribe, now: SimTime) -> None:
-        """Leave the ring of the topic with the last filter for it."""
+        """Leave the topic's ring with its last filter."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         member = self.members.get(topic)
         if member is None:
@@ -174,7 +170,7 @@ class SkipRing(Agent):
 
     @on(events.Publish)
     def publish(self, event: events.Publish, now: SimTime) -> None:
-        """Publish in the ring of the topic; a publisher is a member too."""
+        """Publish in the topic's ring, as a member."""
         # In the paper only subscribers publish. A publisher outside the ring would have nobody to flood to, and nobody
         # would compare tries with it.
         topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
@@ -205,7 +201,7 @@ class SkipRing(Agent):
     # What follows every event
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """React to an event, then to messages between the node's parts, and note changes."""
+        """React to an event and own messages; note changes."""
         self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
@@ -213,7 +209,7 @@ class SkipRing(Agent):
         return self.take()
 
     def _handle_own(self, now: SimTime) -> list[Action]:
-        """Handle this node's messages to itself; returns the other actions, in order."""
+        """Handle own messages; return the other actions in order."""
         left: list[Action] = []
         while collected := self.take():
             for action in collected:
@@ -234,26 +230,26 @@ class SkipRing(Agent):
         return Supervisor(ask_first=self.parameters.ask_first, of=self)
 
     def _is_to_join(self, topic: Topic) -> bool:
-        """Whether the node must ask for a place: it has none, or waits for leave to go."""
+        """Whether the node awaits a place or leave to go."""
         member = self.members.get(topic)
         return not self._is_away and (member is None or member.is_leaving)
 
     def member(self, topic: Topic) -> Subscriber:
-        """Return the member for a topic; makes it if need be."""
+        """Return the topic's member, made if needed."""
         if topic not in self.members:
             self.members[topic] = Subscriber(self.node, topic, self.parameters, self.random, of=self)
             self.members[topic].publications.delivered = self._delivered
         return self.members[topic]
 
     def _forget(self, topic: Topic) -> None:
-        """Forget a member; its last row in the trace has no label and no edges."""
+        """Forget a member; a trace row without label and edges follows."""
         self.members.pop(topic).note_changes()
 
     def _taking_part(self) -> Collection[Subscriber]:
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
-        """Draw the length of the next round, so that nodes do not stay in step."""
+        """Draw the next round's length, so that nodes differ."""
         jitter = self.parameters.jitter
         return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 
@@ -273,22 +269,19 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
-    """Return the topic of a filter; raises ValueError if it names none.
-
-    Of several the first counts: others match nothing.
-    """
+    """Return a filter's first topic (others match nothing); raise ValueError without one."""
     equal = ((one.attribute, one.operand) for one in wanted.constraints if one.operator is Operator.EQUAL)
     return _find_topic(equal, f"the filter {{{wanted}}} names no topic: write one", one_topic=one_topic)
 
 
 def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
-    """Return the topic of a notification; raises ValueError if it has none."""
+    """Return a notification's topic; raise ValueError without one."""
     complaint = f"notification {publication.id} has no attribute topic: give it one"
     return _find_topic(publication.attributes, complaint, one_topic=one_topic)
 
 
 def _find_topic(values: Iterable[tuple[str, Topic]], complaint: str, *, one_topic: bool) -> Topic:
-    """Return the first value of the topic attribute, unless there is one ring."""
+    """Return the first topic, unless there is one ring."""
     found = [EVERYTHING] if one_topic else [value for name, value in values if name == TOPIC]
     if not found:
         raise ValueError(f"{complaint} such as topic = 1, {_HINT}")

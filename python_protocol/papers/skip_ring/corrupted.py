@@ -1,12 +1,9 @@
 """The skip ring from corrupted states, and as section 2.1 defines it, for tests and experiments.
 
-`CorruptedSkipRing` fills each node's variables with random values at its start, and each channel with false messages
-(`KINDS`). The model (section 1.1) excludes references to missing nodes and unpublished publications. Four of five
-labels are taken from those in use and as many more: uniform ones would nearly all be unused. Each node draws from its
-own generator in a fixed order, so a seed keeps its meaning.
-
-`skip_ring` shares no code with the protocol, so that both are hardly wrong in the same way. K_i are the nodes with
-labels of at most i bits; edges of the sorted ring over the greatest K_i are ring edges, other edges shortcuts.
+`CorruptedSkipRing` starts with random variables and false messages (`KINDS`), but only of existing nodes and
+publications (section 1.1). Four of five labels are in use or near: uniform ones would nearly all be unused. Nodes have
+their own generators, so a seed keeps its meaning. `skip_ring` shares no code with the protocol. K_i are the nodes with
+labels of at most i bits; edges over the greatest are ring edges, others shortcuts.
 """
 
 from __future__ import annotations
@@ -43,11 +40,11 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 _TOPIC = 1
 ISLANDS = 4
-"""The number of separate rings in that kind of state."""
+"""The number of rings in such states."""
 MESSAGES = 5
-"""The mean number of false messages of each node."""
+"""Each node's mean number of false messages."""
 EARLIER = 1 << 31
-"""Publications of corrupted states are numbered from here."""
+"""The first number of corrupted publications."""
 
 
 class CorruptedParameters(SkipRingParameters):
@@ -84,7 +81,7 @@ class CorruptedSkipRing(SkipRing):
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
-        """Begin the rounds, and corrupt this node; each subscriber has a member at once."""
+        """Begin the rounds with this node corrupted."""
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
@@ -94,7 +91,7 @@ class CorruptedSkipRing(SkipRing):
 
 
 class Draw:
-    """Random values for variables and messages, in a fixed order."""
+    """Random variables and messages, in a fixed order."""
 
     def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
         self.topic = parameters.topic
@@ -111,11 +108,11 @@ class Draw:
         return self.random.choice(self.subscribers())
 
     def label(self) -> Label:
-        """A label, mostly one in use or near those."""
+        """A label, mostly in use or near."""
         return label_of(self.random.randrange(2 * self._nodes if self.random.random() < 0.8 else 1 << 20))
 
     def reference(self) -> Reference:
-        """A reference to an existing node, with any label."""
+        """A reference to a node, with any label."""
         return Reference(self.node(), self.label())
 
     def maybe(self) -> Reference | None:
@@ -123,7 +120,7 @@ class Draw:
         return self.reference() if self.random.random() < 0.8 else None
 
     def message(self) -> TopicMessage:
-        """A message for a subscriber, with any content (section 1.1)."""
+        """A subscriber's message, with any content (section 1.1)."""
         summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
         return self.random.choice(
             (
@@ -139,18 +136,18 @@ class Draw:
         )
 
     def request(self) -> TopicMessage:
-        """A message for the supervisor, about any node, even one that never joined."""
+        """A supervisor's message, about any node."""
         return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
 
 
 def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draw a label, perhaps another node's; one of five nodes has none."""
+    """Draw a label, perhaps another node's; one node of five has none."""
     for member in agent.members.values():
         member.ring.label = draw.label() if draw.random.random() < 0.8 else None
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Draw the three neighbours of BuildRing, on any side."""
+    """Draw BuildRing's three neighbours, on any side."""
     for ring in (member.ring for member in agent.members.values()):
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
@@ -162,7 +159,7 @@ def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Make all four faults of section 3.1: labels without subscriber, too many, missing and wrong."""
+    """Make all four faults of section 3.1."""
     if agent.supervisor is None:
         return
     database = agent.supervisor.database(draw.topic)
@@ -171,7 +168,7 @@ def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Send false messages to other subscribers and to the supervisor."""
+    """Send false messages to subscribers and supervisor."""
     for _ in range(draw.random.randrange(2 * MESSAGES)):
         agent.send(draw.node(), draw.message())
     if draw.random.random() < 0.5:
@@ -179,10 +176,7 @@ def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Make sorted rings that do not know each other.
-
-    Each is right in itself, and only requests of actions (ii) and (iv) can join them.
-    """
+    """Make rings that only actions (ii) and (iv) can join."""
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
     labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
     for member in agent.members.values():
@@ -196,7 +190,7 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Give each subscriber publications that no other has (section 4.2)."""
+    """Give each subscriber its own publications (section 4.2)."""
     for member in agent.members.values():
         for number in range(draw.random.randrange(3)):
             identifier = NotificationId(agent.node, EARLIER + number)
@@ -217,7 +211,7 @@ KINDS: dict[str, Corrupt] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The labels that a node must know; only the first and the last of the list have a `ring`."""
+    """The labels that a node must know; only the list's ends have a `ring`."""
 
     left: str | None
     right: str | None
@@ -226,7 +220,7 @@ class Place:
 
 
 def skip_ring(nodes: int) -> dict[str, Place]:
-    """Return the places of all labels of SR(n), made from the definition and not from a formula."""
+    """Return the places of all labels of SR(n), by its definition."""
     labels = [_label(number) for number in range(nodes)]
     whole = _edges(labels)
     shortcuts: dict[str, set[str]] = {label: set() for label in labels}
@@ -238,7 +232,7 @@ def skip_ring(nodes: int) -> dict[str, Place]:
 
 
 def _label(number: int) -> str:
-    """l(x): the leading bit of x moved to the units place (section 2.1)."""
+    """l(x): x with the leading bit at the units place (section 2.1)."""
     binary = bin(number)[2:]
     return binary[1:] + binary[:1]
 
@@ -250,13 +244,13 @@ def _value(label: str) -> Fraction:
 
 
 def _edges(labels: list[str]) -> dict[str, set[str]]:
-    """Return the neighbours of each label in the sorted ring over all."""
+    """Return each label's neighbours in the sorted ring."""
     circle = sorted(labels, key=_value)
     return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
 
 
 def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
-    """Make a place; the first and the last have each other as `ring`, unless they are one."""
+    """Make a place; the ends, unless one, have each other as `ring`."""
     last = len(ordered) - 1
     return Place(
         left=ordered[index - 1] if index > 0 else None,

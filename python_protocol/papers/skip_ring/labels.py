@@ -1,9 +1,8 @@
-"""Labels of subscribers, their places on the circle [0, 1), and references (sections 2.1 and 2.2).
+"""Labels of subscribers, places on the circle [0, 1), and references (sections 2.1 and 2.2).
 
-A label is a text of bits. l(x) moves the leading bit of x's binary form to the units place: 0, 1, 01, 11, 001, 011,
-...; r(b1 ... bd) = sum of bi / 2^i. So every label but "0" ends in 1, and places differ. Labels of trie nodes are any
-bits. On the air a byte counts the bits; whole bytes follow, the first bit highest, and the last byte holds the rest as
-a number.
+l(x) moves the leading bit of x to the units place: 0, 1, 01, 11, 001, ...; r(b1 ... bd) = sum of bi / 2^i. Every label
+but "0" ends in 1, so places differ. Labels of trie nodes are any bits. On the air a byte counts the bits; bytes follow,
+highest bit first, the last with the rest as a number.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def write_bits(writer: Writer, bits: str) -> None:
 
 
 def read_bits(reader: Reader) -> str:
-    """Read what `write_bits` wrote; raises DecodeError for a byte with surplus bits."""
+    """Read the bits of `write_bits`; raise DecodeError for surplus bits."""
     count = reader.u8()
     bits = ""
     while len(bits) < count:
@@ -48,7 +47,7 @@ def show_bits(bits: str) -> str:
 Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
 """The label of a trie node, or a prefix."""
 MAX_BITS = 32
-"""The most bits of a label, enough for any number of nodes."""
+"""The most bits of a label, enough for all nodes."""
 CIRCLE = 1 << MAX_BITS
 """A position is r(label) in units of 1 / CIRCLE."""
 
@@ -74,7 +73,7 @@ def _write_label(writer: Writer, label: str) -> None:
 
 
 Label = Annotated[str, By(_write_label, _read_label, shape=BitText())]
-"""The label of a subscriber; impossible ones are neither sent nor read."""
+"""A subscriber's label; impossible ones are neither sent nor read."""
 MaybeLabel = Annotated[
     str | None,
     By(
@@ -110,9 +109,9 @@ def label_at(place: int) -> Label:
 
 @lru_cache(1 << 16)
 def shortcut_labels(own: Label, neighbour: Label) -> tuple[Label, ...]:
-    """Return the labels of the shortcuts on the side of a direct neighbour, nearest first (section 3.2.2).
+    """Return one side's shortcut labels, nearest first (section 3.2.2).
 
-    Each is shorter than the one before, because the neighbour was inserted halfway to it.
+    Each is shorter: the neighbour was inserted halfway to it.
     """
     labels: list[Label] = []
     while len(neighbour) > len(own):
@@ -129,7 +128,7 @@ class Reference(NamedTuple):
 
     @property
     def key(self) -> tuple[int, NodeId]:
-        """The place in the sorted ring; equal labels are ordered by node."""
+        """The place in the sorted ring; nodes order equal labels."""
         return position(self.label), self.node
 
     def describe(self, names: Names) -> str:

@@ -1,7 +1,7 @@
-"""The messages of the skip ring, each with the topic of its ring, and the parameters (section 4).
+"""The messages of the skip ring, each with its topic, and the parameters (section 4).
 
-The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the
-others have no name in our text, and no parameter has a value there.
+The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew. It gives
+no parameter a value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SERVE = "serve"
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
 """The topic of a ring: the operand of `topic = x`."""
 HASH_BYTES = 8
-"""The length of a hash, which the paper leaves open; no collisions are to be expected in a run."""
+"""The length of a hash, open in the paper; it avoids collisions."""
 _BYTES = Struct(f"!{HASH_BYTES}B")
 Hash = Annotated[
     bytes,
@@ -49,7 +49,7 @@ Hash = Annotated[
 
 
 class TopicMessage(Message):
-    """A message about the ring of one topic; the paper runs one protocol for each topic (section 4)."""
+    """A message about one topic's ring (section 4)."""
 
     topic: Topic
 
@@ -61,11 +61,11 @@ class _OfSubscriber(TopicMessage, notation="{topic} {subscriber}"):
 
 
 class Subscribe(_OfSubscriber, tag=1, name="Subscribe"):
-    """Asks the supervisor for a place and a configuration (section 4.1; action (i))."""
+    """Asks the supervisor for a configuration (section 4.1; action (i))."""
 
 
 class Unsubscribe(_OfSubscriber, tag=2, name="Unsubscribe"):
-    """Asks the supervisor to remove the subscriber, and for leave to go (section 4.1)."""
+    """Asks the supervisor for removal and leave to go (section 4.1)."""
 
 
 class GetConfiguration(_OfSubscriber, tag=3, name="GetConfiguration"):
@@ -73,11 +73,11 @@ class GetConfiguration(_OfSubscriber, tag=3, name="GetConfiguration"):
 
 
 class RemoveConnections(_OfSubscriber, tag=4, name="RemoveConnections"):
-    """Asks for the deletion of connections to a node outside the ring (section 4.1, lemma on unsubscribe)."""
+    """Removes connections to a node outside the ring (section 4.1, lemma on unsubscribe)."""
 
 
 class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecessor} < {label} < {successor}"):
-    """The receiver's configuration (section 3.1), or, without a label, leave to go."""
+    """A configuration (section 3.1), or, without a label, leave to go."""
 
     label: MaybeLabel
     predecessor: Reference | None
@@ -87,7 +87,7 @@ class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecesso
 class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {reference} to={assumed} {cyclic}"):
     """Introduces the sender to a ring neighbour (section 2.2).
 
-    `assumed` is the label it assumes for the receiver; with `cyclic` the sender is the other end of the list.
+    `assumed` is the receiver's label; a `cyclic` sender is the other end.
     """
 
     reference: Reference
@@ -107,9 +107,9 @@ class Check(NamedTuple):
 
 
 class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {reference} {cyclic}"):
-    """Delegates a node to a neighbour (section 2.2), with `cyclic` to the other end of the list.
+    """Delegates a node to a neighbour (section 2.2), or, `cyclic`, to the other end.
 
-    `check` introduces the sender by the same message; the paper has no such thing.
+    `check` introduces the sender, too; not in the paper.
     """
 
     reference: Reference
@@ -129,7 +129,7 @@ class IntroduceShortcut(TopicMessage, tag=8, name="IntroduceShortcut", notation=
 
 
 class Summary(NamedTuple):
-    """A node of a Patricia trie without its edges: label and hash of everything below it (section 4.2)."""
+    """A Patricia node without edges: label and hash of its subtree (section 4.2)."""
 
     label: Bits
     hash: Hash
@@ -146,13 +146,13 @@ class CheckTrie(TopicMessage, tag=9, name="CheckTrie", notation="{topic} {nodes}
 
 
 class CheckAndPublish(CheckTrie, tag=10, name="CheckAndPublish", notation="{topic} {nodes} {prefix}"):
-    """A CheckTrie that also asks for publications whose keys begin with `prefix` (section 4.2)."""
+    """A CheckTrie that asks for publications with `prefix` (section 4.2)."""
 
     prefix: Bits
 
 
 class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publication}"):
-    """A publication that the receiver lacks (section 4.2); the trace counts this message's hop alone."""
+    """A publication for the receiver (section 4.2); the trace counts only this hop."""
 
     publication: Notification
 

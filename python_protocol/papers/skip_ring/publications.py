@@ -1,12 +1,8 @@
-"""The publications of one topic at a subscriber, and the Patricia trie that holds them (sections 4.2 and 4.3).
+"""A topic's publications at a subscriber, in a Patricia trie (sections 4.2 and 4.3).
 
-Once a round a subscriber sends the root of its trie to a ring neighbour, and both descend to where their tries differ.
-New publications are flooded as well. Trie nodes are immutable, and a node's hash covers everything below it; so equal
-tries cost one label and one hash a round. Where the text is open:
-
-- A leaf's hash is that of its label; of two publications with one key the first stays.
-- An empty trie has no root to send, and waits for its neighbours'.
-- Flooding does not go back; a publisher without neighbours floods later.
+Once a round a subscriber sends its root to a ring neighbour, and both descend to the differences. New publications are
+flooded, but not back. A node's hash covers its subtree, so equal tries cost one label and hash a round. A leaf's hash
+is that of its label; an empty trie and a publisher without neighbours wait (open in the text).
 """
 
 from __future__ import annotations
@@ -50,7 +46,7 @@ class Publications(Process):
         self._random = random
 
     def listing_rows(self, names: Names) -> list[tuple[str, ...]]:
-        """Return topic, label and publication of each trie node."""
+        """Return each trie node's topic, label and publication."""
         return [
             (
                 str(self.topic),
@@ -75,7 +71,7 @@ class Publications(Process):
         self._add_new(publication, 0, neighbours)
 
     def flood(self, neighbours: Sequence[NodeId]) -> None:
-        """Flood the publications that had no neighbour to go to."""
+        """Flood publications that lacked a neighbour."""
         while neighbours and self._unflooded:
             self._flood(self._unflooded.pop(0), 0, neighbours)
 
@@ -88,7 +84,7 @@ class Publications(Process):
 
     @on(CheckTrie)
     def check_trie(self, message: CheckTrie, sender: NodeId, now: SimTime) -> None:
-        """Compare nodes of the sender's trie with this one (section 4.2)."""
+        """Compare the sender's trie nodes (section 4.2)."""
         for theirs in message.nodes:  # the three cases: mine is none, another or the same
             mine = self.trie.find(theirs.label)
             if mine is None:
@@ -100,7 +96,7 @@ class Publications(Process):
 
     @on(CheckAndPublish)
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
-        """Carry out CheckTrie, and send all publications with a prefix (section 4.2)."""
+        """Carry out CheckTrie; send a prefix's publications (section 4.2)."""
         self.check_trie(message, sender, now)
         for one in self.trie.publications(message.prefix):
             self.send(sender, Publish(self.topic, one))
@@ -118,7 +114,7 @@ class Publications(Process):
     # Helpers
 
     def _request_missing(self, theirs: Summary) -> CheckAndPublish:
-        """Ask for the prefixes that no own node has; compare the node with the shortest label below it."""
+        """Ask for missing prefixes; compare the node with the shortest label below it."""
         # Below this label either there is nothing, so everything is requested; or it is on one side only.
         nearest = self.trie.first_below(theirs.label)
         if nearest is None:
@@ -150,7 +146,7 @@ def summarize(node: TrieNode) -> Summary:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A publication, which is labelled by its key."""
+    """A publication, labelled by its key."""
 
     label: Bits
     publication: Notification
@@ -163,7 +159,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A node labelled by the longest common prefix of its children, which go on with 0 and with 1."""
+    """A node labelled by its children's longest common prefix."""
 
     label: Bits
     children: tuple[TrieNode, TrieNode]
@@ -175,20 +171,20 @@ TrieNode = Leaf | Inner
 
 
 def publication_key(publication: Notification, bits: int) -> Bits:
-    """Return h_m(v, p): the hash of publisher, number and content, cut to `bits`."""
+    """Return h_m(v, p): publisher, number and content hashed to `bits`."""
     digest = blake2b(bytes_of(publication), digest_size=16).digest()
     return f"{int.from_bytes(digest):0{8 * len(digest)}b}"[:bits]
 
 
 class PatriciaTrie:
-    """The trie of one subscriber, which only grows: a neighbour would send a removed publication again."""
+    """A growing trie: neighbours would return removed publications."""
 
     def __init__(self, key_bits: int) -> None:
         self.root: TrieNode | None = None
         self._key_bits = key_bits
 
     def insert(self, publication: Notification) -> bool:
-        """Add a publication; returns whether it is new."""
+        """Add a publication; return whether it is new."""
         leaf = Leaf(publication_key(publication, self._key_bits), publication)
         if self.find(leaf.label) is not None:
             return False
@@ -201,7 +197,7 @@ class PatriciaTrie:
         return node if node is not None and node.label == label else None
 
     def first_below(self, prefix: Bits) -> TrieNode | None:
-        """Return the node with the shortest label that begins with `prefix`."""
+        """Return the shortest label's node below `prefix`."""
         node = self.root
         while isinstance(node, Inner) and len(node.label) < len(prefix) and prefix.startswith(node.label):
             node = node.children[int(prefix[len(node.label)])]

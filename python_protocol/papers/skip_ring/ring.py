@@ -1,14 +1,9 @@
-"""The extended BuildRing, a sorted ring out of any references, and its shortcuts (sections 2.2, 3.2.2).
+"""The extended BuildRing, which sorts any references into a ring, and shortcuts (sections 2.2, 3.2.2).
 
-A node keeps its nearest neighbours `left` and `right`, and delegates all others; the ends of the list close it by
-`ring`. Introductions carry the assumed label, and wrong ones are corrected. Where the text is open:
-
-- A node without a left neighbour introduces itself to the right (`cyclic`), up to the end; and vice versa.
-- A `ring` is delegated too; the farther of two ends stays.
-- `probe_ends` opens a ring that winds twice about the circle.
-- No reference is dropped.
-- With `check_labels` delegations are introductions too, and former shortcuts are introduced: false labels would
-  circulate for ever (theorem 5 assumes they do not).
+A node keeps its nearest neighbours `left` and `right`, and delegates others, dropping none; `ring` closes the list.
+Introductions carry the assumed label for correction; `cyclic` ones run to the other end. The farther `ring` stays.
+`probe_ends` opens a ring that winds twice. `check_labels` introduces delegations and former shortcuts: false labels
+would circulate for ever (theorem 5 assumes none).
 """
 
 from __future__ import annotations
@@ -28,9 +23,9 @@ from roambus.python_protocol.vocabulary import NodeId
 
 
 class BuildRing(Process):
-    """The ring variables of one subscriber, which can hold anything at first.
+    """One subscriber's ring variables, initially arbitrary.
 
-    `own` is the node with its label; without one it takes no part.
+    `own` is the node with its label; without one it is passive.
     """
 
     def __init__(
@@ -51,12 +46,12 @@ class BuildRing(Process):
 
     @property
     def predecessor(self) -> Reference | None:
-        """The direct neighbour to the left; the first of the list has it in `ring`."""
+        """The left neighbour; for the first of the list its `ring`."""
         return self.left or self.ring
 
     @property
     def successor(self) -> Reference | None:
-        """The direct neighbour to the right; the last of the list has it in `ring`."""
+        """The right neighbour; for the last of the list its `ring`."""
         return self.right or self.ring
 
     def neighbours(self) -> list[Reference]:
@@ -64,11 +59,11 @@ class BuildRing(Process):
         return [one for one in (self.left, self.right, self.ring) if one is not None]
 
     def describe(self, names: Names) -> list[str]:
-        """Left, right and ring in transcripts, with a dash for none."""
+        """Left, right and ring in transcripts, or a dash."""
         return [NOBODY if one is None else one.describe(names) for one in (self.left, self.right, self.ring)]
 
     def direct_neighbours(self) -> list[Reference]:
-        """Both direct neighbours; a single one is there twice."""
+        """Both neighbours; a single one twice."""
         return [one for one in (self.predecessor, self.successor) if one is not None]
 
     def clear(self) -> None:
@@ -84,7 +79,7 @@ class BuildRing(Process):
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Correct obvious faults, then introduce this node to its neighbours."""
+        """Correct obvious faults, then introduce this node."""
         self._tidy(own)
         if self.ring is None and (self.left is None or self.right is None):
             self.ring = self.left or self.right
@@ -108,7 +103,7 @@ class BuildRing(Process):
         self._take(own, message.reference, cyclic=message.cyclic)
 
     def place(self, own: Reference, other: Reference) -> None:
-        """Keep a nearer neighbour, and delegate a farther one (linearization)."""
+        """Keep a nearer neighbour; delegate a farther one (linearization)."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -142,7 +137,7 @@ class BuildRing(Process):
             self.right = other
 
     def _tidy(self, own: Reference) -> None:
-        """Move neighbours on the wrong side, and open a ring that is not closed at its ends."""
+        """Move misplaced neighbours, and open a ring between wrong ends."""
         self.remove(own.node)
         left, right, ring = self.left, self.right, self.ring
         if left is not None and left.key > own.key:
@@ -156,13 +151,13 @@ class BuildRing(Process):
                 self.place(own, one)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
-        """Whether this node is one end of its list, and the other one the opposite end."""
+        """Whether this node and the other are opposite ends."""
         if other.key > own.key:
             return self.left is None and self.right is not None and self.right.key <= other.key
         return self.right is None and self.left is not None and self.left.key >= other.key
 
     def _check(self, own: Reference, other: Reference, assumed: Label) -> None:
-        """Take the other's label, and correct its label of this node."""
+        """Take the other's label, and correct this node's."""
         if other.node == own.node:
             return
         self.remove(own.node)
@@ -179,7 +174,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _relabel(self, own: Reference, other: Reference) -> None:
-        """Place a node that is stored under a wrong label again."""
+        """Place a node with a wrong stored label again."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
@@ -188,7 +183,7 @@ class BuildRing(Process):
             self.place(own, other)
 
     def _close(self, own: Reference, other: Reference) -> None:
-        """Close the ring with the other node, unless one farther on may be the end."""
+        """Close the ring, unless a farther node may be the end."""
         is_last = other.key > own.key
         ahead = self.left if is_last else self.right
         if ahead is not None:
@@ -205,7 +200,7 @@ class BuildRing(Process):
 
 
 class Shortcuts(Process):
-    """Shortcuts by label; None while the node is not known. All can be wrong at first."""
+    """Shortcuts by label, None if unknown; initially arbitrary."""
 
     def __init__(self, ring: BuildRing, of: Process | None = None) -> None:
         super().__init__(of)
@@ -213,13 +208,13 @@ class Shortcuts(Process):
         self._ring = ring
 
     def remove(self, node: NodeId) -> None:
-        """Forget a node, but not the label of its shortcut."""
+        """Forget a node, but not its shortcut's label."""
         self.nodes = {label: None if known == node else known for label, known in self.nodes.items()}
 
     # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
-        """Compute the labels again, and introduce the two neighbours on this level to each other."""
+        """Compute the labels, and introduce this level's neighbours to each other."""
         self._update(own)
         left, right = self._end(own, self._ring.predecessor), self._end(own, self._ring.successor)
         if left is not None and right is not None and left.node != right.node:
@@ -227,7 +222,7 @@ class Shortcuts(Process):
                 self.send(other.node, IntroduceShortcut(self._ring.topic, one))
 
     def introduced(self, own: Reference, other: Reference) -> None:
-        """Take a node for the shortcut with its label; the old one, or a node without a shortcut, is given away."""
+        """Store a shortcut by label; delegate the other node."""
         self._update(own)
         if other.label not in self.nodes:
             self._give_away(own, other.label, other.node)
@@ -239,7 +234,7 @@ class Shortcuts(Process):
     # Helpers
 
     def _give_away(self, own: Reference, label: Label, node: NodeId | None) -> None:
-        """Give a node to BuildRing, because the graph could fall apart."""
+        """Delegate a node, or the graph could fall apart."""
         if node is None or node == own.node:
             return
         if self._ring.parameters.check_labels:
@@ -248,7 +243,7 @@ class Shortcuts(Process):
             self._ring.place(own, Reference(node, label))
 
     def _update(self, own: Reference) -> None:
-        """Keep the shortcuts with computed labels, and give the others away."""
+        """Keep shortcuts with computed labels; delegate others."""
         direct = self._ring.direct_neighbours()
         wanted = {label for one in direct for label in shortcut_labels(own.label, one.label)}
         wanted -= {one.label for one in direct} | {own.label}
@@ -258,7 +253,7 @@ class Shortcuts(Process):
             self._give_away(own, label, node)
 
     def _end(self, own: Reference, direct: Reference | None) -> Reference | None:
-        """Return the neighbour on the level of the own label, on one side."""
+        """Return one side's neighbour on the own level."""
         if direct is None:
             return None
         *_, last = (direct.label, *shortcut_labels(own.label, direct.label))

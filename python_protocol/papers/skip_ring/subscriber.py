@@ -1,11 +1,9 @@
-"""A subscriber in the ring of one topic: its part in BuildSR, and its publications (sections 3.2, 4 and 4.1).
+"""A subscriber in one topic's ring: its part in BuildSR (sections 3.2, 4 and 4.1).
 
-Four actions ask the supervisor for a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a
-former neighbour nearer than the configured ones, (iv) at random without a left neighbour. Where the text is open:
-
-- (ii) has probability 1 / (2^k k^2) for k bits, (iv) 1/2; `sparse_requests` takes k + 1, else the lemma's bound fails.
-- By `ask_first` the supervisor asks a node that another names; else a node that has left is recorded for ever.
-- By `doubt_silence` a silent left neighbour counts as none for (iv).
+Actions request a configuration (section 3.2.1): (i) without a label, (ii) at random, (iii) for a former neighbour
+nearer than the configured ones, (iv) at random without a left neighbour. (ii) has probability 1 / (2^k k^2) for k bits,
+(iv) 1/2; `sparse_requests` takes k + 1, else the lemma's bound fails. By `ask_first` a named node asks itself; else a
+departed node stays recorded. By `doubt_silence` a silent left neighbour counts as none for (iv).
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 MINIMAL = 0.5
 """The probability of action (iv)."""
 PATIENCE = 3
-"""Rounds in which a neighbour introduces itself at least once."""
+"""Rounds with at least one introduction by a neighbour."""
 
 
 def request_probability(label: Label, *, sparse: bool) -> float:
@@ -104,17 +102,17 @@ class Subscriber(Process):
         self._ask(Subscribe(self.topic, self.ring.node))
 
     def leave(self) -> None:
-        """Ask to be removed, and stay until that is permitted."""
+        """Ask for removal, and stay until permitted to go."""
         self.is_leaving = True
         self._ask(Unsubscribe(self.topic, self.ring.node))
 
     def confirm(self) -> None:
-        """Request a configuration, because the supervisor asks: another node has named this one."""
+        """Request a configuration: another node named this one."""
         if not self.is_leaving:
             self._request(self.ring.node)
 
     def timeout(self) -> None:
-        """Carry out Timeout: actions (i), (ii) and (iv), and the rounds of ring, shortcuts and trie."""
+        """Carry out Timeout: actions (i), (ii) and (iv), ring, shortcuts and trie."""
         own = self.own
         # Both are requested again each round, because the request, or its answer, may have met a corrupted state.
         if self.is_leaving:
@@ -129,7 +127,7 @@ class Subscriber(Process):
         self.publications.timeout([one.node for one in self.ring.direct_neighbours()])
 
     def _count_silence(self) -> None:
-        """Count the rounds since the left neighbour was last heard."""
+        """Count the rounds of silence of the left neighbour."""
         left = self.ring.left and self.ring.left.node
         self._silent_rounds = self._silent_rounds + 1 if left == self._left else 0
         self._left = left
@@ -147,7 +145,7 @@ class Subscriber(Process):
 
     @on(SetData)
     def configure(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Take label and neighbours from a configuration, replace former neighbours, and flood what had to wait."""
+        """Take a configuration, replace neighbours, and flood waiting publications."""
         if message.label is None:
             self.clear()
         else:
@@ -165,7 +163,7 @@ class Subscriber(Process):
         self.publications.flood(self.neighbours())
 
     def _adopt(self, own: Reference, message: SetData) -> None:
-        """Store the configured neighbours; one on the wrong side is the other end of the list."""
+        """Store the neighbours; one on the wrong side is the list's other end."""
         for one, is_predecessor in ((message.predecessor, True), (message.successor, False)):
             if one is None or one.node == own.node:
                 continue
@@ -177,7 +175,7 @@ class Subscriber(Process):
                 self.ring.right = one
 
     def _replace(self, own: Reference, old: Reference) -> None:
-        """Carry out action (iii) for a former neighbour nearer than the configured ones, BuildRing for others."""
+        """Carry out action (iii) for a nearer former neighbour, else BuildRing."""
         before, after = self.ring.predecessor, self.ring.successor
         if before is None or after is None or _is_between(before, old, after):
             self._request(old.node)
@@ -186,7 +184,7 @@ class Subscriber(Process):
 
     @on(Introduce)
     def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
-        """Take a node that has introduced itself (section 2.2)."""
+        """Take an introduced node (section 2.2)."""
         if message.reference.node == self._left:
             self._silent_rounds = 0
         if own := self._own_or_refuse(message, sender, now):
@@ -194,13 +192,13 @@ class Subscriber(Process):
 
     @on(Linearize)
     def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
-        """Take a node that another has delegated (section 2.2)."""
+        """Take a delegated node (section 2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.ring.delegated(own, message)
 
     @on(IntroduceShortcut)
     def shortcut_introduced(self, message: IntroduceShortcut, sender: NodeId, now: SimTime) -> None:
-        """Take a node for a shortcut (section 3.2.2)."""
+        """Take a shortcut's node (section 3.2.2)."""
         if own := self._own_or_refuse(message, sender, now):
             self.shortcuts.introduced(own, message.reference)
 
@@ -223,7 +221,7 @@ class Subscriber(Process):
     # Helpers
 
     def _own_or_refuse(self, message: TopicMessage, sender: NodeId, now: SimTime) -> Reference | None:
-        """Return the node with its label; without one, answer as a node outside the ring."""
+        """Return the labelled node, or answer as one outside the ring."""
         own = self.own
         if own is None:
             self._outsider.hear(message, sender, now)
@@ -257,7 +255,7 @@ class Subscriber(Process):
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:
-    """Whether `middle` lies on the way from `start` to `end`, both included; all the way round if they are equal."""
+    """Whether `middle` is on the way from `start` to `end`, or round the circle if equal."""
     way, whole = ((position(one.label) - position(start.label)) % CIRCLE for one in (middle, end))
     return way <= (whole or CIRCLE)
 
@@ -272,13 +270,13 @@ class Outsider(Process):
 
     @on(SetData)
     def configured(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Ask the supervisor to remove it, unless the message permits it to go."""
+        """Ask the supervisor for removal, unless permitted to go."""
         if message.label is not None:
             self.send(self._supervisor, Unsubscribe(message.topic, self._node))
 
     @on(Introduce, Linearize, IntroduceShortcut, CheckTrie, CheckAndPublish, Publish, PublishNew)
     def addressed(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Have the sender delete its connection; a delegated node goes to the supervisor."""
+        """Have the sender disconnect; send delegated nodes to the supervisor."""
         connected = message.reference.node if isinstance(message, Introduce) else sender
         self.send(connected, RemoveConnections(message.topic, self._node))
         if isinstance(message, Linearize):

@@ -1,10 +1,8 @@
 """The supervisor's part of BuildSR: a database of labels for each topic (sections 3.1, 3.3 and 4.1).
 
-It answers each request by one or two SetData, and once a round sends one subscriber of each topic its configuration.
-Faults of a database: (i) a label without subscriber, (ii) a subscriber with several labels, (iii) a missing label
-l(i), i < n, (iv) a label that is none of these. The paper repairs them in Timeout; here every operation does first,
-because l(n) is not free in a damaged database. Labels of n subscribers are l(0) to l(n - 1), so the last one takes the
-label of one that leaves (section 4.1); BuildRing tells their neighbours.
+It answers requests by SetData, and once a round configures one subscriber of each topic. Faults: (i) a label without
+subscriber, (ii) a subscriber with several labels, (iii) a missing label l(i), i < n, (iv) any other label. Every
+operation repairs them first, because l(n) is not free in a damaged database.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Configuration(NamedTuple):
-    """(pred, label, succ) of one subscriber; neighbours are missing if it is alone."""
+    """(pred, label, succ); a lone subscriber has no neighbours."""
 
     predecessor: Reference | None
     label: Label
@@ -34,11 +32,11 @@ class Configuration(NamedTuple):
 
 
 class Database:
-    """The subscribers of one topic by their labels."""
+    """One topic's subscribers by label."""
 
     def __init__(self) -> None:
         self.entries: dict[Label, NodeId | None] = {}
-        """The subscriber of each label; None or wrong only in corrupted states."""
+        """Each label's subscriber; None or wrong only in corrupted states."""
         self._next = 0
 
     def repair(self) -> None:
@@ -50,13 +48,13 @@ class Database:
             self.entries[label] = self.entries.pop(last)
 
     def remove_copies(self, subscriber: NodeId) -> None:
-        """Carry out CheckMultipleCopies: repair (ii); the lowest label stays."""
+        """Carry out CheckMultipleCopies (ii); the lowest label stays."""
         for label in self._labels(subscriber)[1:]:
             del self.entries[label]
         self.repair()
 
     def next(self) -> NodeId | None:
-        """Return the subscriber whose turn it is, round robin."""
+        """Return the next subscriber, round robin."""
         self.repair()
         if not self.entries:
             return None
@@ -64,7 +62,7 @@ class Database:
         return self.entries[label_of(self._next)]
 
     def integrate(self, subscriber: NodeId) -> Configuration:
-        """Return a subscriber's configuration; records it first if need be."""
+        """Return a subscriber's configuration, recording it if needed."""
         self.repair()
         self.remove_copies(subscriber)
         if not self._labels(subscriber):
@@ -72,7 +70,7 @@ class Database:
         return self._configuration(self._labels(subscriber)[0])
 
     def remove(self, subscriber: NodeId) -> NodeId | None:
-        """Forget a subscriber; returns the one that takes its label, if there is one."""
+        """Forget a subscriber; return the one that takes its label, if any."""
         self.repair()
         self.remove_copies(subscriber)
         for label in self._labels(subscriber):
@@ -83,7 +81,7 @@ class Database:
         return None
 
     def forget(self, subscriber: NodeId) -> None:
-        """Delete all entries of a crashed subscriber; `repair` closes the gap."""
+        """Delete a crashed subscriber; `repair` closes the gap."""
         for label in self._labels(subscriber):
             del self.entries[label]
 
@@ -116,10 +114,7 @@ class Supervisor(Process):
 
     @on(Subscribe, GetConfiguration)
     def integrate(self, request: Subscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Record a subscriber and send its configuration (sections 3.1 and 4.1).
-
-        By `ask_first` an unrecorded node must ask by itself.
-        """
+        """Record and configure a subscriber (3.1, 4.1); by `ask_first` at its own request."""
         self._note_served(request)
         is_known = request.subscriber in self.database(request.topic).entries.values()
         if self._asks_first and sender != request.subscriber and not is_known:
@@ -129,7 +124,7 @@ class Supervisor(Process):
 
     @on(Unsubscribe)
     def unsubscribe(self, request: Unsubscribe, sender: NodeId, now: SimTime) -> None:
-        """Give the last subscriber the label and its configuration; the other may go (section 4.1)."""
+        """Give the last subscriber the label, and let the other go (section 4.1)."""
         self._note_served(request)
         successor = self.database(request.topic).remove(request.subscriber)
         if successor is not None:
@@ -137,7 +132,7 @@ class Supervisor(Process):
         self.send(request.subscriber, SetData(request.topic, label=None, predecessor=None, successor=None))
 
     def timeout(self) -> None:
-        """Carry out Timeout: repair each database, and send the next subscriber its configuration."""
+        """Carry out Timeout: repair, and configure the next subscriber."""
         for topic, database in self.databases.items():
             if (subscriber := database.next()) is not None:
                 self._configure(topic, subscriber)
@@ -154,7 +149,7 @@ class Supervisor(Process):
         self.send(subscriber, SetData(topic, found.label, found.predecessor, found.successor))
 
     def _note_served(self, request: Subscribe | GetConfiguration | Unsubscribe) -> None:
-        """Note the served request, so that the trace explains the messages after it."""
+        """Note the request that explains the following messages."""
         self.note(SERVE, message_type=request.message_type, peer=request.subscriber)
 
     def listing(self, names: Names) -> Listing:

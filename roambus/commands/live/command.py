@@ -1,4 +1,4 @@
-"""The commands `roambus live` and `roambus node`: agents on real sockets, on one machine or on many.
+"""The commands `roambus live` and `roambus node`: agents on real sockets, on one or many machines.
 
 Options and results are those of `roambus run`. Live is no back-end of `run`: no simulated clock drives the agents, and
 a run cannot be repeated.
@@ -41,7 +41,7 @@ REALTIME = click.option(
 @REALTIME
 @OUT
 def live(single: Single, level: str, nodes: Path | None, links: str | None, realtime: bool, out: Path) -> None:
-    """Runs TEMPLATE live: a process for each node, which send UDP datagrams, in real time.
+    """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
 
     The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
     repeated. Without --nodes all nodes run on this machine, on the loopback address; a node whose process is killed is
@@ -91,8 +91,8 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, real
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
     FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
-    and copy it to every machine, and nowhere else: the file is enough to conduct the nodes. If the conductor is gone, a
-    node stops sending and keeps its trace.
+    and copy it only to the machines that run nodes or conduct them: the file is enough to conduct the nodes. If the
+    conductor is gone, a node stops sending and keeps its trace.
 
     Example: roambus node nodes.toml --id 0
     """
