@@ -1,8 +1,8 @@
 """From a template to a report: everything around single runs.
 
-`templates` renders scenarios, `sweeps` makes their runs, and `measurements` holds the results as tables. `claims` tests
-them, `figures` draws them, `reporting` writes reports and `comparing` compares agents. `studies` has a folder for each
-study. `shipped` finds templates, sweeps and studies; `listing` and `inventory` describe them.
+`templates` renders scenarios, `sweeps` runs them, `measurements` tabulates the results. `claims` tests, `figures`
+draws, `reporting` writes reports, `comparing` compares agents. `studies` has a folder a study. `shipped` finds
+templates, sweeps and studies; `listing` and `inventory` describe them.
 """
 
 if __name__ != "roambus.experiments":

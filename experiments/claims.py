@@ -1,12 +1,10 @@
-"""A claim is a sentence of a text, one precise reading of it, and quantities that the results test.
+"""A claim: a sentence of a text, one precise reading of it, and quantities that the results test.
 
-A quantity has one value a seed, so that only runs of one seed are compared (paired). A two-sided t-test at 5 %
-compares its mean with a bound. A claim holds if every part is significantly on the claimed side; each must pass by
-itself. It does not hold if any part is significantly on the other side, with Holm's correction
-for the number of parts, because one of many parts looks contrary by chance. Otherwise it is not significant.
+A quantity has one value a seed (paired runs). A two-sided t-test at 5 % compares its mean with a bound. A claim holds
+if every part is significantly on the claimed side. It does not hold if any part is significantly on the other side,
+with Holm's correction, because one of many parts looks contrary by chance. Otherwise it is not significant.
 
-A study writes `ClaimTest`s. A function that yields parts tests them, mostly `at_each`: a `Comparison` at every place of
-some axes.
+A study writes `ClaimTest`s, mostly with `at_each`: a `Comparison` at every place of some axes.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ class Side(Enum):
 
 
 class Bound(NamedTuple):
-    """A number that a mean is claimed to be above or below; `within` is where the values can be."""
+    """A bound of a mean; `within` is the range of possible values."""
 
     side: Side
     number: float = 0.0
@@ -59,7 +57,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A quantity of a claim: its mean over seeds, the interval, and the test against the bound."""
+    """A quantity of a claim: mean over seeds, interval, and test against the bound."""
 
     label: str
     bound: Bound
@@ -80,14 +78,14 @@ class Part:
 
 
 def make_part(label: str, values: pd.Series[float], side: Side, threshold: float = 0.0) -> Part:
-    """Make the part for one value a seed; seeds without a value do not count."""
+    """Make the part from one value a seed; missing seeds do not count."""
     sample, bound = values.dropna(), Bound(side, threshold)
     mean = float(sample.mean()) if len(sample) else math.nan
     return Part(label, bound, mean, interval(sample).half_width, len(sample), _p_value(sample, threshold))
 
 
 def _p_value(sample: pd.Series[float], threshold: float) -> float:
-    """The p of Student's t-test; NaN for fewer than two values. Values that are all the same leave no doubt."""
+    """The p of Student's t-test; NaN below two values. Equal values leave no doubt."""
     if len(sample) < 2:
         return math.nan
     if np.ptp(sample) == 0:
@@ -96,7 +94,7 @@ def _p_value(sample: pd.Series[float], threshold: float) -> float:
 
 
 def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
-    """The verdict on a claim with these parts, at 5 % or another level."""
+    """The verdict on a claim with these parts, at this level."""
     if not parts or any(part.seeds == 0 for part in parts):
         return Verdict.NOT_MEASURED
     if all(part.supports and part.p < significance for part in parts):
@@ -123,7 +121,7 @@ def format_p(p: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim with its reading, the verdict, and the numbers behind it (or what is missing)."""
+    """A claim with its reading, verdict and numbers (or the missing ones)."""
 
     number: int
     text: str
@@ -176,7 +174,7 @@ Quantity = Callable[[Measurements, Place], "pd.Series[float]"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A quantity on one side of its threshold; {axis} in the label stands for the value at the place."""
+    """A quantity on one side of its threshold; {axis} in the label stands for the place's value."""
 
     label: str
     quantity: Quantity
@@ -201,7 +199,7 @@ def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Co
 def at_each(
     axes: Sequence[str] | Mapping[str, Sequence[str]], *bounds: Comparison, names: Mapping[str, str] = NO_NAMES
 ) -> Parts:
-    """Compare at every place of the axes, or once without axes. Axes have the given or the measured values."""
+    """Compare at every place of the axes, at given or measured values; once without axes."""
     chosen = axes if isinstance(axes, Mapping) else dict.fromkeys(axes, ())
 
     def parts(measured: Measurements) -> Iterator[Part]:
@@ -223,12 +221,12 @@ def difference(metric: str, first: Place, second: Place) -> Quantity:
 
 
 def mean_over(axis: str, metric: str, **place: str) -> Quantity:
-    """The mean of the metric over the values of an axis; a seed that lacks some counts with the others."""
+    """The metric's mean over an axis; a seed that lacks some values counts with the others."""
     return lambda measured, at: table_over(measured, axis, metric, **place, **at).mean(axis=1)
 
 
 def slope_over(axis: str, number: Callable[[str], float], metric: str, **place: str) -> Quantity:
-    """How much the metric rises for each unit along an axis, whose values are read as numbers; by least squares."""
+    """The metric's least-squares slope over an axis with numeric values."""
 
     def slope(measured: Measurements, at: Place) -> pd.Series[float]:
         complete = table_over(measured, axis, metric, **place, **at).dropna()

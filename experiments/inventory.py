@@ -1,8 +1,8 @@
-"""Agents, templates, sweeps, studies and metrics of roambus and of installed packages, with all that can be set.
+"""Agents, templates, sweeps, studies and metrics of roambus and installed packages, with their settings.
 
-A thing is found by its name, among all kinds: `thesis` is a template, a sweep and a study. It is shown as text and as
-JSON, from its own declarations (`Setting`). A row of a table is a mapping of texts, so the output needs to know no
-kind. A broken agent is shown with the reason. `listing` has names and summaries without importing anything.
+A name is looked up among all kinds: `thesis` is a template, a sweep and a study. Text and JSON come from a thing's own
+declarations (`Setting`). Rows are mappings of texts, so the output knows no kind. A broken agent is shown with the
+reason. `listing` has names and summaries without imports.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from roambus.python_protocol.settings import Setting, parameter_settings, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 Row = Mapping[str, str]
-"""One line of a table: its columns by their names, of which the first one names what the line is about."""
+"""A table row by column name; the first column names its subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An agent, a template, a sweep, a study or a metric; `kind` is the word in the singular."""
+    """An agent, template, sweep, study or metric; `kind` is in the singular."""
 
     kind: str
     name: str
@@ -78,7 +78,10 @@ def _line(row: Row) -> str:
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
-    """Find everything of that name, or of that file or class; runs a Python file. Raises UserError with near names."""
+    """Find everything of that name, file or class; runs a Python file.
+
+    Raises UserError with near names.
+    """
     if is_python(name):
         return [_study(name) if Path(name).is_file() and own_study(Path(name)) else _agent(name)]
     if Path(name).is_file():
@@ -94,12 +97,12 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
 
 
 def is_python(name: str) -> bool:
-    """Whether the name is that of a Python file, or of a class as file.py:Class or module:Class."""
+    """Whether the name is a Python file, file.py:Class or module:Class."""
     return ":" in name or (name.endswith(".py") and Path(name).is_file())
 
 
 def everything(kind: str) -> list[Thing]:
-    """All things of a kind, in the order of their names; raises UserError for one that is broken."""
+    """All things of a kind by name; raises UserError for a broken one."""
     return [_THINGS[kind](name) for name in names(kind)]
 
 
@@ -127,7 +130,7 @@ def _agent(name: str) -> Thing:
 
 
 def _type_of(message: type[Message]) -> str:
-    """The type as transcripts have it; a message that has its content's type is named by its class."""
+    """The type as in transcripts; a message with its content's type is named by its class."""
     declared: object = message.message_type
     return declared if isinstance(declared, str) else message.__name__.upper()
 
@@ -153,7 +156,7 @@ def _template(name: str) -> Thing:
 
 
 def _row(name: str, declared: Setting | None) -> Row:
-    """A parameter or variable; None is one that a template of the user's own uses and declares nowhere."""
+    """A parameter or variable; None for one that a user's template declares nowhere."""
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
     default = "" if declared.default is None else plain(declared.default)
@@ -217,7 +220,7 @@ def _metric(name: str) -> Thing:
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
-    """The metrics of every run, and those of the studies if it is none of these, each with its study."""
+    """The metrics of every run, then the studies' other ones, each with its study."""
     yield from ((metric, "") for metric in METRICS)
     if name in study_metrics():
         for study in shipped_studies():

@@ -1,8 +1,8 @@
-"""Names and summaries of agents, templates, sweeps, studies and metrics, without importing any of them.
+"""Names and summaries of agents, templates, sweeps, studies and metrics, without importing them.
 
-A shell that completes a name waits for the list, and agents and studies import NumPy, SciPy or Spark, which takes
-seconds. So docstrings and declarations are read from the sources, and templates and sweeps begin with a comment that
-describes them. `roambus.experiments.inventory` loads the rest.
+Shell completion waits for the list, and importing agents and studies takes seconds (NumPy, SciPy, Spark). So docstrings
+and declarations are read from sources; templates and sweeps begin with a describing comment. `inventory` loads the
+rest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def names(kind: str) -> list[str]:
 
 
 def summaries(kind: str) -> dict[str, str]:
-    """The names of all things of a kind, each with the sentence that says what it is."""
+    """The names of a kind's things, each with its summary."""
     summary = _SUMMARIES[kind]
     return {name: summary(source) for name, source in sorted(_SOURCES[kind]().items())}
 
@@ -39,7 +39,7 @@ def first_sentence(text: str) -> str:
 
 
 def heading(file: Path) -> str:
-    """The first sentence of the comment at the head of a template or sweep, without commands."""
+    """The first sentence of a template's or sweep's head comment, without commands."""
     lines = file.read_text(encoding="utf-8").splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
     comment = []
@@ -56,7 +56,7 @@ def study_summary(module: Path) -> str:
 
 
 def study_metrics() -> dict[str, str]:
-    """The metrics that studies add to those of every run, each with its meaning in the first study that has it."""
+    """The metrics that studies add to every run's, with the first study's meaning."""
     found: dict[str, str] = {}
     for folder in shipped_studies().values():
         for file in sorted(folder.glob("*.py")):
@@ -65,7 +65,7 @@ def study_metrics() -> dict[str, str]:
 
 
 def declared_metrics(file: Path) -> dict[str, str]:
-    """The metrics that a module declares, each with its meaning: its functions under `metric`, and their docstrings."""
+    """A module's functions under `metric`, with their docstrings."""
     functions = [node for node in _tree(file).body if isinstance(node, ast.FunctionDef)]
     marked = [one for one in functions if any(map(_is_metric, one.decorator_list))]
     return {one.name: " ".join((ast.get_docstring(one) or "").split()) for one in marked}
@@ -100,7 +100,7 @@ _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
 
 
 def own_things(kind: str) -> dict[str, str]:
-    """The things of a kind in the working folder, by the paths that commands take, each with its sentence."""
+    """The working folder's things of a kind by path, each with its summary."""
     found: dict[str, str] = {}
     if kind not in _OWN:
         return found
@@ -112,7 +112,7 @@ def own_things(kind: str) -> dict[str, str]:
 
 
 def own_study(file: Path) -> dict[str, str]:
-    """The study in a Python file, by its path; nothing if the file assigns no STUDY."""
+    """The study in a Python file by path; empty without a STUDY."""
     tree = _tree(file)
     targets = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
     return {str(file): first_sentence(ast.get_docstring(tree) or "")} if "STUDY" in map(ast.unparse, targets) else {}

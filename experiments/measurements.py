@@ -1,10 +1,8 @@
 """Measurements of a sweep, as tables that figures, claims, reports and comparisons share.
 
-`Measurements` holds the tables that an aggregation wrote, of a sweep or a part of it. It knows no studies. A point is
-an agent at one value of each axis, and its mean is over the seeds. Claims take one value a seed (`by_seed`), because
-runs of one seed share movement and radio, so that their difference varies less than either.
-
-Texts for readers are made here, so that an agent, an axis and a number look the same everywhere.
+`Measurements` holds an aggregation's tables, of a sweep or a part; it knows no studies. A point is an agent at one
+value of each axis, with means over seeds. Claims take one value a seed (`by_seed`): runs of one seed share movement and
+radio, so their difference varies less. Readers' texts are made here, the same everywhere.
 """
 
 from __future__ import annotations
@@ -33,15 +31,15 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """The tables of a sweep: `runs` a row a run, `points` one for each metric of each point; `sweep` is the request."""
+    """A sweep's tables: `runs` (a row a run), `points` (a row a point and metric); `sweep` is the request."""
 
     runs: pd.DataFrame
     points: pd.DataFrame
     sweep: dict[str, Any] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    """The tables of the study: agent, axes and seed, then numbers, with a row for each observation."""
+    """The study's tables: agent, axes, seed, then numbers; a row an observation."""
     metrics: tuple[Metric, ...] = METRICS
-    """All that can be measured: the metrics of every sweep, then those of the study."""
+    """All measurable metrics: those of every sweep, then the study's."""
 
     @property
     def axes(self) -> list[str]:
@@ -49,7 +47,7 @@ class Measurements:
         return axes_of(self.runs)
 
     def metric(self, column: str) -> Metric:
-        """The metric with that column, the packets of a message type included; raises UserError if there is none."""
+        """The metric of that column, including packets by message type; raises UserError."""
         known = {metric.column: metric for metric in self.comparable()}
         if column not in known:
             raise UserError(unknown("metric", column, known))
@@ -86,7 +84,7 @@ class Measurements:
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def agent_name(self, agent: str) -> str:
-        """The name of an agent for readers, marked if the agent uses the oracle of subscribers."""
+        """An agent's name for readers, with a mark for the oracle of subscribers."""
         return agent_name(agent, self.sweep)
 
     @property
@@ -104,12 +102,12 @@ class Measurements:
         return rows_at(self.points[self.points[METRIC] == metric], place)
 
     def cell(self, metric: str, **place: str) -> str:
-        """Mean and interval of a metric at one place, as tables have them; empty where nothing was measured."""
+        """A metric's mean and interval at a place, as tables show them; else empty."""
         point = self.point(metric, **place)
         return "".join(map(format_mean, point[MEAN], point[LOW], point[HIGH]))
 
     def runs_there(self) -> str:
-        """How many runs there are, and how many of the requested ones are missing."""
+        """The number of runs, and of missing ones."""
         there = len(self.runs)
         asked = count_runs(self.sweep)
         if asked is None:
@@ -118,7 +116,7 @@ class Measurements:
 
 
 def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
-    """The rows at a place; none if the table lacks one of its columns."""
+    """The rows at a place; none if a column is missing."""
     for column, value in place.items():
         table = table[table[column] == value] if column in table else table.iloc[:0]
     return table
@@ -134,7 +132,7 @@ def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
 
 
 def metrics_in_tables(results: Path) -> tuple[Metric, ...]:
-    """The metrics that an aggregation's tables have beside those of every run; none if there is no table to be read."""
+    """The metrics of an aggregation's tables beside every run's; none without a readable table."""
     try:
         return _read_table(results, RUNS)[1]
     except UserError:
@@ -157,11 +155,11 @@ def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, .
 
 
 _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}
-"""The required columns of a sweep's tables; a study's have at least agent and seed."""
+"""Required columns of a sweep's tables; a study's have at least agent and seed."""
 
 
 def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The table, if it has the columns that it must have, of their kinds; raises ValueError."""
+    """The table with the required columns and kinds; raises ValueError."""
     if name in _COLUMNS and table.empty:
         raise ValueError("it has no rows")
     for column in _COLUMNS.get(name, (AGENT, SEED)):
@@ -186,7 +184,7 @@ class NotMeasuredError(Exception):
 
 
 def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
-    """The metric at one place, agent included: one value a seed; raises NotMeasuredError if there is none."""
+    """The metric at one place (agent included) by seed; raises NotMeasuredError without values."""
     runs = rows_at(measured.runs, place)
     if metric not in runs or runs[metric].dropna().empty:
         where = ", ".join(f"{column} {value}" for column, value in place.items())
@@ -195,7 +193,7 @@ def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[f
 
 
 def table_over(measured: Measurements, axis: str, metric: str, /, **place: str) -> pd.DataFrame:
-    """The metric at one place, with a column for each value of an axis; NaN where a seed lacks one."""
+    """The metric at one place by seed, a column for each axis value; NaN where missing."""
     values = measured.values(axis)
     if not values:
         raise NotMeasuredError(f"no run has {axis}")
@@ -218,18 +216,18 @@ ORACLE_MARK = " (told the subscribers)"
 
 
 def agent_name(agent: str, request: Mapping[str, Any]) -> str:
-    """The name of an agent for readers: its title in the sweep, or its label; marked if it uses the oracle."""
+    """An agent's title or label for readers, with a mark for the oracle."""
     title = str(request.get(TITLES, {}).get(agent, agent))
     return title + (ORACLE_MARK if agent in request.get(ORACLE, ()) else "")
 
 
 def axis_title(axis: str) -> str:
-    """The title of an axis of a figure: words for readers, with the unit."""
+    """The title of a figure's axis, with the unit."""
     return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
 
 
 def axis_heading(axis: str) -> str:
-    """The heading of an axis in tables: its own name, as `--set` takes it, with the unit."""
+    """An axis' heading in tables: its name as in `--set`, with the unit."""
     return _with_unit(axis, axis)
 
 
@@ -240,7 +238,7 @@ def _with_unit(text: str, axis: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts: the first `places` columns say which point a row is; `points` says the same without titles."""
+    """A table of texts: the first `places` columns name the point; `points` does so without titles."""
 
     places: int
     headings: list[str]
@@ -249,7 +247,7 @@ class Table:
 
 
 def metrics_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each metric that was measured anywhere."""
+    """A row for each point, a column for each measured metric."""
     present = set(measured.points[METRIC])
     chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
     return _table(measured, chosen)
@@ -261,7 +259,7 @@ def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
 
 
 def sent_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each message type that was ever sent."""
+    """A row for each point, a column for each sent message type."""
     sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
     columns = {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()}
     return _table(_without_unknown(measured, columns), columns)
@@ -287,7 +285,7 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
 
 
 def format_mean(mean: float, low: float, high: float) -> str:
-    """Mean and interval with sensible decimals: "0.912 ± 0.034" or "0.912 (0.864 to 0.938)"."""
+    """Mean and interval, rounded: "0.912 ± 0.034" or "0.912 (0.864 to 0.938)"."""
     decimals = max(0, 3 - math.ceil(math.log10(abs(mean)))) if mean and abs(mean) < 1000 else 0
     shown, below, above, *those = (
         f"{number:,.{min(decimals, 4)}f}" for number in (mean, mean - low, high - mean, low, high)
@@ -304,7 +302,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
-    """The tables of these metrics in Markdown: a row for each place of the sweep, a column for each agent."""
+    """These metrics' Markdown tables: a row for each place, a column for each agent."""
     places = [
         dict(zip(measured.axes, values, strict=True))
         for values in itertools.product(*map(measured.values, measured.axes))

@@ -10,11 +10,11 @@ import jinja2
 
 
 def source_hash(text: str) -> str:
-    """The name of an inlined script or style in a policy, by which only that text is obeyed."""
+    """The hash by which a policy allows an inlined script or style."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def page_template(file: Path) -> jinja2.Template:
-    """The template of a page: values are escaped, and a missing name is an error."""
+    """A page's template; values are escaped, and a missing name is an error."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     return environment.from_string(file.read_text(encoding="utf-8"))

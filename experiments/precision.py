@@ -1,12 +1,12 @@
-"""How many seeds each point of a sweep needs until an interval, or the verdict on a claim, is narrow enough.
+"""The seeds that each point needs for a narrow interval, or for a claim's verdict.
 
-All answers follow from the runs with the lowest seeds alone, never from the order of runs. A metric takes Stein's two
-stages (1945, Annals of Mathematical Statistics 16): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds in
-all, with t of n0 - 1 degrees of freedom. Adding seeds until the usual interval is narrow enough would stop too early.
+Answers follow from the runs with the lowest seeds, never from the order of runs. A metric takes Stein's two stages
+(1945, Annals of Mathematical Statistics 16): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds, t with n0
+- 1 degrees of freedom. Adding seeds until the usual interval is narrow would stop too early.
 
-A claim is looked at a few times. The last look judges at 5 %; those before share one per cent (Bonferroni), so a
-verdict errs with at most six. `judged` tests a mean against a bound in the same looks, by the metric's interval. A rate
-must also hold if the runs that no seed has shown were as bad as can be (`seeds_to_show`).
+A claim has a few looks: the last at 5 %, those before share one per cent (Bonferroni), so a verdict errs with at most
+six. `judged` looks at a mean in the same way. A rate must also hold if unseen runs are as bad as can be
+(`seeds_to_show`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from roambus.spark.metrics.catalogue import Support
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """Half of an interval's width: `number`, or with `relative` that share of the mean."""
+    """Half an interval's width: `number`, or with `relative` that share of the mean."""
 
     number: float
     relative: bool = False
@@ -66,20 +66,20 @@ GROWTH = 1.5
 
 
 def looks(first: int, most: int) -> list[int]:
-    """The numbers of seeds at which claims are looked at: from `first` on, and at last at `most`."""
+    """The numbers of seeds of a claim's looks: from `first`, at last `most`."""
     counts = itertools.accumulate(itertools.repeat(GROWTH), lambda seeds, by: math.ceil(seeds * by), initial=first)
     return [*itertools.takewhile(lambda seeds: seeds < most, counts), most]
 
 
 def significance_of(look: int, count: int) -> float:
-    """The probability of error that an early look (0, 1, ...) may have, given the number of looks."""
+    """The error that an early look (0, 1, ...) may have, given the number of looks."""
     if not 0 <= look < count - 1:
         raise ValueError(f"look {look} of {count} is no early one")
     return EARLY_ERROR / (count - 1)
 
 
 def is_settled(parts: Sequence[Part], width: Width, significance: float) -> bool:
-    """Whether an early look settles a claim: by its verdict, or by intervals as narrow as asked that leave it open."""
+    """Whether an early look settles a claim: by verdict, or still open with narrow intervals."""
     if judge(parts, significance) in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD):
         return True
     return bool(parts) and all(half_width_at(part, significance) <= width.at(part.mean) for part in parts)
@@ -96,7 +96,7 @@ def half_width_at(part: Part, significance: float) -> float:
 def settled_at(
     parts_at: Callable[[int], Sequence[Part] | None], schedule: Sequence[int], width: Width
 ) -> tuple[int, bool]:
-    """The look at which a claim is settled, and true; or the first look with missing runs, and false.
+    """The look that settles a claim, and true; or the first with missing runs, and false.
 
     `parts_at` gives a claim's parts of the first seeds, None if runs are missing. The last look settles everything.
     """
@@ -110,7 +110,7 @@ def settled_at(
 
 
 def seeds_needed(first: Sequence[float], width: Width, within: Support = Support.ANY) -> float:
-    """The number of seeds that the mean needs in all (Stein), from the values of the first; infinite below two."""
+    """The seeds that a mean needs in all (Stein), from the first ones; infinite below two."""
     if len(first) < 2:
         return math.inf
     found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
@@ -128,7 +128,7 @@ class Outcome(Enum):
 
 
 EARLY_PART, LAST_PART = 0.1, 0.6
-"""The shares of a test's error for the early looks together and for the last."""
+"""A test's error, shared by the early looks together and the last."""
 
 
 def judged(values: Sequence[float], bound: Bound, error: float, look: int, count: int) -> Outcome:
@@ -160,7 +160,7 @@ def seeds_to_show(mean: float, bound: Bound, error: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """The requested precision: the width, and at least `first` and at most `most` seeds a point."""
+    """The requested width, with at least `first` and at most `most` seeds a point."""
 
     width: Width
     first: int
@@ -168,14 +168,14 @@ class Precision:
 
 
 class Wanted(NamedTuple):
-    """The seeds that points need in all, and how many claims are settled at which number of seeds."""
+    """The seeds that points need in all, and the number of claims settled at each number."""
 
     seeds: Mapping[str, int]
     settled: Mapping[str, int]
 
 
 def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Precision) -> Wanted:
-    """The seeds of each point for an interval of this metric; raises UserError if there is no such metric."""
+    """Each point's seeds for a metric's interval; raises UserError for an unknown metric."""
     within, wanted = measured.metric(metric).support, {}
     for name, runs in _runs_by_point(sweep, measured).items():
         first = runs[runs[SEED] < precision.first].sort_values(SEED)
@@ -185,7 +185,7 @@ def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Pre
 
 
 def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest], precision: Precision) -> Wanted:
-    """The seeds of each point for the verdicts on these claims: the points of a claim that is open get more."""
+    """Each point's seeds for these claims' verdicts: open claims get more."""
     schedule = looks(precision.first, precision.most)
     wanted = dict.fromkeys(points_of(sweep), precision.first)
     settled = {}
@@ -203,7 +203,7 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
 def _parts_at(
     sweep: Sweep, measured: Measurements, claim: ClaimTest, points: Sequence[str], seeds: int
 ) -> Sequence[Part] | None:
-    """The parts of a claim from the first seeds of its points; None if a run is missing."""
+    """A claim's parts from the first seeds of its points; None if a run is missing."""
     part = _with_runs(measured, measured.runs[SEED] < seeds)
     there = _runs_by_point(sweep, part)
     if any(len(there.get(point, ())) < seeds for point in points):

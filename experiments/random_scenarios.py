@@ -1,12 +1,11 @@
-"""Random parts of scenarios that several studies share, drawn from the seed before the run: the same for every agent.
+"""Random parts of scenarios, drawn from the seed before the run: the same for every agent.
 
-Templates call these functions: random way-points, random trees in which brokers or clients migrate, and interests. Each
-has its own generator, seeded with its name, the seed and its sizes, so no draw depends on another.
+Templates call these functions for way-points, trees with migrating brokers or clients, and interests. Each generator is
+seeded with its name, the seed and its sizes, so no draw depends on another.
 
-Nodes start in the steady state of random waypoint movement (Navidi and Camp, 2004; Le Boudec and Vojnovic, 2005), not
-uniformly with a new way each: a node rests with the share of pauses in its time, uniform in the field and in the pause.
-Otherwise it is uniform on a way between two places whose density is proportional to their distance. Speed is
-constant.
+Nodes start in the steady state of random waypoint movement (Navidi and Camp, 2004; Le Boudec and Vojnovic, 2005). A
+node rests with the share of pauses in its time, uniform in field and pause. Otherwise it is uniform on a way between
+two places of density proportional to their distance. Speed is constant.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ Place = tuple[float, float]
 
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3
-"""The fewest brokers in a tree in which one migrates: two of them have one tree only."""
+"""The fewest brokers in a tree with migration: two have one tree only."""
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
-"""Of two uniform places in a square of side 1 (Ghosh, 1951), which is the mean length of a way: 0.5214."""
+"""The mean distance of two uniform places in a unit square (Ghosh, 1951): 0.5214."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A node is at (x, y) metres and rests for `pause` s more, or goes to (`to_x`, `to_y`): -1 for a drawn way."""
+    """A node at (x, y) m rests for `pause` s, or goes to (`to_x`, `to_y`); -1 for a drawn way."""
 
     x: float
     y: float
@@ -43,7 +42,7 @@ class Start:
 
 
 def steady_starts(seed: int, nodes: int, side: float, speed: float, pause: float = 0) -> list[Start]:
-    """The starts of the nodes of a square field (m) at a speed in m/s, with a pause in s. Raises ValueError."""
+    """Starts in a square field (m), speed in m/s, pause in s. Raises ValueError."""
     if side <= 0 or speed <= 0 or pause < 0:
         raise ValueError(
             f"steady state: side {side} m and speed {speed} m/s must be above 0, pause {pause} s at least 0"
@@ -74,9 +73,9 @@ def _place(random: Random, side: float) -> Place:
 
 
 def random_tree(brokers: int, random: Random) -> Parents:
-    """The parents in a tree with root 0, each of all these trees as likely as any other (Aldous and Broder).
+    """The parents in a uniformly random tree with root 0 (Aldous and Broder).
 
-    A random walk over the complete graph comes to each broker for the first time from its parent.
+    A random walk over the complete graph first reaches each broker from its parent.
     """
     parents: Parents = {}
     at = 0
@@ -88,10 +87,10 @@ def random_tree(brokers: int, random: Random) -> Parents:
 
 
 def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
-    """A value of `SN.tree`: a tree of brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
+    """A value of `SN.tree`: brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
 
-    `moving` "brokers": a broker and all that is below it go to a broker that is not. "clients": client `brokers` + i,
-    at first at broker i, goes to another broker. Each such change is as likely as any other. Raises ValueError.
+    `moving` "brokers": a broker with its subtree moves to a broker outside it. "clients": client `brokers` + i, first
+    at broker i, moves to another broker. All such changes are equally likely. Raises ValueError.
     """
     kinds = {BROKERS: range(1, brokers), CLIENTS: range(brokers, 2 * brokers)}
     if moving not in kinds:
@@ -121,10 +120,10 @@ def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Ra
 def drawn_interests(  # noqa: PLR0913  # what a template says, by name
     *, seed: int, subscribers: int, topics: int, share: float, each: int, exponent: float
 ) -> list[str]:
-    """The filters of each subscriber, as the ini has them; an empty text for one who wants none of the topics.
+    """Each subscriber's filters as in the ini; empty for one without topics.
 
-    Each topic is wanted by a `share` of the subscribers, or else each subscriber wants `each` topics, if that is not 0.
-    Raises ValueError.
+    A `share` of the subscribers wants each topic; if `each` is not 0, each subscriber wants that many topics. Raises
+    ValueError.
     """
     if not 0 <= share <= 1 or not 0 <= each <= topics:
         raise ValueError(f"interest is a share from 0 to 1, and a subscriber wants 0 to {topics} of {topics} topics")
@@ -146,7 +145,7 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Nodes from `first` to `last` are in a rectangle, whose corners are (x, y) and (right, top) metres."""
+    """Nodes `first` to `last` are in a rectangle with corners (x, y) and (right, top) metres."""
 
     first: NodeId
     last: NodeId
@@ -163,7 +162,7 @@ _GROUP = re.compile(rf"(\d+)-at-{_NUMBER}-{_NUMBER}-{_NUMBER}x{_NUMBER}")
 
 
 def areas(groups: str, nodes: int, side: float) -> list[Area]:
-    """The areas of groups of nodes, which are numbered one group after the other. Raises ValueError."""
+    """The areas of groups of consecutive nodes. Raises ValueError."""
     found: list[Area] = []
     for text in groups.split("+"):
         group = _GROUP.fullmatch(text)

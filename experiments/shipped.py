@@ -1,8 +1,8 @@
-"""Finds studies by their entry points, and the templates and sweeps of studies by their folders; resolves names.
+"""Finds studies by entry points, their templates and sweeps by folder; resolves names.
 
-A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`. Its sweeps and templates lie in
-the folder of that module; those of no study lie in `templates`. A command takes a name or the path of a file. An
-unknown name is an error with the near names of every kind, and the command that takes each.
+A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`; its sweeps and templates lie in
+that module's folder, all others in `templates`. A command takes a name or a path. An unknown name is an error with the
+near names of every kind and their commands.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
-"""The folder of what belongs to no study, and of the parts that all templates include."""
+"""The folder of files without a study, and of parts that all templates include."""
 TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
 
 _USES = {
@@ -29,7 +29,7 @@ _USES = {
 
 
 def study_modules() -> dict[str, Path]:
-    """Return the files of the modules of all installed studies, by the studies' names."""
+    """Return the module files of all installed studies, by study."""
     found = {name: find_module(point.module) for name, point in sorted(named(STUDIES).items())}
     return {name: Path(spec.origin) for name, spec in found.items() if spec is not None and spec.origin is not None}
 
@@ -40,20 +40,20 @@ def shipped_studies() -> dict[str, Path]:
 
 
 def shipped_files(suffix: str) -> dict[str, Path]:
-    """The shipped files with this suffix, by their names without it; not those that begin with an underscore."""
+    """The shipped files with this suffix by stem, without those that begin with an underscore."""
     folders = [TEMPLATES, *shipped_studies().values()]
     files = [file for folder in folders for file in sorted(folder.glob(f"[!_]*{suffix}"))]
     return {file.name.removesuffix(suffix): file for file in files}
 
 
 def shipped_study(file: Path) -> str | None:
-    """The name of the study in whose folder the file lies; None for any other file."""
+    """The study whose folder has the file, or None."""
     place = file.resolve().parent
     return next((name for name, folder in shipped_studies().items() if folder.resolve() == place), None)
 
 
 def find_file(kind: str, suffix: str, name: str) -> Path:
-    """The file of that path, or the shipped one of that kind and name; raises UserError."""
+    """The file of that path, or the shipped one of that name; raises UserError."""
     if Path(name).is_file():
         return Path(name)
     ours = shipped_files(suffix)
@@ -72,7 +72,7 @@ def no_such(kind: str, name: str) -> UserError:
 
 
 def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-    """The kinds that have a near name, each with the nearest, which is the name itself if a thing has it."""
+    """The kinds with a near name, each with the nearest, or the exact one."""
     found = {kind: get_close_matches(name, names, n=1) for kind, names in known.items()}
     return {kind: near[0] for kind, near in found.items() if near}
 

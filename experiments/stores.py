@@ -1,7 +1,7 @@
-"""Results that lie elsewhere: stores by the scheme of their address, such as `s3` in `s3://bucket/thesis`.
+"""Results that lie elsewhere: stores by address scheme, such as `s3` in `s3://bucket/thesis`.
 
-A package brings a store by an entry point of the group `roambus.stores`, named after the scheme. The entry point names
-a function that takes the address and returns a `Store`. Runs are made, and results are read, in the store's folder.
+An entry point of the group `roambus.stores`, named after the scheme, names a function from an address to a `Store`.
+Runs are made and results read in the store's folder.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Store(Protocol):
         """The folder on this machine."""
 
     def fetch(self) -> int:
-        """Fetch new and changed files from the address; return how many. Raises RoambusError, OSError."""
+        """Fetch new and changed files; return how many. Raises RoambusError, OSError."""
 
     def publish(self, below: Path | None = None) -> int:
-        """Publish new and changed files, or those of a run's folder; return how many. Raises RoambusError, OSError."""
+        """Publish new and changed files, or a run folder's; return how many. Raises RoambusError, OSError."""
 
 
 def open_store(text: str) -> Store | None:
-    """Return the store at an address, or None for a text that is none, such as a folder; raises UserError."""
+    """Return the store at an address, or None for other text; raises UserError."""
     scheme = _ADDRESS.match(text)
     if scheme is None:
         return None

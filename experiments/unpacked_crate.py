@@ -1,7 +1,7 @@
 """Reads an unpacked RO-Crate, as `roambus crate` packs it.
 
-The crate can be a stranger's: names that lead out of it are refused, files are held against their checksums, and none
-of its code is run here.
+The crate can be a stranger's: names that lead out of it are refused, checksums are checked, and none of its code runs
+here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CODE_FOLDER = "code"
 """The folder of the code in a crate."""
 
 MOST_BYTES = 256 * 2**20
-"""No crate has larger metadata: they are read as a whole, and the file may be a stranger's."""
+"""Limits metadata, which are read as a whole: the file may be a stranger's."""
 
 
 def is_crate(folder: Path) -> bool:
@@ -30,9 +30,9 @@ def is_crate(folder: Path) -> bool:
 
 
 def wrong_files(folder: Path) -> Iterator[str]:
-    """A line for each file that is missing, or whose checksum is not what the crate says; raises UserError.
+    """A line for each missing file or wrong checksum; raises UserError.
 
-    Files that the crate does not name are none of its business: what it says of the others still holds.
+    Files that the crate does not name are ignored.
     """
     for path, entity in _files(folder):
         file = folder / path
@@ -46,9 +46,9 @@ def wrong_files(folder: Path) -> Iterator[str]:
 
 
 def agent_files(folder: Path) -> dict[str, str]:
-    """The files in the crate by the references that runs have for their agents; raises UserError.
+    """The crate's files by the runs' agent references; raises UserError.
 
-    A reference can name a class behind its file, as in `mine.py:Agent`, and then so does what takes its place.
+    A reference can name a class behind its file, as in `mine.py:Agent`; its replacement then does, too.
     """
     found = {}
     for path, entity in _files(folder):
@@ -73,7 +73,7 @@ def read_metadata(folder: Path) -> list[dict[str, Any]]:
 
 
 def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
-    """The files that have a checksum, with what the crate says of them; raises UserError for a path out of it."""
+    """The files with checksums and their entries; raises UserError for a path out of the crate."""
     for entity in read_metadata(folder):
         if isinstance(entity.get("sha256"), str):
             path = PurePosixPath(unquote(str(entity.get("@id"))))

@@ -1,9 +1,8 @@
-"""Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
+"""Verifies results: repeats a sample of their runs, and compares the traces byte for byte.
 
-The run's folder holds everything: the ini names agent and seed, and the trace holds the run's key, which tells
-back-end, level and versions. A run is made again in another folder. A trace that comes out otherwise is a problem; a
-run of another version cannot be verified. An agent that is not installed runs only if the user trusts it, after its
-code is named. The sample is the same for the same results.
+The run's folder suffices: the ini names agent and seed, and the trace holds the run's key (back-end, level, versions).
+Runs are repeated in another folder. A different trace is a problem; a run of another version cannot be verified. An
+agent that is not installed runs only if trusted, after its code is named. Equal results give an equal sample.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ OTHER_VERSION = "it was made by another version of its agent or of roambus, so i
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Verifies runs, over these kinds of back-ends; agents that are not installed are run if they are trusted."""
+    """Verifies runs over these back-ends; runs agents that are not installed only if trusted."""
 
     factories: Sequence[BackendFactory]
     trusted: bool
     announce: Announce
     files: Mapping[str, str] = field(default_factory=dict)
-    """The files in which agents lie now, by the references that runs have for them, such as those of a crate."""
+    """The agents' present files by the runs' references, such as those of a crate."""
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
-        """A line for each run whose trace comes out otherwise, or cannot be made again; `advance` follows each run."""
+        """A line for each run with a different trace or an error; `advance` follows each run."""
         announced: set[str] = set()
         for trace in traces:
             if problem := self._tried(trace, announced, partial(self._compare, trace)):
@@ -50,7 +49,7 @@ class Verifier:
             advance()
 
     def other_version(self, trace: Path, announced: set[str]) -> str:
-        """A line for a run that the code here would not make again, else empty; `announced` are announced agents."""
+        """A line for a run that this code would not repeat, else empty; `announced` are announced agents."""
         return self._tried(trace, announced, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
 
     def _tried(self, trace: Path, announced: set[str], find: Callable[[RunPlan, str], str]) -> str:
@@ -66,7 +65,7 @@ class Verifier:
             return str(error)
 
     def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
-        """The run as it was planned, to be made in `results`; raises UserError, OSError."""
+        """The run as it was planned, in `results`; raises UserError, OSError."""
         scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
@@ -107,7 +106,7 @@ class Verifier:
 
 
 def sample_of(folders: Sequence[Path], number: int) -> list[Path]:
-    """So many traces of the results in these folders, always the same ones, or all if there are no more."""
+    """So many traces of the results in these folders, always the same, or all."""
     traces = [trace for folder in folders for trace in find_traces(folder)]
     if not traces:
         raise UserError(f"{folders[0]} holds no {TRACE_FILE}: give the folder that a sweep or a run wrote (its --out)")

@@ -92,7 +92,7 @@ def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A test's evidence: the mean with its 95 % interval, and each seed's value, if any."""
+    """A test's mean, 95 % interval, and values by seed."""
 
     mean: float
     interval: Interval
@@ -121,14 +121,14 @@ class Point:
         return f"{agent} on {self.template}{settings}"
 
     def at_least(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Assert that a metric's mean over all possible seeds is at least the bound."""
+        """Assert that a metric's mean over all seeds is at least the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
         return self._bounded(metric, "at least", Side.ABOVE, bound, confidence)
 
     def at_most(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Assert that a metric's mean is at most the bound."""
+        """Assert that a metric's mean over all seeds is at most the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
@@ -175,7 +175,7 @@ class Point:
         return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
-        """Make the runs; return the metric of each of the first seeds that has one. Raise RoambusError."""
+        """Make runs; return the metric of each seed that has one. Raise RoambusError."""
         from roambus.bridge.runs.layout import TRACE_FILE
         from roambus.spark.metrics.run import Run
 

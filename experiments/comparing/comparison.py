@@ -1,7 +1,4 @@
-"""Compares a metric among agents: the file of its numbers, the text and the picture come from the same tables.
-
-`compare_agents` writes the numbers, and `draw_compared` the picture under the same name.
-"""
+"""Compares a metric among agents: numbers, text and picture come from the same tables."""
 
 from __future__ import annotations
 
@@ -25,12 +22,12 @@ from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import replace_file
 
 _LONGEST_STEM = 150
-"""In characters: file systems take names of 255 bytes, and the suffix needs some."""
+"""In characters: file names have 255 bytes, suffix included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The comparison asked for; empty fields mean all agents, main metrics, the first varying axis, all values."""
+    """The requested comparison; empty fields mean all agents, main metrics, the first varying axis, all values."""
 
     agents: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -40,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The comparison of a metric: text, files, and the tables of points and differences."""
+    """A metric's comparison: text, files, and tables of points and differences."""
 
     metric: str
     text: str
@@ -63,7 +60,7 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
 
 
 def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look = USUAL) -> Iterator[Path]:
-    """Writes `folder`/STEM in the formats of the look, and its caption, for each metric; raises UserError."""
+    """Write each metric's `folder`/STEM in the look's formats, with its caption; raises UserError."""
     chosen = _chosen(measured, asked)
     against, own = find_axis(chosen, asked.against), replace(look, agents=tuple(measured.agents))
     with writing(folder):
@@ -74,7 +71,7 @@ def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look
 
 
 def _chosen(measured: Measurements, asked: Asked) -> Measurements:
-    """Narrow the results; raises UserError for an unknown name, before any file is written."""
+    """Narrow the results; raises UserError for an unknown name before any file is written."""
     chosen = narrow(measured, asked.agents, asked.where or {})
     for metric in asked.metrics:
         check_metric(chosen, metric)
@@ -89,7 +86,7 @@ def _stems(chosen: Measurements, asked: Asked) -> dict[str, str]:
 
 
 def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
-    """Different names of files for these metrics; special characters of results are left out."""
+    """Distinct file names for these metrics, without special characters."""
     stems: list[str] = []
     for metric in metrics:
         stem = slug("-".join([metric, *ends]))[:_LONGEST_STEM]

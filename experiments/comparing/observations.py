@@ -1,10 +1,8 @@
-"""Observations of single notifications, read from traces, for figures that show more than means.
+"""Observations of single notifications, from traces, for figures that show more than means.
 
-One figure shows delays as a share of all deliveries that were to be made: a curve ends at the delivery rate, and no
-protocol looks fast because it drops what would be late. The other shows deliveries over time.
-
-`load` reads the runs of a sweep with all their metrics, from the store or computed; without traces it reads the tables
-of an aggregation.
+One figure shows delays as a share of all expected deliveries: a curve ends at the delivery rate, so dropping late
+notifications makes no protocol look fast. The other shows deliveries over time. `load` reads a sweep's runs with all
+metrics, stored or computed; without traces it reads an aggregation's tables.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ from roambus.spark.metrics.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The first deliveries of a run to expected receivers: times, delays, the number expected, and the end."""
+    """A run's first deliveries to expected receivers: times, delays, the number expected, and the end."""
 
     delivered_s: NDArray[np.float64]
     delay_s: NDArray[np.float64]
@@ -65,7 +63,7 @@ def observe(trace: Trace) -> Observed:
 
 
 def distribution(runs: Sequence[Observed]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Delays, and the share of all expected deliveries that was made within each: it ends at the delivery rate."""
+    """Delays, and the share of expected deliveries within each, up to the delivery rate."""
     delays = np.sort(np.concatenate([run.delay_s for run in runs]))
     shares = np.arange(1, len(delays) + 1) / max(sum(run.expected for run in runs), 1)
     kept = np.unique(np.linspace(0, len(delays) - 1, min(len(delays), _MOST_POINTS)).astype(int))
@@ -78,7 +76,7 @@ _BINS = 30
 
 
 def over_time(runs: Sequence[Observed]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The middles of thirty equal spans of time, and the deliveries per second in each: the mean of the runs."""
+    """The middles of thirty equal time spans, and each one's deliveries per second (mean of runs)."""
     end_s = max(run.end_s for run in runs) or 1.0
     edges = np.linspace(0, end_s, _BINS + 1)
     counts: Iterable[NDArray[np.int64]] = (np.histogram(run.delivered_s, edges)[0] for run in runs)
@@ -104,9 +102,9 @@ Where = Mapping[str, Sequence[str]]
 
 
 def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, out: Path | None = None) -> list[Path]:
-    """Draw these kinds of figures of every sweep in `results`, a line for each place; return the files.
+    """Draw these figures of every sweep in `results`, a line for each place; return the files.
 
-    `where` keeps some values of an axis or agents. Raises UserError.
+    `where` keeps some axis values or agents. Raises UserError.
     """
     sweeps = sweep_folders(existing_folder(results))
     folder = out or unlinked(results / FIGURES_FOLDER)
@@ -182,7 +180,7 @@ _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The measurements of one sweep's folder, and a line for each run left out as damaged."""
+    """A sweep folder's measurements, and a line for each damaged run."""
 
     folder: Path
     measured: Measurements
@@ -192,9 +190,9 @@ class Loaded:
 def load(
     results: Path, own: Study | None = None, progress: Progress | None = None, measure: Sequence[str] = ()
 ) -> Loaded:
-    """Read the runs of the sweep in this folder with all their metrics, computing missing ones with Spark.
+    """Read a sweep's runs with all metrics, computing missing ones with Spark.
 
-    `own` is a study of the user's own, and `measure` names own metrics. Raises UserError, RoambusError.
+    `own` is a user's study, `measure` names own metrics. Raises UserError, RoambusError.
     """
     folder = _folder_of_sweep(results)
     extra = find_extra(folder, own, measure)
@@ -216,7 +214,7 @@ def _folder_of_sweep(results: Path) -> Path:
 
 
 def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
-    """Raises UserError unless runs lie where sweeps put them, all with the same axes in the same order."""
+    """Raise UserError unless runs lie in sweep folders with equal axes in equal order."""
     for trace in traces:
         where = folder / TRACES / trace.run
         names = _names(trace)

@@ -1,6 +1,6 @@
-"""The picture of a comparison: a panel for each combination of the values of the other axes.
+"""The picture of a comparison: a panel for each combination of the other axes' values.
 
-Panels share one scale, which is logarithmic only if means differ by a factor of ten.
+Panels share one scale, logarithmic only if means differ by a factor of ten.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DECADE = 10
 
 
 def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
-    """A figure for each combination of the values of the other axes; raises UserError for too many panels."""
+    """A figure for each combination of the other axes' values; raises UserError for too many."""
     others = [axis for axis in measured.axes if axis != against]
     measured = replace(measured, points=spread(measured.points, others))
     places = [dict(zip(others, place, strict=True)) for place in itertools.product(*map(measured.values, others))]
@@ -49,7 +49,7 @@ def _plan(measured: Measurements, metric: str, against: str, place: dict[str, st
 
 
 def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> list[Path]:
-    """Writes STEM in each format of the look, with all the figures, and its caption as STEM.txt; raises OSError."""
+    """Write STEM in the look's formats, and the caption as STEM.txt; raises OSError."""
     if len(figures) == 1:
         return draw(replace(figures[0], name=stem.name), stem.parent, look)
     files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]

@@ -1,7 +1,4 @@
-"""The agents, metrics, axes and values of results, by their names.
-
-A name that the results lack is an error that lists the names there are.
-"""
+"""The agents, metrics, axes and values of results by name; an unknown name is an error that lists them."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ Where = Mapping[str, Sequence[str]]
 
 
 def titles(measured: Measurements) -> dict[str, str]:
-    """The titles of what can be compared, by name; message types that a terminal could not show are left out."""
+    """The titles of comparable metrics, without message types that a terminal could not show."""
     return {metric.column: metric.axis_title for metric in measured.comparable() if metric.column.isprintable()}
 
 
@@ -50,7 +47,7 @@ def main_metrics(measured: Measurements) -> list[str]:
 
 
 def find_axis(measured: Measurements, axis: str | None) -> str:
-    """The axis of that name, or the first with more than one value, or else the agents. Raises UserError."""
+    """The axis of that name, or the first that varies, or else the agents. Raises UserError."""
     axes = measured.axes
     if axis is None:
         return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
@@ -73,7 +70,7 @@ def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measu
 
 
 def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
-    """The values of an axis as the results have them; raises UserError for an axis or a value that they lack."""
+    """The axis values as in the results; raises UserError for an unknown axis or value."""
     if axis not in measured.axes:
         raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
     known = measured.values(axis)

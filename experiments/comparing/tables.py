@@ -1,9 +1,10 @@
-"""Tables of a comparison: the points of each agent, and paired tests between agents at each place of the sweep.
+"""Tables of a comparison: each agent's points, and paired tests at each place of the sweep.
 
-Runs of one seed share movement and radio, so agents are tested seed by seed: a two-sided paired t-test over the seeds
-that both have, adjusted by Holm over the whole table. A test needs three common seeds. A table has every place of the
-sweep, also one where an agent has no run. An agent that lacks the parameter of an axis is compared at each of its
-values, by its only runs.
+Runs of one seed share movement and radio, so tests are two-sided paired t-tests over common seeds (at least three),
+adjusted by Holm over the table.
+
+A table has every place, even without runs. An agent that lacks an axis' parameter is compared at each value by its only
+runs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEA
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3
-"""Seeds that two agents must have in common for a test: a t-test of two differences says almost nothing."""
+"""Common seeds for a test: a t-test of two differences says almost nothing."""
 
 
 def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -47,7 +48,7 @@ _MEASURED = (DIFFERENCE, LOW, HIGH, HALF_WIDTH, N, P, P_HOLM, NOTE)
 
 
 def axis_column(axis: str) -> str:
-    """The column of an axis in tables; an axis that is called like another column gets a prefix."""
+    """An axis' column in tables, with a prefix if another column has the name."""
     return f"axis_{axis}" if axis in (MINUS, *_MEASURED) else axis
 
 
@@ -94,7 +95,7 @@ def points_table(measured: Measurements, metric: str) -> pd.DataFrame:
 
 
 def in_order(table: pd.DataFrame, measured: Measurements, last: str = "") -> pd.DataFrame:
-    """The rows of a table by agents and axes, in the sweep's order; the axis `last` comes after the others."""
+    """A table's rows by agents and axes in the sweep's order, axis `last` at the end."""
     ranks = {axis_column(axis): _ranks(measured, axis) for axis in measured.axes}
     ranks |= dict.fromkeys((AGENT, MINUS), _ranks(measured, AGENT))
     places = sorted((column for column in table if column in ranks), key=lambda column: column == axis_column(last))
@@ -107,13 +108,13 @@ def _ranks(measured: Measurements, axis: str) -> dict[str, int]:
 
 
 def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """The file's table: the points, then the tests, whose `mean` is the difference to `minus`."""
+    """The file's table: points, then tests, whose `mean` is the difference to `minus`."""
     renamed = tests.rename(columns={DIFFERENCE: MEAN})
     return pd.concat([table for table in (points, renamed) if len(table)]).reindex(columns=renamed.columns)
 
 
 def spread(points: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """The points, those of an agent that lacks the parameter of an axis at each of the axis' values."""
+    """The points; an agent that lacks an axis' parameter has one at each value."""
     for axis in axes:
         lacking, values = points[axis] == LACKING, points[axis].unique()
         if lacking.any() and not lacking.all():

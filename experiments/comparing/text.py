@@ -1,7 +1,6 @@
-"""The text of a comparison: a table of means, the differences, and how many of them are significant.
+"""The text of a comparison: means, differences, and the number of significant ones.
 
-Axes with a single value are named once and left out of the table. The difference itself is shown of two agents only;
-the file has all of them.
+Axes with a single value are named once. Only two agents show their difference itself; the file has all.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC, N
 from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL, HOPS_MEAN
 
 MOST_PAIRS, MOST_ROWS = 10, 60
-"""The most pairs of agents, and rows of their differences, that a terminal shows."""
+"""The most agent pairs, and rows of differences, on a terminal."""
 ALIKE = 0.02
-"""Agents whose delivery rates differ by no more are taken to have delivered the same share."""
+"""Agents whose delivery rates differ by no more count as equal."""
 _OF_DELIVERED = (DELAY_MEAN_S, HOPS_MEAN)
 """The metrics that only notifications have which were delivered."""
 
@@ -29,7 +28,7 @@ Row = dict[Hashable, Any]
 
 
 def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame, tests: pd.DataFrame) -> str:
-    """The metric, the agents' means at each place, the difference if they are two, and how many differences count."""
+    """The metric, the agents' means at each place, two agents' difference, and the significant ones."""
     varying = [axis for axis in measured.axes if len(measured.values(axis)) > 1]
     fixed = "".join(f", {axis} {measured.values(axis)[0]}" for axis in measured.axes if axis not in varying)
     table = _table(measured, varying, points, tests).to_string(index=False)
@@ -54,7 +53,7 @@ def _oracle(measured: Measurements) -> Iterator[str]:
 
 
 def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:
-    """A table with a row for each pair at each place: effect, interval, p, and which of the two is greater."""
+    """A row for each pair at each place: effect, interval, p, and the greater one."""
     if len(tests) > MOST_ROWS:
         yield f"{len(tests)} differences are in the file; --agents and --where make them few enough to be shown here"
         return
@@ -102,13 +101,13 @@ def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests:
 
 
 def _difference(row: Row) -> tuple[str, str]:
-    """The heading of a pair's column, and what stands there: the difference, with its p or why there is none."""
+    """A pair's heading and cells: the difference with its p, or why it has none."""
     text = f"{format_mean(row[DIFFERENCE], row[LOW], row[HIGH])}, " if row[N] else ""
     return f"{row[AGENT]} - {row[MINUS]}", text + (row[NOTE] or format_p(row[P_HOLM]))
 
 
 def _significant(tests: pd.DataFrame) -> Iterator[str]:
-    """A line for each pair if they are few, and for all together; then how many could not be tested."""
+    """A line for each of a few pairs, for all together, and for the untested."""
     tested = tests[tests[P_HOLM].notna()]
     pairs = [(f"{a} - {b}", rows) for (a, b), rows in tested.groupby([AGENT, MINUS], sort=False)]
     single = pairs if 1 < len(pairs) <= MOST_PAIRS else []

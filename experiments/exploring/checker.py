@@ -1,7 +1,7 @@
 """Searches all states of a model breadth first, so that a counterexample is a shortest one.
 
-Each state is expanded once. It is kept as bytes, with the number of the state before it and of the step between. The
-bytes themselves are compared, and no hash of them: two states that were taken for one would be a wrong verdict.
+Each state is expanded once. It is kept as bytes, with the numbers of its predecessor and of the step. The bytes are
+compared, not a hash: a collision would be a wrong verdict.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Figures:
     ended_by: str | None = None
     """The bound that ended it; None if none did."""
     depth_bound: int | None = None
-    """The depth up to which all states were expanded, if there are deeper ones."""
+    """The depth to which all states were expanded, if deeper ones exist."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     node_states: int = 0
@@ -71,7 +71,7 @@ Visitor = Callable[[Figures], None]
 
 
 class _Paths:
-    """Numbers the states in the order in which they are found, and knows a shortest path to each."""
+    """Numbers the states in order of discovery, with a shortest path to each."""
 
     def __init__(self, width: int) -> None:
         struct = Struct(f"{width}{_NUMBERS}")
@@ -144,7 +144,7 @@ class Checker:
         return bool(self.violations) and not (self.keep_on and self.properties.is_left(self.violations))
 
     def state(self, number: int) -> State:
-        """Return the state of that number, in the order in which they were found."""
+        """Return the state of that number, in order of discovery."""
         return self._paths.state(number)
 
     def number(self, state: State) -> int | None:
@@ -163,9 +163,9 @@ class Checker:
         return tuple(self.model.steps[step] for step in self._paths.path(number))
 
     def run(self, bounds: Bounds, visitor: Visitor = lambda _: None) -> Figures:
-        """Search until all states are expanded, a property is violated, or a bound is reached.
+        """Search until a property is violated, a bound is reached, or no state is left; Ctrl-C stops it.
 
-        Ctrl-C ends it in good order. Called again, with wider bounds perhaps, it goes on.
+        A second call continues, perhaps with wider bounds.
         """
         figures, started, worked = self.figures, time.monotonic(), time.process_time()
         before = figures.seconds, figures.cpu_seconds
@@ -223,7 +223,7 @@ class Checker:
             self.report(Violation(name, text, self.path(number)))
 
     def report(self, violation: Violation) -> None:
-        """Take a violation, unless there is one of the same property: the first found is a shortest."""
+        """Record a violation unless the property has one: the first is a shortest."""
         if all(one.name != violation.name for one in self.violations):
             self.violations.append(violation)
 

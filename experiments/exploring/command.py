@@ -172,7 +172,7 @@ def _hunt(
 
 
 def _print(report: Report | Hunted, out: Path | None) -> None:
-    """Tells what was found; transcripts go to the folder `out`, if there is one."""
+    """Print the findings; write transcripts to the folder `out`, if given."""
     from roambus.experiments.exploring.verdicts import file_name
 
     lines = list(report.lines())

@@ -1,16 +1,14 @@
 """Copies and compares agents by the standard library's pickle.
 
-The bytes of a pickle are the state. Pickle keeps types, signs, insertion orders, attributes of subclasses, and which
-references lead to the same object. Three things are exceptions, and go through `persistent_id`:
+The bytes of a pickle are the state: types, signs, insertion orders, subclass attributes and shared references. Three
+exceptions go through `persistent_id`:
 
-- Text and bytes are stored by value, because Python promises no identity for them; so are notifications and filters.
+- Text, bytes, notifications and filters are stored by value: Python promises no identity for them.
 - Classes, modules and the agent's generator are the same objects in every copy.
-- With relative time a `Moment` is stored relative to the current time.
+- With relative time a `Moment` is relative to the current time.
 
-A copy is checked: its bytes must be those that it was made from. Only a set can differ, in its order; then the copy's
-order is the state, and the verdict names that. An object that pickle refuses is refused by its path.
-
-State outside of the agent is found by `Surroundings`, which compares classes and modules before and after each event.
+A copy must have the bytes of its original. Only a set's order can differ; the copy's order is then the state, and the
+verdict names it. `Surroundings` finds state outside of the agent.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from roambus.python_protocol.vocabulary import SimTime
 
 _CLASS, _CHANCE, _MOMENT, _VALUE = range(4)
 _VALUES = (Notification, NotificationId, Filter)
-"""Our own classes whose objects never change: the same value is the same object in every copy."""
+"""Our immutable classes: equal values are one object in every copy."""
 _ROUNDS = 4
 """After so many copies a state has to be stable."""
 
@@ -43,7 +41,7 @@ class CannotCopyError(UserError):
 
 
 class Copier:
-    """Makes bytes of agents and agents of bytes; all agents share one generator, `chance`."""
+    """Turns agents into bytes and back; all agents share one generator, `chance`."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
@@ -54,23 +52,23 @@ class Copier:
         self.values: list[Any] = []
         self._value_numbers: dict[tuple[type[Any], str], int] = {}
         self._known_values: dict[int, tuple[Any, int]] = {}
-        """The number of each value that was met, by its identity, which is held for that."""
+        """The number of each value by identity; the value is held for that."""
         self._stable: dict[bytes, bytes] = {}
         """The state of the copy of each state."""
         self.met_moments = False
         """Whether a moment was stored."""
 
     def encode(self, value: object, now: SimTime | None = None) -> bytes:
-        """Return the state of an object; raises what pickle raises for one that cannot be copied.
+        """Return the state of an object; raises pickle's errors.
 
-        Without `now` it may hold no moment: ClockError.
+        Raises ClockError for a moment without `now`.
         """
         buffer = io.BytesIO()
         _Encoder(buffer, self, now).dump(value)
         return buffer.getvalue()
 
     def value_number(self, value: Any) -> int:
-        """Return the number of a value; its text tells 1, 1.0 and True apart."""
+        """Return the number of a value; its text separates 1, 1.0 and True."""
         known = self._known_values.get(id(value))
         if known is not None:
             return known[1]
@@ -85,7 +83,7 @@ class Copier:
         return _Decoder(io.BytesIO(data), self, now).load()
 
     def encode_stable(self, value: object, now: SimTime, narrowed: set[str]) -> bytes:
-        """Return the state whose copy is in the same state; raises CannotCopyError with the path of what has none."""
+        """Return a state that a copy reproduces; raises CannotCopyError with the path of the refused part."""
         try:
             first = data = self.encode(value, now)
             if first in self._stable:
@@ -105,7 +103,7 @@ class Copier:
         raise CannotCopyError(f"the state of {type(value).__name__} changes whenever it is copied")
 
     def _path_to_refused(self, value: object, error: Exception) -> tuple[str, str]:
-        """Return the path of the innermost part that is refused, and why it is."""
+        """Return the path of the innermost refused part, and the reason."""
         path, at, met = "self", value, {id(value)}
         while True:
             for step, part in parts(at):
@@ -134,7 +132,7 @@ def _description(value: object, error: Exception) -> str:
 
 
 def parts(value: object) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an object, each with the text that leads to it."""
+    """Yield the parts of an object, each with the text of its access."""
     yield from _elements(value)
     if isinstance(value, type | ModuleType | FunctionType):
         return
@@ -219,10 +217,9 @@ _MADE = ("handlers", "timer_handlers", "messages", "parameters_type")
 
 
 class Surroundings:
-    """Says what of an agent's classes and modules has changed: state that is kept there is no part of the search.
+    """Detects changes of an agent's classes and modules: the search cannot hold such state.
 
-    It looks at the modules in which the agent is written, but for those of roambus, at their classes, and at the
-    defaults and closures of their functions.
+    It checks the agent's modules except those of roambus, their classes, and the defaults and closures of functions.
     """
 
     def __init__(self, agent_class: type[Any], copier: Copier) -> None:

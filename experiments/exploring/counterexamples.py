@@ -1,7 +1,7 @@
-"""Writes the steps of a path as a transcript that is worked by hand, and reads as a counterexample.
+"""Writes the steps of a path as a transcript that is worked by hand.
 
-`roambus trace` repeats it, `roambus play` opens it, a test keeps it. The violation stands at its head. Where only a
-probe shows it, the probe is published at the end, and its messages arrive one by one. The last commands show tables.
+`roambus trace` repeats it, `roambus play` opens it, a test keeps it. The violation stands at its head. A violation by a
+probe ends with the probe and its arrivals. The last commands show tables.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Writer:
     def transcript(
         self, steps: Iterable[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
     ) -> str:
-        """The text of a transcript: comments `about` it, the head, a command for each step, and what `follows`."""
+        """The transcript: comments `about` it, the head, a command a step, and `follows`."""
         comments = [f"# {line}".rstrip() for line in about]
         head = [line for line in self._initial.question.head if line.strip() and not line.startswith("#")]
         drawn = [line for line in head if line.split(" ")[0] != "agent" and line != BY_HAND]
@@ -92,7 +92,7 @@ class Writer:
         return ["> wait 0s", *lines] if self._initial.is_timed or not lines else lines
 
     def _line(self, step: Step) -> str:
-        """Where agents have timers or read the clock, a step says how much time it takes: mostly none."""
+        """With timers or a clock, a step says how much time it takes: mostly none."""
         draws = [
             f"{self._sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks
         ]

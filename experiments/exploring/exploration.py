@@ -1,7 +1,7 @@
 """One exploration, from its file to its report.
 
-Each network is explored in a child process. So an agent that ends its process, or that never ends, ends one
-exploration; and Ctrl-C reaches it wherever it is.
+Each network is explored in a child process, so an agent that exits or hangs ends one exploration only, and Ctrl-C
+always works.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from roambus.experiments.exploring.verdicts import Counterexample, Report, repor
 
 _NO_BOUNDS = Bounds()
 _SHOWN = ("table", "stored")
-"""The listings that a counterexample shows at its end, if the agent has them."""
+"""The listings at the end of a counterexample, if the agent has them."""
 _LONGEST_PROBE = 30
 """Steps of a probe that are shown; a probe may never end."""
 
@@ -61,7 +61,7 @@ class Exploration:
         self.checker = Checker(model, state, properties, self.reduce, self.keep_on)
 
     def run(self, bounds: Bounds = _NO_BOUNDS, visitor: Visitor = lambda _: None) -> None:
-        """Search, and write the counterexamples; raises UserError for an agent that cannot be explored."""
+        """Search and write the counterexamples; raises UserError for an unsuitable agent."""
         with collector_paused():
             self.checker.run(bounds, visitor)
             if self._is_timed_since_it_began and not self.checker.violations:
@@ -72,7 +72,7 @@ class Exploration:
 
     @property
     def _is_timed_since_it_began(self) -> bool:
-        """Whether an agent was first seen to read the clock when states had been expanded without other moments."""
+        """Whether an agent first read the clock after states were expanded without other moments."""
         return self.initial.model.nodes.is_timed and not self.initial.model.rules.is_timed
 
     def report(self, name: str) -> Report:
@@ -80,7 +80,7 @@ class Exploration:
         return report(name, self.question, self.checker, self.counterexamples)
 
     def _find_fair_cycles(self) -> None:
-        """Report the fair runs that never end: of arrivals alone, and of states that lack a delivery."""
+        """Report fair runs that never end: of arrivals alone, and without a delivery."""
         checker = self.checker
         for one in self.question.must:
             if one.name == EVENTUALLY_QUIET:
@@ -144,8 +144,8 @@ def explore_all(
 ) -> Iterator[Report]:
     """Explore each network of a request in a child process, and yield its report.
 
-    `watched` calls a function in the child with a visitor. `announce` is called before any code runs that a scenario or
-    the command line names. After Ctrl-C the report is the last.
+    `watched` calls a function in the child with a visitor. `announce` is called before any code that the scenario or
+    command line names. After Ctrl-C the report is the last.
     """
     networks = variants(read_question(request.path, announce))
     head, _ = read_head(document_of(networks[0][1]))
@@ -158,7 +158,7 @@ def explore_all(
 
 
 def _in_child(make: Callable[[], Report]) -> Report:
-    """Return a report that is made in a child process, also after an interruption; raises EndedError."""
+    """Return a report from a child process, also after an interruption; raises EndedError."""
 
     def make_or_raise() -> Report:
         made = make()

@@ -1,18 +1,14 @@
-"""Finds fair runs that never end and lack something wanted for ever: cycles of the states that were found.
+"""Finds fair runs that never end and lack something wanted: cycles of the states found.
 
-A cycle in which quiet, or a delivery, never comes is a counterexample only if it is fair:
+A cycle without quiet, or without a delivery, is a counterexample only if it is fair:
 
-- *Messages*: a message that is sent on a link again and again arrives again and again, however often it is lost. So no
-  message is under way in states of the cycle that never arrives there.
-- *Chance*: each outcome of a draw comes again and again. A step that chance can lead out of the cycle is no part of it.
-- *Timers*: time passes. With `messages fast` it passes when nothing is under way; else a cycle in which timers are set
-  has a step by which one runs out.
+- *Messages*: a message sent again and again arrives again and again, despite losses.
+- *Chance*: each outcome of a draw recurs, so a step that chance can lead out of the cycle is no part of it.
+- *Timers*: time passes. With `messages fast` it passes when nothing is under way; else, if timers are set, one runs out
+  in the cycle.
 
-Commands are never owed: the cycle follows when there are no more.
-
-States that lead to each other are a component (Tarjan, 1972). If a message is under way in some of them and arrives in
-none, a fair cycle can only be among the others, which are searched in turn (Emerson and Lei, 1987). Steps by which
-chance can leave the rest are left out each time.
+Commands are never owed. Components follow Tarjan (1972). If a message is under way in some states of a component and
+arrives in none, the others are searched in turn, without steps by which chance leaves them (Emerson and Lei, 1987).
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ class FairCycle(NamedTuple):
 
 
 def find_fair_cycle(checker: Checker, is_lacking: _Member, *, with_timers: bool) -> FairCycle | None:
-    """Return the nearest fair cycle of states in which something `is_lacking`; without timers one of arrivals alone."""
+    """Return the nearest fair cycle with something `is_lacking`; without timers one of arrivals alone."""
     model = checker.model
     with_timers |= model.nodes.is_timed and not model.rules.fast_messages
 
@@ -69,7 +65,7 @@ def find_fair_cycle(checker: Checker, is_lacking: _Member, *, with_timers: bool)
 
 
 class _Steps:
-    """The steps from one state to others of some set, which chance cannot have lead out of it."""
+    """The steps within a set of states that chance cannot have lead out of it."""
 
     def __init__(self, model: Model, is_member: _Member, *, with_timers: bool) -> None:
         self._model = model
@@ -93,17 +89,17 @@ class _Steps:
 
 
 class _Components:
-    """Tarjan's algorithm, with a stack of its own: a cycle may be longer than Python can call."""
+    """Tarjan's algorithm with an explicit stack: a cycle may exceed Python's recursion limit."""
 
     def __init__(self, steps: _Steps) -> None:
         self._steps = steps
         self._index: dict[State, int] = {}
         self._low: dict[State, int] = {}
         self._open: dict[State, None] = {}
-        """The states that were entered and belong to no component yet, in that order."""
+        """The entered states without a component yet, in order."""
 
     def find(self, states: Iterable[State]) -> Iterator[set[State]]:
-        """The components of more than one of the states, or of one that leads to itself."""
+        """The components of several states, or of one with a step to itself."""
         for state in states:
             if state not in self._index and self._steps.is_member(state):
                 yield from filter(self._is_cycle, self._find_from(state))
@@ -132,7 +128,7 @@ class _Components:
         self._low[state] = min(self._low[state], low)
 
     def _leave(self, state: State) -> Iterator[set[State]]:
-        """The component of which the state was the first to be entered, if it was."""
+        """The component whose first entered state this is, if any."""
         if self._low[state] != self._index[state]:
             return
         component: set[State] = set()
@@ -146,7 +142,7 @@ class _Components:
 
 
 _Message = tuple[int, int]
-"""The place of a link in a state, and the number of a message that is under way there."""
+"""A link's place in a state, and the number of a message under way there."""
 
 
 def _arrived(model: Model, state: State, number: int) -> Iterator[_Message]:
@@ -163,7 +159,7 @@ def _arrivals(model: Model, edges: _Edges) -> set[_Message]:
 
 
 def _unfair(model: Model, edges: _Edges) -> set[State]:
-    """The states in which a message is under way that arrives in none of them."""
+    """The states with a message under way that arrives in none of them."""
     if _waits_for_ever(model, edges):
         return set(edges)
     arrive = _arrivals(model, edges)
@@ -176,14 +172,14 @@ def _unfair(model: Model, edges: _Edges) -> set[State]:
 
 
 def _waits_for_ever(model: Model, edges: _Edges) -> bool:
-    """Whether timers are set in all states, though time could pass, and none runs out."""
+    """Whether all states have timers and time could pass, but none runs out."""
     if model.rules.fast_messages or any(model.soonest(state) is None for state in edges):
         return False
     return not any(isinstance(model.steps[number], RunOut) for steps in edges.values() for number, _ in steps)
 
 
 def _around(model: Model, edges: _Edges, start: State) -> list[int]:
-    """The numbers of the steps of a cycle: a shortest one if it is fair, or else one on which all messages arrive."""
+    """The step numbers of a cycle: a shortest fair one, or one on which all messages arrive."""
     cycle = _way(edges, start, lambda _, __, after: after == start)
     states = [start, *(after for _, after in cycle)]
     if not _unfair(model, {state: [step] for state, step in zip(states, cycle, strict=False)}):
@@ -200,14 +196,14 @@ def _around(model: Model, edges: _Edges, start: State) -> list[int]:
 
 
 def _brings(model: Model, wanted: frozenset[_Message] | State, state: State, number: int, after: State) -> bool:
-    """Whether a step from a state is one by which such a message arrives, or one to the state that is wanted."""
+    """Whether the step is such a message's arrival, or leads to the wanted state."""
     if isinstance(wanted, frozenset):
         return not wanted.isdisjoint(_arrived(model, state, number))
     return after == wanted
 
 
 def _way(edges: _Edges, start: State, is_last: Callable[[State, int, State], bool]) -> list[tuple[int, State]]:
-    """The fewest steps from a state of which the last is of that kind."""
+    """The fewest steps from a state to the end of a step of that kind."""
     before: dict[State, tuple[State, int]] = {}
     waiting = [start]
     for state in waiting:

@@ -1,18 +1,13 @@
-"""Random histories: a network and what happens to it, drawn within what a question allows, and made smaller.
+"""Random histories: a network and its events, drawn within a question's limits, and shrunk.
 
-A history is a transcript from the beginning: lines that draw a network, and commands, each with the time since the one
-before it. What a question says may happen is drawn from, so often at most as it says; what must hold decides nothing
-here. The last commands are the probes: when all has had its time, everybody publishes what anybody wants.
+A history is a transcript: lines that draw a network, and timed commands. Commands are drawn from the question's `may`
+lines, within their counts; its `must` lines play no part. The last commands are probes.
 
-Histories that differ in one number only find the same things again and again. So each has a style of its own, which
-is drawn first (swarm testing: Groce et al., 2012): which lines are left out, how often it waits until all is quiet, how
-far apart commands are otherwise, which few nodes do most, and whether it stays with whom it has just spoken of.
+Histories that differ in one number find the same errors, so each first draws a style (swarm testing: Groce et al.,
+2012): omitted lines, waits for quiet, spacing of commands, the busiest nodes, and whether it stays with recent nodes.
 
-A spell has a beginning and an end: a node freezes and recovers, a client is cut off and is back at the same broker, or
-says that it detaches and attaches at any. What has begun comes to its end before the probes at the latest.
-
-It becomes smaller by greedy steps, each of which is kept if the history stays as wrong as it was: fewer commands, fewer
-nodes, one delay, rounder times.
+A spell (freeze, cut-off, absence) ends before the probes. Shrinking is greedy: a step stays if the history stays
+equally wrong.
 """
 
 from __future__ import annotations
@@ -37,13 +32,13 @@ from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND,
 
 _LONGEST_DELAY = 2 * SECOND
 _SETTLING = 100
-"""A history waits this multiple of the longest delay, and at least a second, until it counts as quiet."""
+"""A history waits this multiple of the longest delay, and at least a second, for quiet."""
 _NAME = re.compile(r"[bspn]\d+")
 
 
 @dataclass(frozen=True)
 class TimedCommand:
-    """A command, and how long after the one before it comes; None means when that has had its time."""
+    """A command and its delay after the previous one; None waits until that has settled."""
 
     text: str
     after: SimTime | None = None
@@ -55,10 +50,10 @@ class TimedCommand:
 
     @property
     def soonest(self) -> SimTime:
-        """How soon it can come after the one before.
+        """The shortest delay after the previous command.
 
-        Who crashes is missed before it is back, who detaches says so before it goes, and who recovers gets what has
-        waited for it before it freezes again.
+        A crash is noticed before the recovery, a goodbye is sent before the departure, and a recovered node gets its
+        backlog before it freezes again.
         """
         return next((soon for verb, soon in _SOONEST.items() if f" {verb}" in self.text), 0)
 
@@ -72,7 +67,7 @@ class History:
 
     sketch: Sketch
     delays: tuple[tuple[str, SimTime], ...]
-    """A delay and the links that have it, as the head writes them; the first is that of all others."""
+    """A delay and its links, as in the head; the first applies to all other links."""
     slot: SimTime
     timed: tuple[TimedCommand, ...]
     probes: tuple[str, ...]
@@ -91,7 +86,7 @@ class History:
 
     @property
     def unfinished(self) -> set[tuple[str, str]]:
-        """The nodes that are down or away in the end, and how they came to be."""
+        """The nodes down or away at the end, with the cause."""
         last: dict[tuple[str, bool], str] = {}
         for name, verb in (step.text.split()[:2] for step in self.timed):
             if verb in _BEGINS or verb in _ENDS:
@@ -115,7 +110,7 @@ class History:
                 yield replace(self, timed=(*timed[:place], replace(step, after=after), *timed[place + 1 :]))
 
     def _shorter(self) -> Iterator[History]:
-        """With fewer commands: many in a row, one, or the two between which something was so."""
+        """With fewer commands: without many in a row, one, or a spell's two ends."""
         timed = self.timed
         size = len(timed)
         while size:
@@ -141,7 +136,7 @@ class History:
         return replace(self, delays=delays)
 
     def _in(self, sketch: Sketch) -> History:
-        """The same in a smaller network, without what was about nodes that are not there, or are none of these."""
+        """The same history in a smaller network, without commands about missing nodes."""
         there = {process for name, _ in sketch.nodes for process in name.split("/")}
         there |= {end for link in sketch.links for end in link}
         timed = tuple(one for one in self.timed if one.names <= there)
@@ -266,7 +261,7 @@ class Drawer:
         )
 
     def _is_drawn(self, line: str) -> bool:
-        """Whether a history has a line of its own in the place of this one."""
+        """Whether a history draws a line of its own in place of this one."""
         keyword, _, rest = line.partition(" ")
         return keyword in ("agent", "slot") or (keyword == "delay" and len(rest.split()) == 1)
 
@@ -290,7 +285,7 @@ class _Script:
         self._last: list[NodeId] = []
         nodes = range(len(network.processes))
         self._cast = set(self._random.sample(nodes, min(len(nodes), self._random.choice((1, 2, 3, len(nodes))))))
-        """Those who do most of what is done; in a storm these are clients."""
+        """The busiest nodes; clients in a storm."""
         clients = set(nodes) - self._brokers
         self._cast = clients if style.is_storm and self._brokers and clients else self._cast
 
@@ -328,7 +323,7 @@ class _Script:
         return do(command, world, self._brokers).world
 
     def _turns(self) -> Iterator[May | None]:
-        """Which line has its turn when; who subscribes mostly does so before anything else."""
+        """The order of the lines; subscriptions mostly come first."""
         early, late = list[May | None](), list[May | None]()
         for may in self._may:
             left_out = self._random.random() < self._style.leaves_out
@@ -341,7 +336,7 @@ class _Script:
         return iter(early + late)
 
     def _pick(self, options: Sequence[Command]) -> Command:
-        """One about a node that was spoken of lately, if this history is like that; half of changes are cuts."""
+        """Pick a command, perhaps about a recent node; half of all changes are cuts."""
         cast = [one for one in options if _nodes_of(one)[0] in self._cast]
         chosen_from = cast if cast and self._random.random() < _BY_CAST else options
         near = [one for one in chosen_from if set(_nodes_of(one)) & set(self._last)]
@@ -361,7 +356,7 @@ class _Script:
 
 _BY_CAST = 0.7
 _STORMS = 0.25
-"""One of this number of histories is a storm: everything that may happen does, before earlier events have ended."""
+"""One of this number of histories is a storm: everything happens before earlier events have ended."""
 _WALKS = re.compile(r"\d{1,3} walks?")
 
 
@@ -381,7 +376,7 @@ def _nodes_of(command: Command) -> tuple[NodeId, ...]:
 
 
 class _Intervals:
-    """What begins and ends: which nodes are frozen, which clients are cut off, and which have detached."""
+    """The open intervals: frozen nodes, cut-off and detached clients."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -401,7 +396,7 @@ class _Intervals:
         }
 
     def read(self, text: str) -> May | None:
-        """Reads "3 freezes" or "2 absences when quiet"; None for a line about something else."""
+        """Read "3 freezes" or "2 absences when quiet"; None for another line."""
         match = _INTERVALS.fullmatch(text)
         if match is None:
             return None

@@ -1,13 +1,12 @@
-"""Hunts for what is wrong in networks that are too large to explore: random histories, run one after the other.
+"""Hunts for errors in networks that are too large to explore: random histories, one by one.
 
-A history is run as any transcript is. A witness sees what happens, and the properties that explorations ask are asked
-here: those of deliveries at the end, those of tables before the probes, when all has had its time. Nothing is ever
-proved. A hunt says how many histories it has run, of which seeds, and goes on with the next seed when it is run again.
+A history runs as a transcript with a witness. Properties of deliveries are judged at the end, those of tables before
+the probes, once all has settled. Nothing is ever proved: a hunt reports the number of histories and their seeds, and
+continues with the next seed when run again.
 
-Several processes take the next seed from one counter, so all seeds up to the last one are run. A hunt ends when its
-time is over, at Ctrl-C, or at the first history that is wrong; if it is to keep on, it counts those in which each
-property does not hold. The first one of each is made smaller while it stays wrong in the same way, and told as a
-transcript.
+Several processes take seeds from one counter, so all seeds up to the last are run. A hunt ends after its time, at
+Ctrl-C, or at the first violation, unless it is to keep on and count. The first history of each violation is shrunk and
+written as a transcript.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ class Hunted:
     found_at: tuple[float, ...] = ()
     """After how many seconds each was found, before it was made smaller."""
     counts: tuple[int, ...] = ()
-    """In how many histories each property does not hold; meaningful if the hunt has kept on."""
+    """The number of histories that violate each property; meaningful if the hunt kept on."""
     interrupted_by: str | None = None
     """The signal that ended it."""
     blind: tuple[tuple[str, str], ...] = ()
-    """The properties that had nothing to look at in any history, and what that was."""
+    """The properties without anything to look at in any history, and the reason."""
 
     def lines(self) -> Iterator[str]:
         """The report for a person."""
@@ -97,7 +96,7 @@ class Judge:
         )
 
     def plan(self, history: History) -> Plan:
-        """A history as a run; raises UserError for one in which something cannot be done."""
+        """A history as a run; raises UserError for an impossible command."""
         return plan(parse_document(self.question.path, self.drawer.text(history)))
 
     def wrong(self, history: History) -> dict[str, str]:
@@ -148,7 +147,7 @@ class _Trial:
         return [*self._witness.sent, self._witness.world.delivered]
 
     def _look(self, now: SimTime) -> None:
-        """Asks what is asked of tables once, when all has had its time, and at any time what is asked then."""
+        """Judge tables once all has settled, and properties at any time."""
         if now >= self._probed and not self._has_looked:
             self._has_looked = True
             self._witness.reach(self._probed)
@@ -158,7 +157,7 @@ class _Trial:
             self._ask(one for one in self._must if one.at_any_time)
 
     def _look_for_noise(self) -> None:
-        """What is sent in the end, but never was while nothing had happened yet: heartbeats are sent then, too."""
+        """The message types sent at the end but never before the first event; heartbeats are in both."""
         begin = self._probed - self._planned.head.slot // 4
         beats = {kind for at, kind in self._witness.sent if at < self._first}
         late = [kind for at, kind in self._witness.sent if begin < at < self._probed and kind not in beats]
@@ -182,7 +181,7 @@ class _Trial:
         return View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
 
     def _probe(self) -> str | None:
-        """What is wrong with what was published in the end: it is due to those who want it and are in reach then."""
+        """The error of the last publications: they are due to interested nodes in reach."""
         world = self._witness.world
         probes = len(world.published) - self._witness.published_by(self._probed)
         for one in world.published[len(world.published) - probes :]:
@@ -235,12 +234,12 @@ class _Shared(NamedTuple):
 
 @dataclass
 class _Part:
-    """The histories that one process has run, and the properties that did not hold."""
+    """The histories of one process, and the violated properties."""
 
     histories: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """When by `time.monotonic`, and in the history of which seed, each was found first."""
+    """The time by `time.monotonic` and the seed of each first violation."""
     seen: set[str] = field(default_factory=set)
     """Those that had something to look at."""
 
@@ -261,7 +260,7 @@ class _TimeOverError(BaseException):
 
 @contextmanager
 def _until(deadline: float) -> Iterator[list[bool]]:
-    """Interrupt the block at the deadline; the list is not empty then, even if an agent has caught the error."""
+    """Interrupt the block at the deadline; the list is then not empty, even if an agent caught the error."""
     over: list[bool] = []
 
     def end(*_: object) -> None:
@@ -280,7 +279,7 @@ def _until(deadline: float) -> Iterator[list[bool]]:
 
 
 def _run_histories(one: HuntRequest) -> _Part:
-    """Run the histories of the seeds that it takes, until the hunt is over or the process has too much memory."""
+    """Run histories by seed until the hunt is over or the process has too much memory."""
     judge = Judge(parse_question(one.path, one.text), one.overrides)
     part = _Part(seen=judge.seen)
     while not _shared.is_ended:
@@ -303,7 +302,7 @@ def _run_histories(one: HuntRequest) -> _Part:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process has now, or had at most where the system does not say."""
+    """Return this process's memory, or its peak where the system hides the current value."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
@@ -311,7 +310,7 @@ def resident_bytes() -> int:
 
 
 def _shrunk(one: HuntRequest, name: str, seed: int) -> Counterexample:
-    """Return the history of a seed as a transcript, as small as it can be made in the rest of the time."""
+    """Return a seed's history as a transcript, shrunk in the remaining time."""
     judge = Judge(parse_question(one.path, one.text), one.overrides)
     end = max(_shared.deadline, time.monotonic() + one.grace_s / 2)
     history = judge.drawer.draw(seed)
@@ -328,8 +327,8 @@ def hunt(
 ) -> Hunted:
     """Hunt with so many processes for so long, or until a property is violated.
 
-    `announce` is called before any code runs that a scenario or the command line names, and `tell` now and then with
-    the number of histories and of seconds. Raises UserError, AgentError, BackendError.
+    `announce` is called before any code that a scenario or the command line names; `tell` receives histories and
+    seconds. Raises UserError, AgentError, BackendError.
     """
     started, context = time.monotonic(), multiprocessing.get_context("spawn")
     judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
@@ -363,7 +362,7 @@ def _hunt_in(  # noqa: PLR0913, PLR0917  # the parts of a hunt
     is_interrupted: Callable[[], bool],
     tell: Callable[[int, float], None],
 ) -> list[_Part]:
-    """Return the parts of all processes; one that ended for its memory is replaced, one that does not end is killed."""
+    """Return the parts of all processes; replace one that ends for its memory, kill one that hangs."""
     begin = time.monotonic()
     running = {pool.submit(_run_histories, one) for _ in range(jobs)}
     children = multiprocessing.active_children()
@@ -399,7 +398,7 @@ def _signals() -> Iterator[list[int]]:
 def _results(
     done: Iterable[Future[_Part]], children: Iterable[Any], is_interrupted: Callable[[], bool]
 ) -> Iterator[_Part]:
-    """Yield what processes have done; raises BackendError with the signal if one was killed."""
+    """Yield the processes' results; raises BackendError with the signal that killed one."""
     for part in done:
         try:
             yield part.result()
@@ -416,7 +415,7 @@ def _results(
 
 
 def _first_of_each(parts: Iterable[_Part], one: HuntRequest) -> dict[str, tuple[float, int]]:
-    """Return when, and in which history, each property was first violated; the first alone if it does not keep on."""
+    """Return time and history of each property's first violation; only the first unless it keeps on."""
     firsts = sorted(((at, seed, name) for part in parts for name, (at, seed) in part.first.items()), reverse=True)
     found = {name: (at, seed) for at, seed, name in firsts}
     ordered = sorted(found, key=lambda name: found[name])

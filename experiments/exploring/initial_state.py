@@ -1,6 +1,6 @@
-"""The initial state: a transcript's setup is carried out as by `roambus trace`, and the nodes are copied at its end.
+"""The initial state: a transcript's setup runs as in `roambus trace`, and the nodes are copied at its end.
 
-So an exploration begins exactly where the transcripts that it writes begin to be worked by hand.
+So an exploration begins exactly where its counterexamples begin to be worked by hand.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class InitialState(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        """Whether agents set timers or read the clock, so that it matters what time it is."""
+        """Whether agents set timers or read the clock, so that the time matters."""
         return self.model.nodes.is_timed
 
     @property
     def agent_line(self) -> str:
-        """The agent that is explored, with its parameters, as the head of a transcript has it."""
+        """The explored agent with its parameters, as in a transcript's head."""
         settings = {**self.plan.head.parameters, **self.overrides.parameters}
         return " ".join(("agent", self.plan.head.agent, *(f"{name}={value}" for name, value in settings.items())))
 
@@ -57,9 +57,9 @@ class InitialState(NamedTuple):
 
 
 def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -> InitialState:
-    """Carry out the setup of a question about one network; raises UserError, AgentError.
+    """Run the setup of a question about one network; raises UserError, AgentError.
 
-    `is_timed` says that agents are known to read the clock.
+    `is_timed`: agents are known to read the clock.
     """
     planned = plan(document_of(question), overrides)
     if planned.timeline.network.places:
@@ -82,10 +82,9 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
 
 
 def document_of(question: Question) -> Document:
-    """The head of a transcript that a question about one network is; raises UserError.
+    """The transcript head of a question about one network; raises UserError.
 
-    It is worked by hand from the end of the setup on, as what is found will be: what is due at that very moment has not
-    happened yet in either.
+    It is worked by hand from the end of the setup on: events due at that very moment have not happened.
     """
     return parse_document(question.path, "\n".join((*question.head, BY_HAND, _NO_COMMAND)))
 

@@ -1,18 +1,14 @@
 """The model of a network: its steps from each state, in all orders that times allow.
 
-- A message on a link arrives at any moment after it was sent, in the order of its link. It arrives at the moment of the
-  last event, or at that of the next timer, before or after that runs out.
-- A timer runs out at its time. Timers of one moment run out in every order, also those of one node.
-- A command comes at the moment of the last event, at that of the next timer, halfway between the two, or, if no timer
-  is set, an hour later. These moments stand for all others, which a verdict names if agents read the clock.
-- With `fast_messages` time passes only while no message is under way.
+- A message arrives in its link's order, at the moment of the last event, or at that of the next timer, before or after
+  that runs out.
+- A timer runs out at its time; timers of one moment in every order, also on one node.
+- A command comes at the last event, at the next timer, halfway between, or without timers an hour later. A verdict
+  names this choice if agents read the clock.
+- With `fast_messages` time passes only while nothing is under way.
 
-A step includes everything that it causes at one instant, in the order of a run over ideal links
-(`bridge.host.event_queue`): a fault, the losses of links, places in a given tree, the command; and then, as long as
-there are any, failures of sends. The functions of such a run decide each of these (`world.do`, `ideal.graph`).
-
-The consequences of a command are worked out once for each world, and those of an answer once for each set of links that
-carry, so that a step is mostly a few numbers that are put into a tuple.
+A step includes all its effects at one instant, in the order of ideal links (`bridge.host.event_queue`): fault, losses,
+tree, command, failed sends. Effects are cached, so a step is mostly a tuple update.
 """
 
 from __future__ import annotations
@@ -49,7 +45,7 @@ from roambus.python_protocol.events import NO_LINK, Received, SendFailed
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime, format_time
 
 MOST_AT_ONCE = 1000
-"""So many events may follow from one at one instant, when nodes send again and again over a link that is gone."""
+"""The most events at one instant, when nodes send again and again over a missing link."""
 LONG_AFTER = 3600 * SECOND
 """The time after which a command comes when no timer is set."""
 Events = tuple[tuple[NodeId, int], ...]
@@ -57,7 +53,7 @@ Events = tuple[tuple[NodeId, int], ...]
 
 
 class Plan(NamedTuple):
-    """The consequences of a command in one world: the next world, the events before and after losses."""
+    """The effects of a command in a world: the next world, and the events before and after losses."""
 
     world: int
     before: Events
@@ -102,7 +98,7 @@ class Model:
         self._loss = rules.loss
 
     def twin(self) -> Model:
-        """Return a model of the same nodes that keeps its history, and in which no command is given."""
+        """Return a model of the same nodes with their history, and without commands."""
         if self._twin is None:
             bare = replace(self.rules, may=(), history=True, counts_messages=False, time_limit=None, counts_calm=False)
             self._twin = Model(self.size, self.nodes, bare)
@@ -132,7 +128,7 @@ class Model:
         return not any(state[self.size : TIME])
 
     def due(self, state: State) -> list[tuple[SimTime, ...]]:
-        """Return in which time from now on the timers of each node run out, the next first."""
+        """Return the time left of each node's timers, the next first."""
         now = self.now(state)
         return [self.nodes.due(one, now) for one in state[: self.size]]
 
@@ -145,12 +141,12 @@ class Model:
     # Steps
 
     def successors(self, state: State) -> list[Successor]:
-        """Return the number of each step that can be made, and the state that it leads to."""
+        """Return the number of each possible step and its next state."""
         soonest = self.soonest(state)
         return [*self.arrivals(state, soonest), *self.timeouts(state, soonest), *self.commands(state, soonest)]
 
     def arrivals(self, state: State, soonest: SimTime | None = None) -> Iterator[Successor]:
-        """Yield the steps by which a message arrives or is lost, now or when the next timer is due."""
+        """Yield the steps of a message's arrival or loss, now or when the next timer is due."""
         for place in range(self.size, len(state) + TIME):
             if state[place]:
                 yield from self.arrivals_at(state, place)
@@ -158,7 +154,7 @@ class Model:
                     yield from self.arrivals_at(self._passed(state, soonest), place, soonest)
 
     def arrivals_at(self, state: State, place: int, after: SimTime = 0) -> list[Successor]:
-        """Return the same, of the link at that place of the state, `after` a time that has passed in it."""
+        """Return the same for the link at that place, `after` this time."""
         link, queue, world = self.worlds.links[place - self.size], state[place], state[WORLD]
         indexes = self._next_in(queue) if self.rules.any_order else (0,)
         found: list[Successor] = []
@@ -184,12 +180,12 @@ class Model:
         return found
 
     def _next_in(self, queue: int) -> list[int]:
-        """Return the places of the messages that can arrive next, of equal ones the first."""
+        """Return the places of the messages that can arrive next, once for equal ones."""
         items = self.queues[queue]
         return [index for index, one in enumerate(items) if one not in items[:index]]
 
     def _arrival(self, place: int, queue: int, index: int, after: SimTime) -> tuple[int, int, int]:
-        """Return the numbers of the step, of the event, and of the rest of the queue, which are kept."""
+        """Return the cached numbers of the step, the event, and the rest of the queue."""
         link, message = self.worlds.links[place - self.size], self.queues[queue][index].message
         step = self.steps.number(Arrive(*link, index + 1, after=after))
         got = delivered(*link, self.nodes.messages[message])
@@ -198,7 +194,7 @@ class Model:
         return found
 
     def timeouts(self, state: State, soonest: SimTime | None) -> Iterator[Successor]:
-        """Yield the steps by which a timer runs out: one that is due next, or not much later if clocks drift."""
+        """Yield the steps of timers due next, or not much later if clocks drift."""
         if soonest is None or (self.rules.fast_messages and not self.is_idle(state)):
             return
         if not self._is_in_time(state, soonest):
@@ -212,7 +208,7 @@ class Model:
                     yield from self._follow(list(after), told, step, by_timer=True)
 
     def commands(self, state: State, soonest: SimTime | None) -> list[Successor]:
-        """Return the steps by which something is done to the network, or by its applications."""
+        """Return the steps of commands to the network or its applications."""
         plans = self._plans.get(state[WORLD])
         if plans is None:
             plans = self._plans[state[WORLD]] = list(self._possible(state[WORLD]))
@@ -242,7 +238,7 @@ class Model:
         return self._carry_out(state, self._given[key])
 
     def _possible(self, number: int) -> Iterator[Plan]:
-        """Yield the commands that can be given in a world; of alike commands at the beginning one."""
+        """Yield the possible commands in a world; at the beginning one of several alike."""
         world, rules = self.worlds[number], self.rules
         # Later the nodes of a world that look alike can have states, or messages under way, that tell them apart.
         is_first = world.left == tuple(one.times for one in rules.may)
@@ -254,7 +250,7 @@ class Model:
                     yield self._plan(number, one, place)
 
     def _plan(self, number: int, command: Command, may: int | None) -> Plan:
-        """Return the consequences of a command, which the line at that place allows, or no line has to."""
+        """Return the effects of a command, allowed by the line at that place or by default."""
         world, rules = self.worlds[number], self.rules
         told = do(command, world, rules.brokers)
         after = replace(told.world if may is None else used(told.world, may), calm=0)
@@ -282,7 +278,7 @@ class Model:
     # Time
 
     def _is_in_time(self, state: State, after: SimTime) -> bool:
-        """Whether the time is not over then; the verdict names it if it is."""
+        """Whether the time is not over; the verdict names it if it is."""
         limit = self.rules.time_limit
         if limit is None:
             return True
@@ -305,7 +301,7 @@ class Model:
     # Consequences at one instant
 
     def _follow(self, numbers: list[int], told: Events, step: int, *, by_timer: bool = False) -> Iterable[Successor]:
-        """Return the states after events at nodes; messages that timers send are no load of a command."""
+        """Return the states after events at nodes; messages of timers are no load of a command."""
         if len(told) == 1:  # nearly always, so it saves a tenth of the time
             ((node, event),) = told
             effect, *others = self._effects_of(node, event, numbers)
@@ -315,7 +311,7 @@ class Model:
         return self._follow_all(numbers, told, step, by_timer=by_timer)
 
     def _follow_all(self, numbers: list[int], told: Events, step: int, *, by_timer: bool) -> Iterator[Successor]:
-        """Have nodes handle events one after the other, and then the failures of sends, for each outcome of chance."""
+        """Have nodes handle events in turn, then failed sends, for each outcome of chance."""
         waiting: list[tuple[list[int], Events, Picks, int]] = [(numbers, told, (), 0)]
         while waiting:
             numbers, told, picks, count = waiting.pop()
@@ -345,7 +341,7 @@ class Model:
             numbers[WORLD] = self.worlds.see(numbers[WORLD], node, seen)
 
     def _picked(self, step: int, picks: Picks) -> int:
-        """Return the step with these picks; events of a node after which it picks nothing else are left out."""
+        """Return the step with these picks, without events after which a node picks nothing else."""
         if not any(its for _, its in picks):
             return step
         drawing = [node if its else None for node, its in picks]
@@ -353,7 +349,7 @@ class Model:
         return self.steps.number(self.steps[step]._replace(picks=told))
 
     def _effects_of(self, node: NodeId, event: int, numbers: list[int]) -> list[Effect | Failure]:
-        """Return the possible effects of an event at a node, which handles it in its state of the numbers."""
+        """Return the possible effects of an event at a node in this state."""
         # An agent knows nothing of the world but the events that it handles, so its answer is the same in all worlds.
         # The effect depends on which links carry, and on nothing else of the world.
         now, world = self.times[numbers[TIME]], numbers[WORLD]
@@ -379,7 +375,7 @@ class Model:
         return Effect(outcome.state, tuple(appended), tuple(failed), seen, outcome.picks, sends)
 
     def _cut_off(self, numbers: list[int]) -> Iterable[tuple[NodeId, int]]:
-        """Empty the links that carry no more; return the failures at senders that are up."""
+        """Empty the dead links; return the failures at senders that are up."""
         told: list[tuple[NodeId, int]] = []
         graph = self.worlds[numbers[WORLD]].graph
         under_way = ((link, self.queues[numbers[place]]) for place, link in self.worlds.places() if numbers[place])
@@ -390,5 +386,5 @@ class Model:
         return told
 
     def _failure(self, destination: NodeId, message: int) -> int:
-        """Return the number of the failure of a message that found no link, or was lost with its link."""
+        """Return the number of a message's failure: its link was missing or lost."""
         return self.nodes.events.number(SendFailed(destination, self.nodes.messages[message], NO_LINK))

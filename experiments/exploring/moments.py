@@ -1,9 +1,8 @@
-"""The two times that an agent can be given: the option `relative time`, and a probe that notices any use.
+"""The two times that an agent can be given: `relative time`, and a probe that notices any use.
 
-With relative time a state holds differences of times only, so that a periodic protocol returns to a state. That merges
-states which behave alike if, and only if, the agent never depends on a moment itself. So a moment is no integer: it
-supports `moment + duration`, `moment - moment` and comparisons of moments, whose results do not change when all
-moments are shifted alike. Everything else raises ClockError, and is refused with its line.
+With relative time a state holds differences of times only, so that a periodic protocol returns to a state. This is
+sound only if the agent never depends on a moment itself. So a moment supports only `moment + duration`, `moment -
+moment` and comparisons, whose results survive a shift of all moments. Everything else raises ClockError with its line.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from typing import Any, NoReturn
 from roambus.python_protocol.vocabulary import SimTime
 
 NOW: SimTime = 10**15
-"""The time of every event with relative time: states are stored relative to it."""
+"""The time of every event with relative time; states are relative to it."""
 
 
 class ClockError(TypeError):
-    """An agent depends on a moment itself, and not on differences of moments alone."""
+    """An agent depends on a moment itself, not on differences alone."""
 
 
 def _refused(what: str) -> Any:
@@ -101,7 +100,7 @@ class Moment:
 
 
 class Probe(Moment):
-    """A moment that notices any use; an agent that shows none does not read the clock."""
+    """A moment that notices any use, and so finds agents that read the clock."""
 
     __slots__ = ("uses",)
 

@@ -1,13 +1,11 @@
-"""States of single nodes, and what a node does when an event happens to it.
+"""States of single nodes, and a node's answer to an event.
 
-An agent is deterministic, so what it does follows from its own state, the event, the time, and what it draws. A network
-reaches few states of single nodes, however many states it reaches as a whole. So states, messages and events have
-numbers, and each answer is worked out once and kept.
+An agent's answer follows from its state, the event, the time, and its draws. A network reaches few states of single
+nodes, so states, messages and events have numbers, and answers are cached.
 
-Each answer is worked out at least twice, from two copies: an agent that answers differently depends on something that
-is not in its state, and is refused. Once an agent reads the clock or sets a timer, `is_timed` is true.
-
-Chance has several answers: each representative of each draw is tried (`bridge.transcript.by_hand`).
+Each answer is computed at least twice, from two copies: an agent that answers differently depends on hidden state, and
+is refused. `is_timed` is true once an agent reads the clock or sets a timer. Each representative of each draw is tried
+(`bridge.transcript.by_hand`).
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ class Numbering(Generic[Value]):
 
 
 class Objects:
-    """Gives objects with different pickles different numbers: 1, 1.0 and True are three objects."""
+    """Numbers objects by their pickles: 1, 1.0 and True are three objects."""
 
     def __init__(self, copier: Copier) -> None:
         self._copier = copier
@@ -82,7 +80,7 @@ class Objects:
 
 
 class Accepted(NamedTuple):
-    """A notification is on its way to these subscribers, as the note `ROUTE` says."""
+    """A notification is on its way to these subscribers (note `ROUTE`)."""
 
     notification: str
     subscribers: tuple[NodeId, ...]
@@ -93,7 +91,7 @@ Observation = Notification | Accepted
 
 
 class Outcome(NamedTuple):
-    """A possible answer of a node: its next state, the messages (destination, number) and observations."""
+    """A possible answer: the next state, messages (destination, number) and observations."""
 
     state: int
     sends: tuple[tuple[NodeId, int], ...]
@@ -110,7 +108,7 @@ class Failure(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The pickle of an agent with its timers, and when these are due: from now on if time is relative."""
+    """The pickle of an agent with its timers, and their times: from now on if time is relative."""
 
     data: bytes
     due: tuple[SimTime, ...]
@@ -128,7 +126,7 @@ class _EndlessError(BaseException):
 
 
 LONGEST_HANDLER_S = 10
-"""A handler that takes longer, in time of the processor, is taken to never end."""
+"""CPU time after which a handler counts as endless."""
 MOST_OUTCOMES = 64
 """So many outcomes of chance are followed for one event."""
 
@@ -137,7 +135,7 @@ class Nodes:
     """Knows the states of nodes and works out answers."""
 
     def __init__(self, size: int, agent_class: type[Agent], *, values: int = 1, relative: bool = False) -> None:
-        """`values` is the number of representatives of a range from which an agent draws."""
+        """`values` is the number of representatives of a range for draws."""
         self.relative = relative
         self.horizon: SimTime | None = None
         """With relative time, moments longer ago than this are alike; None: each counts."""
@@ -156,7 +154,7 @@ class Nodes:
         self._later: dict[tuple[int, SimTime], int] = {}
         self._shown: dict[int, Agent] = {}
         self.cuts: set[str] = set()
-        """Parts of the question that were not tried, and why, so that it is not decided."""
+        """Untried parts of the question, with reasons: it is then not decided."""
         self.narrowed = self._chance.narrowed
         """Bounds by name: values that stand for others."""
         self.is_timed = False
@@ -168,7 +166,7 @@ class Nodes:
     # States
 
     def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
-        """Return the number of the state of an agent after the setup; raises UserError."""
+        """Return the number of an agent's state after the setup; raises UserError."""
         self.copier.chance = agent.random
         try:
             return self._number(agent, hands.timers, now)
@@ -210,7 +208,7 @@ class Nodes:
         return self._states[state].data
 
     def due(self, state: int, now: SimTime) -> tuple[SimTime, ...]:
-        """Return when each timer is due, in time from now on, the next first; a late one is due at once."""
+        """Return the time left of each timer, the next first; 0 for a late one."""
         due = self._states[state].due
         return due if self.relative else tuple([max(0, at - now) for at in due])
 
@@ -230,7 +228,7 @@ class Nodes:
     # Answers
 
     def answer(self, state: int, event: int, now: SimTime) -> tuple[Outcome | Failure, ...]:
-        """Return the possible answers of a node in that state to the event of that number."""
+        """Return the possible answers of a node in that state to that event."""
         key = (state, event, now)
         found = self._answers.get(key)
         if found is None:
@@ -238,7 +236,7 @@ class Nodes:
         return found
 
     def _work_out(self, state: int, event: Any, now: SimTime) -> Iterator[Outcome | Failure]:
-        """Try each way that chance can go, in order: like counting with digits of different ranges."""
+        """Try every outcome of chance in order, like counting with mixed radix."""
         script: list[int] | None = []
         tried = 0
         while script is not None and tried < MOST_OUTCOMES:
@@ -253,7 +251,7 @@ class Nodes:
             self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
 
     def _is_repeated(self, outcome: Outcome | Failure, state: int, event: Any, now: SimTime, script: list[int]) -> bool:
-        """Work out the same again, with a probe in place of the time as long as no agent has read the clock."""
+        """Compute the answer again, with a probe as the time until an agent reads the clock."""
         if not (self.is_timed or self.relative):
             probe = Probe(now)
             again = self._try(state, event, now, script, probe)
@@ -291,7 +289,7 @@ class Nodes:
         return outcome
 
     def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
-        """Have an agent handle an event, and the host of a run carry out its actions."""
+        """Have an agent handle an event, and a run's host carry out its actions."""
         self._executor.outgoing.clear()
         self._down.clear()
         if isinstance(event, Crashed):
@@ -311,7 +309,7 @@ class Nodes:
 
 
 def _refused(error: BaseException | None) -> BaseException | None:
-    """Return the error by which an agent was refused, of which others may have come."""
+    """Return the error that refused an agent, the cause of any others."""
     while error is not None and not isinstance(error, ClockError | ChanceError):
         error = error.__cause__ or error.__context__
     return error
@@ -351,7 +349,7 @@ def observations(actions: Iterable[Action]) -> Iterator[Observation]:
 
 
 def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
-    """Return the next picks after `script`, given the number of outcomes of each draw; None after the last."""
+    """Return the picks after `script`, given each draw's number of outcomes; None after the last."""
     # How many draws there are, and of how many outcomes, may depend on earlier picks. `ways` is of this script, and the
     # next begins with the same picks, but for the last that can grow.
     picks = (script + [0] * len(ways))[: len(ways)]

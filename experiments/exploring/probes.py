@@ -1,7 +1,6 @@
-"""Probes: in a copy of a quiet network each publisher publishes something, and its arrivals are compared.
+"""Probes: in a copy of a quiet network each publisher publishes, and the arrivals are compared.
 
-The consequences of a probe are worked out in one order of arrivals only: the network is quiet, so the order hardly
-matters, and a protocol that needs a lucky one is wrong already.
+One order of arrivals is enough: the network is quiet, and a protocol that needs a lucky order is wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ PROBE = "the probe"
 
 
 def probe(model: Model, state: State, names: tuple[str, ...]) -> str | None:
-    """Return what is wrong with the arrivals of the first probe that fails; None if none does."""
+    """Return the error of the first failed probe, or None."""
     for command in probes(model, state):
         text, _ = follow_probe(model, state, command, names)
         if text:
@@ -31,7 +30,7 @@ def probe(model: Model, state: State, names: tuple[str, ...]) -> str | None:
 
 
 def probes(model: Model, state: State) -> Iterator[PublishEvent]:
-    """Yield a publication of each notification that a node wants, by every publisher that is up."""
+    """Yield a publication of each wanted notification by every publisher that is up."""
     world = model.world(state)
     wanted = sorted({one for filters in world.wanted for one in filters}, key=str)
     for node in sorted(model.rules.publishers - world.down):
@@ -44,7 +43,7 @@ def probes(model: Model, state: State) -> Iterator[PublishEvent]:
 def follow_probe(
     model: Model, state: State, command: PublishEvent, names: tuple[str, ...]
 ) -> tuple[str | None, tuple[Step, ...]]:
-    """Return what is wrong with the deliveries of a probe, and the steps until nothing is under way."""
+    """Return the error of a probe's deliveries, and the steps until nothing is under way."""
     world = model.world(state)
     twin = model.twin()
     begin = twin.initial(model.node_states(state), world.without_history(), model.now(state))
@@ -77,7 +76,7 @@ def compare(
     identifier: NotificationId,
     names: tuple[str, ...],
 ) -> str | None:
-    """Return what is wrong with the deliveries of a notification that the nodes `wanting` should get."""
+    """Return the error of a notification's deliveries; the nodes `wanting` should get it."""
     publisher = identifier.publisher
     counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
     for node in sorted(wanting | set(counted)):
@@ -88,7 +87,7 @@ def compare(
 
 
 def matching(wanted: Filter) -> Attributes | None:
-    """Return attributes that a filter matches; None for one with other constraints than equality and existence."""
+    """Return attributes that match a filter of equalities and existence; else None."""
     attributes = {}
     for one in wanted.constraints:
         if one.operator is Operator.EQUAL and one.operand is not None:

@@ -44,7 +44,7 @@ from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 @dataclass(frozen=True)
 class View:
-    """A network in one state. Agents are for looking at only: whoever tells them something spoils the exploration."""
+    """A network in one state. Agents are read-only: calling their handlers spoils the exploration."""
 
     agents: Mapping[NodeId, Agent]
     world: World
@@ -52,9 +52,9 @@ class View:
     """The time, with which moments that agents keep can be compared."""
     names: tuple[str, ...] = ()
     probe: Callable[[], str | None] | None = None
-    """Publishes from every publisher in a copy of the network, and says what is wrong with what arrives."""
+    """Publish from every publisher in a copy of the network, and return the error."""
     can_probe: Callable[[], bool] = lambda: False
-    """Whether there is anything that could be published so, and anybody who wants it."""
+    """Whether a probe has a notification and an interested node."""
 
     @property
     def up(self) -> list[NodeId]:
@@ -90,21 +90,21 @@ class Property:
     check: Check
     at_any_time: bool = False
     history: bool = False
-    """Whether it asks what was delivered and accepted, which is then a part of the state."""
+    """Whether it needs deliveries and acceptances, which then belong to the state."""
     lasts: bool = False
-    """Whether it depends on the history alone, and what is wrong once stays wrong: then it is asked in all states."""
+    """Whether it depends on the history alone and violations last: then it is judged in all states."""
     about: str = field(default="", compare=False)
     sees: Callable[[View], bool] = field(default=lambda _: True, compare=False)
     """Whether there is anything to look at."""
     blind: str = ""
     """What to say if there never was."""
     counts: bool = False
-    """Whether it asks how many messages were sent, which is then a part of the state."""
+    """Whether it needs the number of messages, which then belongs to the state."""
     lives: bool = False
-    """Whether it says of a world what has not come yet, so that runs which never end are judged by it, too."""
+    """Whether it names what a world still lacks, so that endless runs are judged, too."""
 
     def evaluate(self, view: View) -> str | None:
-        """Return the violation in a view; raises UserError for a check that returns anything else, or raises."""
+        """Return the violation in a view; raises UserError if a check raises or returns anything else."""
         try:
             found: object = self.check(view)
         except (KeyboardInterrupt, UserError):
@@ -144,7 +144,7 @@ Ways = Mapping[NodeId, tuple[NodeId, ...]]
 
 
 def ways_of(agent: Any, now: SimTime) -> Ways:
-    """The next hops of an agent now; empty for one that has no table by destinations."""
+    """The next hops of an agent now; empty without a table by destinations."""
     own = getattr(agent, "ways", None)
     if own is not None:
         found: Ways = own(now)
@@ -184,7 +184,7 @@ _READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
 
 
 def filters_of(agent: Any, subscriber: NodeId) -> set[Any] | None:
-    """The filters that a broker has for a subscriber; None for an agent that has no such table."""
+    """A broker's filters for a subscriber; None for an agent without such a table."""
     broker = getattr(agent, "broker", None)
     filters = getattr(getattr(broker, "table", None), "filters", None)
     return None if filters is None else set(filters(subscriber))
@@ -207,7 +207,7 @@ def nothing_lost(view: View) -> str | None:
 
 
 def _still_wants(view: View, identifier: str, subscriber: int) -> bool:
-    """Whether it has wanted it ever since: who gives a notification up is not owed it when it wants such again."""
+    """Whether its interest never ended: after an unsubscription nothing older is due."""
     return any(str(one.notification.id) == identifier and subscriber in one.wanted_by for one in view.published())
 
 
@@ -278,7 +278,7 @@ def no_loops(view: View) -> str | None:
 
 
 def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, ...]]) -> list[NodeId]:
-    """The way from a node, if it comes back to that node; a broker that sends to itself has its own client in mind."""
+    """The way from a node back to it, if any; a broker's hop to itself means its own client."""
     waiting: list[list[NodeId]] = [[start]]
     while waiting:
         way = waiting.pop()
@@ -450,7 +450,7 @@ _NO_COMMAND = "no command was given"
 
 
 def find_property(text: str, folder: Path, announce: Announce = silently) -> Property:
-    """The property of that name, or that of `file.py:function`, a path from `folder`; `announce` gets the file.
+    """The property of that name, or of `file.py:function` relative to `folder`; `announce` gets the file.
 
     Raises ValueError, UserError, OSError.
     """

@@ -1,4 +1,4 @@
-"""Evaluates properties in the states of a search, each once for all states that it cannot tell apart."""
+"""Evaluates properties in the states of a search, once for states that they cannot tell apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roambus.experiments.exploring.steps import TIME, WORLD, Raised, State
 from roambus.python_protocol.vocabulary import SimTime
 
 LONGEST_PERIOD = 2000
-"""States that are followed to see whether a state with timers always returns to itself."""
+"""States followed to see whether a state with timers always returns to itself."""
 
 
 class PropertyChecker:
@@ -23,7 +23,7 @@ class PropertyChecker:
     def __init__(
         self, model: Model, properties: Iterable[Property], names: tuple[str, ...], calm: SimTime | None = None
     ) -> None:
-        """Quiet is a state with nothing under way and no timer set; with `calm`, if nothing was done for so long."""
+        """Quiet: nothing under way and no timer set; with `calm`, or no command for so long."""
         self._model = model
         self._always = [one for one in properties if one.at_any_time]
         self._lasting = [one for one in properties if one.lasts]
@@ -33,7 +33,7 @@ class PropertyChecker:
         self._asks_quiet = bool(self._quiet)
         self._known: dict[tuple[int, ...], list[tuple[str, str]]] = {}
         self._rests: dict[State, bool] = {}
-        """Whether states of nodes with timers, in worlds of one topology, come back to themselves."""
+        """Whether node states with timers, in worlds of one topology, return to themselves."""
         self.seen: set[str] = set()
         """The names of the properties that had something to look at."""
         self._of_worlds: dict[tuple[str, int], bool] = {}
@@ -48,7 +48,7 @@ class PropertyChecker:
         )
 
     def is_quiet(self, state: State) -> bool:
-        """Whether nothing will happen by itself, or nothing was done for so long that everything has settled."""
+        """Whether nothing will happen by itself, or no command came for so long that all has settled."""
         model = self._model
         if not model.is_idle(state):
             return False
@@ -61,7 +61,7 @@ class PropertyChecker:
         return self._asks_quiet and model.nodes.relative and self._rests_in(state)
 
     def _rests_in(self, state: State) -> bool:
-        """Whether all that can happen by itself leads back to the state, and nothing is delivered meanwhile."""
+        """Whether all spontaneous steps lead back to the state without a delivery."""
         model = self._model
         twin, world = model.twin(), replace(model.world(state).without_history(), left=(), elapsed=0, calm=0)
         now = twin.initial(model.node_states(state), world, 0)
@@ -81,7 +81,7 @@ class PropertyChecker:
         return self._rests[now]
 
     def _reached_from(self, now: State) -> dict[State, list[State]]:
-        """What can follow by itself, and after which states each can; nothing if that never leads back."""
+        """The spontaneous successors with their predecessors; empty if they never lead back."""
         twin = self._model.twin()
         before: dict[State, list[State]] = {now: []}
         waiting = [now]
@@ -106,7 +106,7 @@ class PropertyChecker:
         return self._of_worlds[key]
 
     def violated(self, state: State) -> list[tuple[str, str]]:
-        """Return the names of the properties that do not hold, and how they do not."""
+        """Return the names of the violated properties, and the violations."""
         found = self._asked(state, self._always) if self._always else []
         if self._lasting:
             found = [*found, *self._asked_of_history(state)]
@@ -141,7 +141,7 @@ class PropertyChecker:
         return self._known[key]
 
     def _world_alone(self, state: State) -> View:
-        """What those properties see that depend on the world alone: an agent is made for none of them."""
+        """The part of the world that these properties see; no agent is made for them."""
         return View({}, self._model.world(state), self._clock(self._model.now(state)), self.names)
 
     def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:

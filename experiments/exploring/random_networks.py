@@ -1,8 +1,7 @@
 """Random networks, by the names of their nodes: trees of brokers, graphs, and fields.
 
-Each kind is drawn as a person would write it in the head of a transcript. Small networks are drawn more often than
-large ones, because most of what goes wrong goes wrong in them, and is found sooner. Delays are alike, or of a few kinds
-that are near each other, or of all lengths: what overtakes what is decided by them.
+Each kind is drawn as in a transcript's head. Small networks are likelier, because most errors appear in them, and
+sooner. Delays are alike, of a few similar kinds, or of all lengths: they decide which message overtakes.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 @dataclass(frozen=True)
 class Sketch:
-    """A network by the names of its nodes: what each hangs on is its parent, or its place."""
+    """A network by names of nodes: each has a parent or a place."""
 
     kind: str
     nodes: tuple[tuple[str, str], ...] = ()
-    """Each node, and what it hangs on; in a tree parents come first. Empty if the question draws the network."""
+    """Each node with its parent or place, parents first. Empty if the question draws the network."""
     links: tuple[tuple[str, str], ...] = ()
 
     def lines(self) -> Iterator[str]:
@@ -47,14 +46,14 @@ class Sketch:
                 yield from self._branch(name.split("/")[0], depth + 1)
 
     def without(self, name: str) -> Sketch:
-        """The network without a node; what hangs on it in a tree hangs on what it hung on."""
+        """The network without a node; its children go to its parent."""
         first = name.split("/", maxsplit=1)[0]
         above = dict(self.nodes)[name]
         nodes = ((one, above if at == first and self.kind == "trees" else at) for one, at in self.nodes if one != name)
         return replace(self, nodes=tuple(nodes), links=tuple(one for one in self.links if first not in one))
 
     def simpler(self) -> Iterator[Sketch]:
-        """The network with one node less, or with one process less on a node."""
+        """The network with one node less, or one process less on a node."""
         for name, at in reversed(self.nodes):
             yield self.without(name)
             for process in name.split("/")[1:]:
@@ -71,7 +70,7 @@ def draw_network(random: Random, family: Family | None) -> Sketch:
 
 
 def _tree(random: Random, size: int) -> Sketch:
-    """Brokers of which each publishes, and perhaps subscribes, and up to three clients that do both."""
+    """Publishing brokers, some subscribing, and up to three clients that do both."""
     roles = random.choice(("/p{0}", "/p{0}/s{0}"))
     name = [f"b{one}{roles.format(one)}" for one in range(1, size + 1)]
     window = random.choice((1, 2, size))
@@ -92,7 +91,7 @@ def _graph(random: Random, size: int) -> Sketch:
 
 
 def _field(random: Random, size: int, name: str = "n{0}") -> Sketch:
-    """Disks of 30 m on a field on which each has about five others in reach."""
+    """Disks of 30 m on a field, with about five others in reach of each."""
     side = max(30, round(24 * size**0.5))
     return Sketch("fields", tuple((name.format(one), draw_place(random, side)) for one in range(1, size + 1)))
 
@@ -118,9 +117,9 @@ _SKETCHES: dict[str, Callable[[Random, int], Sketch]] = {
 def draw_delays(
     random: Random, sketch: Sketch, most: SimTime, *, is_storm: bool, leaves: bool
 ) -> tuple[tuple[str, SimTime], ...]:
-    """All alike, of a few kinds that are near each other, or of all lengths.
+    """Draw delays: all alike, of a few similar kinds, or of all lengths.
 
-    If clients of a tree take their leave, their own links are fast enough for their words to arrive before they go.
+    If clients of a tree announce departures, their links are fast enough for the goodbye to arrive.
     """
     names = [name.split("/")[0] for name, _ in sketch.nodes]
     pairs = list(sketch.links) or list(combinations(names, 2))

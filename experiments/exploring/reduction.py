@@ -1,24 +1,20 @@
 """The option `--reduce`: of orders of arrivals with one result only one is tried.
 
-Persistent sets (Godefroid, 1996): from a state the arrivals at one node r are enough, if nothing that happens elsewhere
-can change which arrivals are possible at r. The proof, obligation by obligation:
+Persistent sets (Godefroid, 1996): the arrivals at one node r are enough, if no event elsewhere can change which
+arrivals are possible at r. The proof:
 
-1. *Only arrivals.* The reduction applies where no command is left but those `when quiet`, and time cannot pass: with
-   `messages fast`, or with agents that set no timer. Then every step until all is quiet is an arrival, or a loss on a
-   link that loses any number.
+1. *Only arrivals.* No command is left but those `when quiet`, and time cannot pass (`messages fast`, or no timers). So
+   every step until quiet is an arrival, or a loss on a link that loses any number.
 2. *Independence.* Arrivals at different nodes commute: each changes its own node, takes the first message off its own
-   link, and appends to links out of its node. Histories are kept by node, and counts are sums.
-3. *Persistence.* Let B be the nodes that an arrival can reach without r: receivers of busy links other than r, and all
-   to whom links carry from B, r left out. Only nodes of B send before r acts. If each link from B to r is busy, then
-   messages that follow queue behind, and the first ones stay the first. (With `order any`: no link from B to r.)
-   `carries` is directed, so a link that carries one way counts for that way alone.
-4. *Cycle proviso.* If a step leads to a state that was expanded before, all steps are tried. The last expanded state of
-   a cycle has such a step, so every cycle has a fully expanded state, and no arrival is ignored for ever.
+   link, and appends to its node's links. Histories are kept by node; counts are sums.
+3. *Persistence.* B: the nodes that an arrival can reach without r, which are the receivers of other busy links, and all
+   to whom links carry from B. Only B sends before r acts. If each link from B to r is busy, new messages queue behind
+   the first. (With `order any`: no link from B to r.) `carries` is directed.
+4. *Cycle proviso.* If a step leads to an expanded state, all steps are tried, so every cycle has a fully expanded
+   state.
 
-So each run of the full graph has a reduced one with the same steps in an order that differs by independent swaps, and
-of which fairness is the same: if it never took a step of the persistent set, these messages would never arrive. Thus
-the reduction preserves properties of quiet states, of histories in which an error stays one, and of fair runs that
-never end. It does not preserve properties of all states, and is refused with them.
+So each full run has a reduced one that differs by independent swaps, with the same fairness. Quiet states, lasting
+errors of histories and fair endless runs are preserved. Properties of all states are not, and are refused.
 """
 
 from __future__ import annotations
@@ -55,7 +51,7 @@ class Reduction:
         return steps
 
     def _only_arrivals(self, state: State) -> bool:
-        """Whether nothing but arrivals can happen until nothing is under way; it depends on the world alone."""
+        """Whether only arrivals can happen until quiet; it depends on the world alone."""
         world = state[WORLD]
         if world not in self._applies:
             both = zip(self._model.world(state).left, self._model.rules.may, strict=True)
@@ -63,7 +59,7 @@ class Reduction:
         return self._applies[world]
 
     def _places(self, state: State) -> tuple[int, ...]:
-        """Return the places in the state of the links whose arrivals are to be tried."""
+        """Return the state's places of the links whose arrivals are to be tried."""
         key = (self._model.worlds.topology(state[WORLD]), tuple(map(bool, state[self._model.size : TIME])))
         if key not in self._chosen:
             self._chosen[key] = self._choose(state)
@@ -88,7 +84,7 @@ class Reduction:
 
 
 def _active(node: NodeId, to: Iterable[NodeId], carries: _Carries) -> set[NodeId]:
-    """Return the nodes at which a message can arrive before one arrives at `node`."""
+    """Return the nodes at which a message can arrive before one does at `node`."""
     found = set(to) - {node}
     waiting = list(found)
     for one in waiting:

@@ -51,7 +51,7 @@ from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Random networks of one kind and number of nodes; for trees the number is of brokers, and clients are added."""
+    """Random networks of one kind and size; a tree's size counts brokers, clients are added."""
 
     kind: str
     least: int
@@ -60,11 +60,11 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is explored, but for the network: the lines of the transcript's head, what may happen, what must hold."""
+    """The question without its network: the head's lines, the `may` and the `must` lines."""
 
     path: Path
     head: tuple[str, ...]
-    """The lines of the file, those taken out left blank, so that they keep their numbers."""
+    """The file's lines; those taken out are blank, to keep line numbers."""
     may: tuple[tuple[int, str], ...] = ()
     """What may happen, with the numbers of the lines."""
     must: tuple[Property, ...] = ()
@@ -80,7 +80,7 @@ class Question:
     alike: bool = False
     """The names of nodes do not matter to the agents."""
     values: int = 1
-    """How many values chance takes of a range: the least, the greatest, the middle, the quarters, and so on."""
+    """How many values of a range chance takes: least, greatest, middle, quarters, and so on."""
     graphs: int | None = None
     """Explore all connected graphs of this number of nodes."""
     trees: int | None = None
@@ -92,7 +92,7 @@ class Question:
 
 @contextmanager
 def at(path: Path, number: int) -> Iterator[None]:
-    """Gives an error about a line the name of the file and the line's number."""
+    """Add the file's name and the line's number to an error."""
     try:
         yield
     except (ValueError, UserError) as error:
@@ -100,7 +100,10 @@ def at(path: Path, number: int) -> Iterator[None]:
 
 
 def read_question(path: Path, announce: Announce = silently) -> Question:
-    """Reads a file; tells of files with properties before they run. Raises UserError naming file and line, OSError."""
+    """Read a file; announce files of properties before they run.
+
+    Raises UserError naming file and line, OSError.
+    """
     return parse_question(path, read_text(path), announce)
 
 
@@ -218,7 +221,7 @@ _KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
 
 
 def variants(question: Question) -> list[tuple[str, Question]]:
-    """The questions about single networks that a question stands for, with what each is called."""
+    """The questions about single networks that a question stands for, with their names."""
     if question.family is not None:
         raise UserError(f"{question.path}: random networks cannot be explored; hunt in them: --hunt 60")
     if question.graphs is not None:
@@ -232,7 +235,7 @@ def variants(question: Question) -> list[tuple[str, Question]]:
 
 
 def _with(question: Question, *drawing: str) -> Question:
-    """The network stands at the end of the head, so that all other lines keep their numbers."""
+    """Add the network at the end of the head, so that other lines keep their numbers."""
     return replace(question, head=(*question.head, *drawing), graphs=None, trees=None)
 
 
@@ -259,7 +262,7 @@ Options = Callable[[World], Iterator[Command]]
 
 @dataclass(frozen=True, slots=True)
 class May:
-    """What may happen so many `times`: one of the `options` of the world as it is then. `text` is the line."""
+    """Allows one of the world's `options`, so many `times`. `text` is the line."""
 
     text: str
     times: int
@@ -288,7 +291,7 @@ class MayReader:
         }
 
     def read(self, text: str) -> May:
-        """Reads "2 link changes", "p1 publishes e1 when quiet" or "2 times s1 is cut off"; raises ValueError."""
+        """Read "2 link changes", "p1 publishes e1 when quiet" or "2 times s1 is cut off"; raises ValueError."""
         bare = text.removesuffix(_WHEN_QUIET)
         may = replace(self._read(bare.rstrip()), when_quiet=bare != text)
         if may.is_loss and may.when_quiet:

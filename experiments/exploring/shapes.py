@@ -1,12 +1,10 @@
-"""Shapes: networks that can be made of each other by giving the nodes other names.
+"""Shapes: networks that differ in the names of their nodes only.
 
-All small networks are the connected graphs of N nodes, and the trees of N brokers, each shape once. Two
-networks have one shape if the nodes of one can be renamed so that it becomes the other. A tree is a rooted one, because
-who is whose parent matters.
+The small networks are the connected graphs of N nodes and the rooted trees of N brokers, each shape once.
 
-An automorphism renames the nodes so that the network, the tree and the roles stay what they are. If names do not matter
-to the agents, two commands that an automorphism turns into each other lead to states that are renamed, too, and one
-of the two is enough. This is made use of for the first command, at which nothing tells alike nodes apart yet.
+An automorphism renames the nodes and keeps the network, tree and roles. If names do not matter to the agents, two
+commands that it maps to each other lead to renamed states, and one is enough. This applies to the first command, before
+anything separates alike nodes.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ Edge = tuple[int, int]
 
 
 def connected_graphs(size: int, *, alike: bool) -> list[tuple[Edge, ...]]:
-    """Return all connected graphs, or one of each shape if nodes are alike; those with fewer links first."""
+    """Return all connected graphs, or one of each shape if nodes are alike; fewest links first."""
     pairs = list(combinations(range(size), 2))
     found: dict[tuple[Edge, ...], None] = {}
     for links in range(size - 1, len(pairs) + 1):
@@ -42,7 +40,7 @@ def connected_graphs(size: int, *, alike: bool) -> list[tuple[Edge, ...]]:
 
 
 def rooted_trees(size: int, *, alike: bool) -> list[tuple[int | None, ...]]:
-    """Return the parents of the nodes in all rooted trees, or in one of each shape if nodes are alike."""
+    """Return the parents in all rooted trees, or in one of each shape if nodes are alike."""
     found: dict[str, tuple[int | None, ...]] = {}
     for tree in _parents(size):
         found.setdefault(_canonical(tree, 0), tree)
@@ -89,7 +87,7 @@ def _is_connected(size: int, graph: tuple[Edge, ...]) -> bool:
 
 
 def automorphisms(world: World, kinds: Sequence[Hashable]) -> list[tuple[NodeId, ...]]:
-    """All renamings of the nodes, whose `kinds` are kept, that keep links, places, wishes and who is down."""
+    """All renamings that keep `kinds`, links, places, wishes and failures."""
     return [names for names in permutations(range(world.nodes)) if _keeps(names, world, kinds)]
 
 

@@ -1,7 +1,7 @@
 """States and steps of a network.
 
-A state is a tuple of numbers: the state of each node, the messages under way on each link, the time, and the world. A
-step is a message that arrives or is lost, a timer that runs out, or a command. Each may take time.
+A state is a tuple of numbers: of each node's state, the messages on each link, the time, and the world. A step is an
+arrival or a loss, a time-out, or a command. Each may take time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roambus.experiments.exploring.world import World
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 State = tuple[int, ...]
-"""The numbers of the nodes' states, of the queues between them, of the time and of the world."""
+"""The numbers of the nodes' states, the queues between them, the time and the world."""
 TIME, WORLD = -2, -1
 """The places of the last two."""
 Picks = tuple[tuple[NodeId, tuple[int, ...]], ...]
@@ -25,7 +25,7 @@ Picks = tuple[tuple[NodeId, tuple[int, ...]], ...]
 
 
 class Arrive(NamedTuple):
-    """Of the messages under way on a link the one with this number, counted from 1, arrives or is lost."""
+    """The message with this number on its link, counted from 1, arrives or is lost."""
 
     sender: NodeId
     receiver: NodeId
@@ -36,7 +36,7 @@ class Arrive(NamedTuple):
 
 
 class RunOut(NamedTuple):
-    """A timer of a node runs out, the next or a later one by its number."""
+    """A timer of a node runs out, the next or a later one."""
 
     node: NodeId
     after: SimTime
@@ -45,7 +45,7 @@ class RunOut(NamedTuple):
 
 
 class Do(NamedTuple):
-    """A command is given; `may` is the place of the line that allows it."""
+    """A command is given; `may` is the place of its line."""
 
     command: Command
     may: int
@@ -80,16 +80,16 @@ class Rules:
     fast_messages: bool = False
     """Time passes only while no message is under way."""
     drift: SimTime = 0
-    """Timers that run out within this time of each other do so in any order."""
+    """Timers within this time of each other run out in any order."""
     begin: SimTime = 0
     time_limit: SimTime | None = None
     """Nothing happens later than this after `begin`."""
     is_timed: bool = False
-    """Agents read the clock or set timers, so that it matters when a command comes."""
+    """Agents read the clock or set timers, so a command's time matters."""
     counts_calm: bool = False
     """Whether the world counts the time since the last command."""
     alike: tuple[Hashable, ...] = ()
-    """The kinds of the nodes, whose names do not matter; empty if names do."""
+    """The kinds of the nodes if names do not matter, else empty."""
     history: bool = False
     """Whether the world keeps what was published, delivered and accepted."""
     counts_messages: bool = False
@@ -102,7 +102,7 @@ class Rules:
 
 
 class Item(NamedTuple):
-    """A message under way, by its number, and its destination: BROADCAST or the receiver."""
+    """A message under way by its number, and its destination: BROADCAST or the receiver."""
 
     message: int
     destination: NodeId
@@ -115,14 +115,14 @@ class Worlds(Numbering[World]):
         super().__init__()
         self._size = size
         self.links = [(sender, receiver) for sender in range(size) for receiver in range(size) if sender != receiver]
-        """The pairs (sender, receiver) in the order in which a state has their queues."""
+        """The pairs (sender, receiver) in the order of a state's queues."""
         self._places = {link: place for place, link in enumerate(self.links, size)}
         self._carrying: Numbering[tuple[tuple[NodeId, ...], ...]] = Numbering()
         self._topologies: list[int] = []
         self._seen: dict[tuple[int, NodeId, str], int] = {}
 
     def place(self, sender: NodeId, receiver: NodeId) -> int:
-        """Return the place in a state of the queue from one node to another."""
+        """Return the place in a state of the queue between two nodes."""
         return self._places[sender, receiver]
 
     def places(self) -> Iterable[tuple[int, tuple[NodeId, NodeId]]]:
@@ -162,7 +162,7 @@ class Worlds(Numbering[World]):
 
 
 def used(world: World, may: int) -> World:
-    """Return the world in which a line has been made use of once more."""
+    """Return the world in which a line was used once more."""
     return replace(world, left=(*world.left[:may], world.left[may] - 1, *world.left[may + 1 :]))
 
 

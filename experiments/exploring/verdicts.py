@@ -1,9 +1,9 @@
 """Verdicts of an exploration, as data and as text.
 
 - *holds in all N states*: no bound was met, no value stood for others, no option merged or left out states.
-- *holds within*: each bound, by its name.
+- *holds within*: each bound, by name.
 - *does not hold*: with the counterexample.
-- *not decided*: why, and the line or option to add. The search was cut, or no state could show the property.
+- *not decided*: the search was cut, or no state could show the property; with the line or option to add.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _verdicts(
 
 
 def _undecided(one: Property, checker: Checker) -> str:
-    """Return why a property is not decided, and what to add; empty if it is."""
+    """Return why a property is not decided and the remedy, else empty."""
     figures, nodes = checker.figures, checker.model.nodes
     if any(it.name == RAISES for it in checker.violations):
         return f"{UNDECIDED}: an agent raised an error, after which nothing was explored: handle it"
@@ -163,7 +163,7 @@ def _undecided(one: Property, checker: Checker) -> str:
 
 
 def _unquiet(checker: Checker) -> str:
-    """Return what to say if no step has led to a quiet state; nothing may happen to a network of a single state."""
+    """Return the text for a search without a quiet state; a single state needs no step."""
     quiet, begins = checker.figures.quiet, checker.properties.is_quiet(checker.initial)
     if not quiet:
         return "no quiet state was reached"
@@ -171,7 +171,7 @@ def _unquiet(checker: Checker) -> str:
 
 
 def _is_whole(checker: Checker) -> bool:
-    """Whether no run was cut in its course, so that those which never end were found as cycles."""
+    """Whether no run was cut in its course, so that all endless runs were found as cycles."""
     return checker.is_over and not any("the line 'for" in one for one in checker.model.nodes.narrowed)
 
 
@@ -180,11 +180,11 @@ def _remedy(cut: str) -> str:
 
 
 _LEAST_GROWTH = 6
-"""From so many states of a node on, all different, an attribute is taken to grow for ever."""
+"""From so many different states of a node on, an attribute counts as growing for ever."""
 
 
 def growing(checker: Checker) -> Iterator[str]:
-    """Yield what differs in every state on the path to the last one, so that the search may never end."""
+    """Yield the parts that differ in every state on the path, so that the search may never end."""
     if checker.figures.ended_by is None or checker.is_enough:
         return
     path = checker.ancestors(len(checker) - 1)
@@ -210,7 +210,7 @@ def growing(checker: Checker) -> Iterator[str]:
 
 
 def _attributes(agent: object) -> Iterator[tuple[str, object]]:
-    """Yield the attributes of an agent and of its parts that belong to the state."""
+    """Yield the state's attributes of an agent and of its parts."""
     for name, value in parts(agent):
         if name.startswith("._") or name in (".random", ".parameters"):
             continue
@@ -220,5 +220,5 @@ def _attributes(agent: object) -> Iterator[tuple[str, object]]:
 
 
 def file_name(text: str) -> str:
-    """Return the name of a network or a property as a file can have it."""
+    """Return the name of a network or property as part of a file name."""
     return re.sub(r"[^\w.-]", lambda match: "_" if match[0] == " " else "-", text)

@@ -1,21 +1,14 @@
-"""What is so in the world around the nodes: links, places, what applications want, and what may still happen.
+"""The world around the nodes: links, places, applications' wishes, and remaining commands.
 
-A world is a value. `published`, `delivered` and `taken` are its history as far as properties ask for it: they are part
-of what tells one state from another.
+A world is a value. `published`, `delivered` and `taken` are its history, as far as properties ask for it. A world
+changes by events of the network (`after`), by inputs to nodes (`told`), and by their answers (`seeing`). An exploration
+gets a command's effects from `do`. In a run a witness beside every agent sees inputs and answers in order, so both are
+judged by the same world.
 
-A world changes by what happens to the network (`after`), by what nodes are told (`told`), and by what they answer
-(`seeing`). An exploration knows from `do` what a command comes to. A run is seen by a witness, which stands beside
-every agent and sees what it is told and what it answers, in the order in which that happens; links change as the run's
-back-end has them change. So properties judge a run by the same world as an exploration, and an exploration begins with
-the world that its setup has left.
+A subscription takes time to settle: a notification then counts as wanted only by nodes subscribed so long before, with
+their links intact and all nodes up meanwhile.
 
-A subscription takes time to be known. If it has to settle, a notification of a run counts as wanted by those alone who
-had asked for it so long before, and whose own links have stood, who were not away, and with everybody up, for all that
-time: what a frozen broker holds may be the subscription.
-
-What a command does is for functions of the run to say: how it changes links and places, which numbers and subscribers a
-publication has, which nodes are told of their places. The order is that of a run at one instant
-(`bridge.host.event_queue`).
+Functions of the run decide a command's effects, in the order of `bridge.host.event_queue`.
 """
 
 from __future__ import annotations
@@ -61,9 +54,9 @@ Parents = tuple[NodeId | None, ...]
 
 
 class Published(NamedTuple):
-    """A notification, what it is called, and those who have wanted it ever since it was published.
+    """A notification, its name, and the nodes that have wanted it ever since its publication.
 
-    It is `due` to those of them to whom there was a way from the publisher at every moment.
+    It is `due` to those that always had a way from the publisher.
     """
 
     notification: Notification
@@ -74,7 +67,7 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The state of everything but the nodes and what is under way between them."""
+    """The state of everything but the nodes and the messages under way."""
 
     graph: Graph
     """Which links carry, and who is down."""
@@ -91,11 +84,11 @@ class World:
     taken: frozenset[tuple[str, NodeId]] = frozenset()
     """(notification, subscriber) that a node has accepted."""
     unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
-    """What was given to a node that did not want it then, or that nobody had published."""
+    """Deliveries to a node that did not want them then, or that were never published."""
     altered: frozenset[tuple[NodeId, NotificationId]] = frozenset()
-    """Deliveries with another content than was published under that id; they are none of `delivered`."""
+    """Deliveries with another content than published under that id; not among `delivered`."""
     messages: int = 0
-    """How many messages were sent, and how many `commands` given, if a property counts them."""
+    """The number of sent messages, and of given `commands`, if a property counts them."""
     commands: int = 0
     elapsed: SimTime = 0
     """The time since the beginning, if that is limited."""
@@ -104,7 +97,7 @@ class World:
 
     @classmethod
     def of(cls, nodes: int, links: Iterable[Link], parents: Parents = ()) -> World:
-        """The world in which nobody has done anything, with links or a given tree."""
+        """The world before any command, with links or a given tree."""
         nobody = (frozenset[Filter](),) * nodes
         bare = cls(Graph.of(nodes, links), (None,) * len(parents), (), nobody, (0,) * nodes, (), ((),) * nodes)
         return bare.after(*(ParentChange(0, node, parent) for node, parent in enumerate(parents)))
@@ -152,7 +145,7 @@ class World:
         return replace(self, graph=graph, parents=tuple(parents.values()))
 
     def told(self, node: NodeId, event: object, name: str = "") -> World:
-        """The world after an application's command, or as it is; a notification is called by that name."""
+        """The world after an application's command; `name` is the notification's."""
         match event:
             case Subscribe(wanted):
                 return self._with_wanted(node, self.wanted[node] | {wanted})
@@ -175,7 +168,7 @@ class World:
         return publisher < self.nodes and identifier.sequence < self.numbers[publisher]
 
     def with_dues(self) -> World:
-        """The world in which nothing is due to those who have given it up, or to whom there is no way now."""
+        """The world in which nothing is due to nodes without interest or without a way now."""
         return replace(self, published=tuple(map(self._still_due, self.published)))
 
     def _still_due(self, one: Published) -> Published:
@@ -187,7 +180,7 @@ class World:
         return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
 
     def seeing(self, node: NodeId, seen: Observation) -> World:
-        """The world after a node was given something, or has accepted it for others."""
+        """The world after a node was given something, or accepted it for others."""
         if isinstance(seen, Accepted):
             return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
         if any(one.notification.id == seen.id and repr(one.notification) != repr(seen) for one in self.published):
@@ -200,7 +193,7 @@ class World:
 
 
 class Told(NamedTuple):
-    """What is told to whom after a command: first `before` what links have lost is told, then `after` it."""
+    """The nodes' inputs after a command: `before` the losses of links, and `after` them."""
 
     world: World
     before: tuple[tuple[NodeId, Event], ...] = ()
@@ -208,7 +201,7 @@ class Told(NamedTuple):
 
 
 def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
-    """What follows at once from a command that is possible, as in a run in which nothing else is planned."""
+    """Apply a possible command with its immediate effects, as in a run without other plans."""
     plan = planned(command, 0)
     if isinstance(plan, PlannedCommand):
         node, event = plan.node, cast("Any", plan.command)
@@ -237,9 +230,9 @@ class Witness:
         look: Look = lambda _: None,
         settling: tuple[SimTime, SimTime] = (0, 0),
     ) -> None:
-        """Calls `look` with the time of whatever happens, before it does.
+        """Calls `look` with the time before each event.
 
-        `settling` is how long subscriptions take to settle, and from when on it does not matter any more.
+        `settling`: how long subscriptions take to settle, and from when on it no longer matters.
         """
         size = len(scenario.nodes)
         graph = graph_of(scenario)
@@ -253,7 +246,7 @@ class Witness:
         self._look = look
         self._settling, self._settled_from = settling
         self._since: dict[tuple[NodeId, Filter], SimTime | None] = {}
-        """Since when each filter has had the time to be known; None while its node is out of reach."""
+        """Since when each filter has been settling; None while its node is out of reach."""
         self._away: set[NodeId] = set()
 
     def published_by(self, time: SimTime) -> int:
@@ -306,14 +299,14 @@ class Witness:
         return self.world.told(node, event)
 
     def _begin_again(self, node: NodeId, now: SimTime) -> None:
-        """What a node wants and was not known yet has to settle from now on, or once it is in reach, and all are up."""
+        """Restart the settling of unsettled filters: now, or once all are up and in reach."""
         for (one, wanted), since in self._since.items():
             if one == node and (since is None or now - since < self._settling):
                 can_settle = one not in self._away and not self.world.down and bool(self.world.neighbours(one))
                 self._since[one, wanted] = now if can_settle else None
 
     def _settled(self, world: World, now: SimTime) -> World:
-        """The world in which what was published last is wanted by those alone whose subscriptions have settled."""
+        """The world whose last publication is wanted by settled subscriptions alone."""
         if now >= self._settled_from:
             return world
         *others, last = world.published

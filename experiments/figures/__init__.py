@@ -1,5 +1,5 @@
 """Figures, from a plan to a picture.
 
-`figure` says what a figure is to show, finds its numbers in the measurements, and writes them in Markdown.
-`drawing` draws it, in the chosen formats, size and `style`.
+`figure` plans a figure, finds its numbers, and writes them in Markdown. `drawing` draws it in the chosen formats, size
+and `style`.
 """

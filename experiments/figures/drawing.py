@@ -1,12 +1,10 @@
 """Draws figures: one style for all, and the same bytes for the same figure.
 
-Lines have a colour, a marker and a dash, so that no reader depends on colours, and stand apart so that intervals do not
-hide each other. The colour is the agent's in all figures of a folder. Each part of a line has an id in the SVG, by
-which the report hides it.
+Lines have a colour, a marker and a dash, so no reader depends on colours, and stand apart so that intervals stay
+visible. An agent has one colour in a folder. Line parts have SVG ids, by which the report hides them.
 
-Axes hold the ends of all intervals and begin at 0 where lengths are compared; panels side by side share a scale. Rates
-near 0 or 1 get a folded scale, a logit with an offset, and an axis that is not linear says so. Matplotlib uses fixed
-settings and writes no date.
+Axes hold all intervals and begin at 0 where lengths are compared; panels share a scale. Rates near 0 or 1 get a folded
+scale (logit with offset); a non-linear axis says so. Matplotlib has fixed settings and writes no date.
 """
 
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`
@@ -41,7 +39,7 @@ from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
 mpl: Any = import_elsewhere("matplotlib")
-"""Imported from another folder: Matplotlib reads settings from the working folder, which can be a stranger's."""
+"""Imported from another folder: Matplotlib reads settings from the working folder, perhaps a stranger's."""
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -53,11 +51,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 0.05
-"""The share of the height that stays free above what is drawn highest and below what is drawn lowest."""
+"""The free share of the height above the highest and below the lowest mark."""
 _OFFSET = 0.004
-"""How far beyond 0 and 1 the folded scale has its infinity: the smaller, the more room the rates near them get."""
+"""How far beyond 0 and 1 the folded scale's infinity lies: smaller gives extreme rates more room."""
 _CROWDED, _CROWD = 0.1, 0.5
-"""Rates crowd if such a part of them is so near to 0 or 1."""
+"""Rates crowd if such a part is so near to 0 or 1."""
 # The same distances from 0 and from 1, because the scale is the same at both ends.
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
 _DECADE = 10
@@ -70,7 +68,7 @@ def crowds(rates: Sequence[float]) -> bool:
 
 
 def folded(rate: ArrayLike) -> NDArray[np.float64]:
-    """The place of a rate on the folded scale; what is farther out than the scale goes is at its end."""
+    """A rate's place on the folded scale, clipped to its ends."""
     inside = np.clip(np.asarray(rate, dtype=float), -_OFFSET * 0.99, 1 + _OFFSET * 0.99)
     return np.asarray(np.log((inside + _OFFSET) / (1 - inside + _OFFSET)))
 
@@ -82,7 +80,7 @@ def unfolded(place: ArrayLike) -> NDArray[np.float64]:
 
 
 def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence[float]) -> str:
-    """Makes the vertical axis show `values`; `rates` are the means among them. Returns what its title adds."""
+    """Make the vertical axis show `values`; `rates` are the means. Return the title's addition."""
     low, high = min(values), max(values)
     if scale is Scale.LOGARITHMIC and low > 0:
         return _logarithmic(axes, low, high)
@@ -111,7 +109,7 @@ def _folded(axes: Axes, low: float, high: float) -> str:
 
 
 def _logarithmic(axes: Axes, low: float, high: float) -> str:
-    """Has ticks at more digits where the axis has fewer decades, so that there are some in any case."""
+    """Set ticks at more digits where the axis has fewer decades, so that some exist."""
     reach = (high / low) ** _MARGIN
     axes.set_yscale("log")
     axes.set_ylim(low / max(reach, 1.05), high * max(reach, 1.05))
@@ -123,10 +121,10 @@ def _logarithmic(axes: Axes, low: float, high: float) -> str:
 
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The palette of Okabe and Ito, whose colours are told apart with every kind of colour vision."""
+"""Okabe and Ito's palette, distinct with every kind of colour vision."""
 _GREYS = ("#000000", "#666666", "#999999")
 _SHADE, _LIGHTEST = 0.75, 0.3
-"""How much of its colour each further line of an agent keeps, and the least that one has."""
+"""The colour that each further line of an agent keeps, and the least."""
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
@@ -139,30 +137,26 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 """Metadata without dates and versions."""
 _DODGE, _SPREAD = 0.07, 0.5
-"""How far neighbouring lines, and all lines together, are moved apart, in distances of neighbouring x values: intervals
-must not hide each other, nor lines come near the next value.
-"""
+"""The offset of neighbouring lines, and of all together, in distances of neighbouring x values."""
 _SIDE = 0.5
-"""How far the axis reaches to both sides of a single x value, so that its lines stand near it."""
+"""How far the axis reaches on both sides of a single x value."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
-"""The largest width of an x label, and the gap between two, in widths of the axis."""
+"""An x label's largest width, and the gap between two, in widths of the axis."""
 _BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
 _BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 """Where the names of the lines stand."""
 _LONGEST_LABEL = 24
-"""In characters: what is longer goes on in the next line, for the names take their room from the axes."""
+"""In characters; longer names wrap, because they take their room from the axes."""
 _ABOVE_NAMES, _LEAST_AXES = 0.3, 0.6
-"""What stays free above and below names beside the axes (inches), and the share of a picture's height that names below
-the axes leave to them.
-"""
+"""Free inches above and below names beside the axes; the height's share that names below leave to axes."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
 LINE_ID = r"line-(\d+)-\d+"
-"""The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
+"""The SVG id of a line's part, legend included: the line's number, then the part's."""
 
 
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
-    """Writes FOLDER/name in the formats of the look, and its caption as FOLDER/name.txt; raises OSError."""
+    """Write FOLDER/name in the look's formats, and the caption as FOLDER/name.txt; raises OSError."""
     with _styled(look.settings):
         if isinstance(figure, MapFigure):
             picture = _plot_map(figure, look)
@@ -183,7 +177,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
 
 
 def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
-    """Write one picture with two figures a row; `same_y` gives all one scale. Raises OSError."""
+    """Write one picture, two figures a row; `same_y` shares the scale. Raises OSError."""
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = look.size
@@ -200,14 +194,14 @@ def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, l
 
 
 def _styled(style: Mapping[str, Any]) -> AbstractContextManager[None]:
-    """Has these settings hold in the block, and Matplotlib's own for all others: no file of settings has a say."""
+    """Use these settings in the block, else Matplotlib's own; ignore settings files."""
     own = {name: value for name, value in mpl.rcParamsDefault.items() if name not in _NO_STYLE}
     context: AbstractContextManager[None] = mpl.rc_context({**own, **style})
     return context
 
 
 def _height(picture: Picture, look: Look) -> float:
-    """The height of a row of panels (inches), which grows where the names of many lines would leave no axes."""
+    """A panel row's height (inches), which grows with many line names."""
     legends = [one for axes in picture.axes if (one := axes.get_legend())]
     names = max((one.get_window_extent().height / picture.dpi for one in legends), default=0.0)
     return max(look.size[1], names + (_LEAST_AXES * look.size[1] if look.is_narrow else _ABOVE_NAMES))
@@ -272,7 +266,7 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
 
 
 def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
-    """Values over time, or a distribution, whose steps are drawn as steps; markers would cover both."""
+    """Plot values over time, or a distribution in steps, without markers."""
     lines: list[Line2D] = []
     for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         drawstyle = "default" if figure.is_time else "steps-post"
@@ -307,13 +301,13 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
 
 
 _TINT, _NOBODY = 0.45, "#EEEEEE"
-"""How much of its colour an agent's cell has, so that words on it are read, and the colour of a cell of nobody's."""
+"""The strength of colour in an agent's cell, so that text stays legible, and an empty cell's colour."""
 _LETTERS, _HATCHES = 0.75, 16
-"""The size of letters in cells, in that of all others, and how many lines hatch a cell."""
+"""The relative letter size in cells, and the lines of a hatch."""
 
 
 def _plot_map(figure: MapFigure, look: Look) -> Picture:
-    """A panel beside the other, or below it where there is no room, each as large as a figure."""
+    """Place panels side by side, or one below the other without room, each as large as a figure."""
     width, height = look.size
     count = len(figure.panels)
     rows, columns = (count, 1) if look.is_narrow else (1, count)

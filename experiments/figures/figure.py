@@ -1,8 +1,8 @@
-"""The data of figures: lines of means with intervals, single observations, or maps, ready to be drawn.
+"""The data of figures: lines of means with intervals, single observations, or maps.
 
-A plan says what a figure shows before any number is looked up: a metric, an axis and lines. A line is a place in the
-sweep. `look_up` finds the numbers of a plan, and `figure_table` writes them in Markdown. A sweep of no study has
-`plans_of_any_sweep`, one for each metric.
+A plan names a metric, an axis and lines (places in the sweep) before any number is looked up. `look_up` finds the
+numbers, and `figure_table` writes them in Markdown. A sweep without a study has `plans_of_any_sweep`, one for each
+metric.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roambus.spark.metrics.catalogue import Scale, Support
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a plan: the points at `place`, of the plan's metric unless the line has its own."""
+    """A plan's line: the points at `place`, of the plan's metric unless it has its own."""
 
     label: str
     place: dict[str, str]
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A figure: a metric over the axis `x`, drawn by the metric's own title and scale unless the plan has others."""
+    """A figure: a metric over the axis `x`, with the metric's title and scale unless it has its own."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """A figure of single observations: columns `x` and `y` of a study's table, a line for each place."""
+    """A figure of observations: columns `x` and `y` of a study's table, a line for each place."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
 
 
 def cut(measured: Measurements, axis: str, wanted: str) -> str:
-    """The value at which an axis is cut: the one wanted, or the last that there is."""
+    """The value at which an axis is cut: the wanted one, or the last."""
     return wanted if wanted in measured.values(axis) else measured.values(axis)[-1]
 
 
@@ -97,7 +97,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: at each x a mean, the ends of its 95 % interval (or NaN), and the number of seeds."""
+    """A line: at each x a mean, its 95 % interval (or NaN), and the number of seeds."""
 
     label: str
     x: tuple[str, ...]
@@ -160,7 +160,7 @@ class Figure(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Single observations: as many x as y, and the place that they have in common."""
+    """Observations, as many x as y, and their common place."""
 
     label: str
     x: tuple[float, ...]
@@ -191,7 +191,7 @@ class CurveFigure(Shown):
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the horizontal axis is logarithmic: delays that spread over more than two decades."""
+        """Whether the horizontal axis is logarithmic: delays span more than two decades."""
         values = [x for dots in self.series for x in dots.x if x > 0]
         return not self.is_time and bool(values) and max(values) > _DECADES * min(values)
 
@@ -207,7 +207,7 @@ _DECADES = 100
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A field of a map: its agent ("" for none), its text, and whether it is sure."""
+    """A map's field: its agent ("" for none), its text, and whether it is sure."""
 
     agent: str
     words: tuple[str, ...]
@@ -216,7 +216,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MapFigure(Shown):
-    """A map of the best agents: for each panel, a cell at places (x, y) of the axes."""
+    """A map of the best agents: for each panel, cells at places (x, y)."""
 
     x_values: tuple[str, ...]
     y_values: tuple[str, ...]
@@ -235,7 +235,7 @@ Drawn = Lines | MapFigure
 
 
 def look_up(measured: Measurements, plan: Plan) -> Figure:
-    """The figure with the numbers of its plan; without series if there are none."""
+    """The figure with its plan's numbers; without series if none exist."""
     values = tuple(measured.values(plan.x))
     places = tuple(value for value in values if value != LACKING) or values
     series = (_series(measured, line, line.metric or plan.metric, plan.x, places) for line in plan.lines)
@@ -261,7 +261,7 @@ def _series(measured: Measurements, line: Line, metric: str, x: str, places: Seq
 
 
 def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
-    """The figure with the observations of its plan; without series if there are none."""
+    """The figure with its plan's observations; without series if none exist."""
     table = measured.tables[plan.table].astype({SEED: str})
     rows = [(line, rows_at(table, line.place)) for line in plan.lines]
     series = (Dots(line.label, tuple(found[plan.x]), tuple(found[plan.y]), line.place) for line, found in rows)
@@ -270,7 +270,7 @@ def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
 
 
 def figure_table(figure: Figure) -> str:
-    """A row for each line, a column for each place on the x axis, empty where nothing was measured."""
+    """A row for each line, a column for each x, empty where nothing was measured."""
     rows = []
     for series in figure.series:
         cells = dict(zip(series.x, map(format_mean, series.mean, series.low, series.high), strict=True))
@@ -279,7 +279,7 @@ def figure_table(figure: Figure) -> str:
 
 
 def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
-    """A figure for each metric over the first axis, a line for each agent and value of the second."""
+    """A figure for each metric over the first axis, a line for each agent and second-axis value."""
     x, *others = measured.axes or [AGENT]
     place = {axis: measured.values(axis)[0] for axis in others[1:]}
     lines = _lines(measured, others[0], place) if others else agent_lines(measured, {})

@@ -1,7 +1,7 @@
-"""How figures look: formats, size and style, as `--format`, `--size` and `--style` choose them.
+"""The look of figures: formats, size and style, by `--format`, `--size` and `--style`.
 
-The command line reads these options before Matplotlib is imported. Sizes are those of a screen, a column or a page of
-a journal, and a slide. Text stays text in SVG and PDF, for a journal's editor.
+The command line reads these options before it imports Matplotlib. Sizes suit a screen, a journal's column or page, and
+a slide. Text stays text in SVG and PDF, for a journal's editor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roambus.python_protocol.settings import unknown
 
 FORMATS = ("png", "svg", "pdf")
 SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.5, 2.8), "page": (7.2, 4.2), "slide": (10.0, 5.6)})
-"""Width and height in inches: as roambus shows figures itself, a column and a page's width of a journal, a slide."""
+"""Width and height in inches: roambus' own, a journal's column and page width, a slide."""
 STYLES = ("colour", "grey", "slide")
 
 _UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
@@ -43,18 +43,18 @@ _SMALL = {"font.size": 8, "axes.titlesize": 8, "lines.linewidth": 1.1, "lines.ma
 _LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9}
 _USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6}
 _NARROW = 5.0
-"""In inches: a figure that is less wide has no room beside its axes for the names of its lines."""
+"""In inches: a narrower figure has no room for line names beside its axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The formats that are written, the size in inches, the style's name, and whose colours they are."""
+    """The written formats, the size in inches, the style's name, and the coloured agents."""
 
     formats: tuple[str, ...] = ("png", "svg")
     size: tuple[float, float] = SIZES["screen"]
     style: str = "colour"
     agents: tuple[str, ...] = ()
-    """The agents of the results, in their order: each has the same colour in all figures of a folder."""
+    """The results' agents in order: each has one colour in all figures of a folder."""
 
     @property
     def settings(self) -> dict[Any, Any]:
@@ -63,7 +63,7 @@ class Look:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the names of the lines stand below the axes instead of beside them."""
+        """Whether line names stand below the axes, not beside them."""
         return self.size[0] < _NARROW
 
     @property

@@ -1,5 +1,5 @@
 """The figures and the report of results.
 
-`figure_files` draws all figures of a results folder, and makes them elements of a page.
-`report` writes report.html, one file that needs nothing else; its template, style and script are in `page`.
+`figure_files` draws a results folder's figures, and makes them elements of a page. `report` writes report.html, one
+self-contained file; its template, style and script are in `page`.
 """

@@ -1,10 +1,8 @@
 """Draws the figures of results, and writes their files.
 
-They are those that the study plans. Without any there is one for each main metric and each of the study's own, or for
-all if none of these was measured; options choose more.
-
-Reports take the files in as elements of a page. A file may come from anywhere, so only listed elements and attributes
-that draw are taken over: SVG has more ways to run a script than anybody lists.
+They are the study's plans, or else one for each main metric and each of the study's own, or all if none of these was
+measured; options choose more. Reports inline the files. A file may come from anywhere, so only listed drawing elements
+and attributes are kept: SVG has more ways to run a script than any list.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ def draw_figures(
 ) -> list[Path]:
     """Draw the figures that the metrics below `results` allow; return all files.
 
-    `own` is a study of the user's own; `metrics` chooses figures, `EVERY` all. Raises UserError.
+    `own` is a user's study; `metrics` chooses figures, `EVERY` all. Raises UserError.
     """
     folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps
@@ -56,7 +54,7 @@ def draw_figures(
 
 
 def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
-    """All figures, or those of some metrics; raises UserError for a metric that there is not, or not in these runs."""
+    """All figures, or those of some metrics; raises UserError for an unknown or unmeasured metric."""
     if not metrics:
         return all_figures(found)
     present = set(found.measured.points[METRIC])
@@ -69,7 +67,7 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
 
 
 def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
-    """The figures of a metric as the study plans them, or else the one over the first axis."""
+    """A metric's figures as planned by the study, or the one over the first axis."""
     found.measured.metric(metric)  # refuses an unknown one
     own = [plan for plan in _planned(found) if all((line.metric or plan.metric) == metric for line in plan.lines)]
     return _drawn(found, own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric])
@@ -83,7 +81,7 @@ def _planned(found: SweepResults) -> Iterable[Plan]:
 
 
 def all_figures(found: SweepResults) -> list[Drawn]:
-    """Everything that is drawn of a sweep, in the order of the report; a figure without any value is left out."""
+    """A sweep's figures in the report's order, without empty ones."""
     plans = found.origin.sweep.dots(found.measured) if found.origin else ()
     dotted = [look_up_dots(found.measured, plan) for plan in plans]
     maps = found.origin.sweep.maps(found.measured) if found.origin else ()
@@ -91,7 +89,7 @@ def all_figures(found: SweepResults) -> list[Drawn]:
 
 
 def metric_figures(found: SweepResults) -> list[Figure]:
-    """The figures of a sweep's metrics; a figure without any value is left out."""
+    """The figures of a sweep's metrics, without empty ones."""
     return _drawn(found, _planned(found))
 
 
@@ -112,7 +110,7 @@ _TARGET = "url(#"
 def inline_figure(file: Path, prefix: str, lines: Sequence[str], alternative: str) -> str:
     """The figure as an element `svg`, with ids that begin with `prefix`.
 
-    Lines get `lines` as data-at; `alternative` is the text for screen readers. Raises UserError, OSError.
+    Lines get `lines` as data-at; `alternative` is for screen readers. Raises UserError, OSError.
     """
     root = _parsed(file)
     _leave_out_foreign(root)

@@ -1,12 +1,11 @@
-"""Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers.
+"""Writes the report of a sweep or study: one self-contained HTML file with figures, claims and numbers.
 
-The page is a Jinja template in `page`. Figures are SVG elements, so that the page can hide single lines; its policy
-lets only its own script run. Parts of the page name numbers of values, never names from results, which can come from a
-stranger.
+The page is a Jinja template in `page`. Figures are SVG elements, so the page can hide lines; its policy runs only its
+own script. The page refers to values by number, never by name: results can be a stranger's.
 
-A report calls results the whole study only if they have all its agents, values, seeds and fixed settings (`scope`).
-Verdicts have a mark and a word beside the colour, figures a text, and few seeds are pointed out. Commands name every
-value, because a sweep's file may have changed since.
+Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`). Verdicts have a mark
+and a word beside the colour; few seeds are pointed out. Commands name every value, because a sweep's file may have
+changed.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 
 _SECONDS = ("time_limit", "publish_until")
-"""Settings that are shown with their unit: a sweep has them as bare numbers."""
+"""Settings shown with their unit: sweeps have bare numbers."""
 
 
 def facts(measured: Measurements) -> list[tuple[str, str]]:
@@ -78,7 +77,7 @@ def _agent_fact(measured: Measurements, agent: str) -> str:
 
 
 def commands(found: SweepResults) -> list[str]:
-    """The commands that run the same sweep again, and make the figures of it."""
+    """The commands that repeat the sweep and draw its figures."""
     measured = found.measured
     # All values are named, also where they are those of the sweep's file: the file may have changed since.
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
@@ -93,7 +92,7 @@ def _levels(measured: Measurements) -> dict[str, list[str]]:
 
 
 def _sweep(found: SweepResults) -> str:
-    """The sweep as a command takes it, or a stand-in for a sweep of no study."""
+    """The sweep as a command takes it, or a stand-in without a study."""
     if found.origin is None:
         return "SWEEP.toml"
     named, own = str(found.measured.sweep.get(SWEEP, "")), found.origin.sweep
@@ -101,13 +100,13 @@ def _sweep(found: SweepResults) -> str:
 
 
 FEW_SEEDS = 5
-"""With fewer seeds a point, an interval is so wide that only large differences are seen."""
+"""With fewer seeds a point, intervals show large differences only."""
 _MOST_NAMED = 3
 WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
 
 
 def scope(found: StudyResults) -> str:
-    """Whether these results are the whole study, the study in small, or something else."""
+    """Whether the results are the whole study, the quick one, or something else."""
     if found.study is None:
         return "One sweep."
     kinds = {_kind(sweep) for sweep in found.sweeps}
@@ -117,7 +116,7 @@ def scope(found: StudyResults) -> str:
 
 
 def _kind(found: SweepResults) -> str:
-    """Whether results cover the whole or the quick sweep; the whole is tried first, because it covers both."""
+    """Whether results cover the whole or the quick sweep; the whole covers both, so it is first."""
     if found.origin is None:
         return PART
     own = found.origin.sweep
@@ -162,12 +161,12 @@ def _named(texts: set[str]) -> str:
 
 
 VERDICT = "claims-that"
-"""No axis can be called so: axes are variables of templates, which have no hyphens."""
+"""No axis can have this name: template variables have no hyphens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A value that can be chosen: `name` stands in the address of a filtered view, `label` on the page."""
+    """A choosable value: `name` stands in a filtered view's address, `label` on the page."""
 
     number: int
     name: str
@@ -176,7 +175,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Values of which one or more can be chosen; `key` stands in the address."""
+    """Values to choose one or more from; `key` stands in the address."""
 
     key: str
     title: str
@@ -203,7 +202,7 @@ class Filters:
         ]
 
     def at(self, place: Mapping[str, str]) -> str:
-        """The numbers of the values at a place, with blanks between them; a value that cannot be chosen has none."""
+        """The numbers of a place's values, separated by blanks, without those that cannot be chosen."""
         return " ".join(str(self._numbers[one]) for one in place.items() if one in self._numbers)
 
     def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
@@ -251,7 +250,7 @@ class Section:
 
 
 def write_report(results: Path, own: Study | None = None) -> Path:
-    """Write report.html from the metrics below `results`, with its figures; return it. Raises UserError."""
+    """Write report.html with figures from the metrics below `results`; return it. Raises UserError."""
     content, report = _content(read_results(results, own), results), results / REPORT_FILE
     style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
     page = page_template(_PAGE / "page.html.j2").render(
@@ -307,7 +306,7 @@ def _title(sweeps: Sequence[Measurements]) -> str:
 
 
 def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
-    """The figures as they lie in the results; all are drawn if any of them is not there."""
+    """The figures in the results; draw all if any is missing."""
     figures = [(figure, common_place(sweep.measured)) for sweep in found.sweeps for figure in all_figures(sweep)]
     files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
     if not all(file.is_file() for file in files):

@@ -1,5 +1,5 @@
-"""Studies: what is run, measured, drawn and claimed to evaluate a paper or to compare protocols.
+"""Studies: the runs, metrics, figures and claims that evaluate a paper or compare protocols.
 
-`study` defines a study, finds one by its name, and reads results with it. Each study has a folder: sweeps, templates,
-metrics, claims, and the module `study` that puts them together.
+`study` defines, finds and reads studies. Each has a folder: sweeps, templates, metrics, claims, and the module `study`
+that combines them.
 """

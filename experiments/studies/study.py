@@ -1,8 +1,7 @@
-"""A study: one or more sweeps, and what is measured, drawn and claimed of each.
+"""A study: one or more sweeps, with their metrics, figures and claims.
 
-`roambus reproduce` runs a study; figures, claims and the report of its results follow from it. The module `study` in
-the study's folder combines sweeps, metrics and claims, and defines STUDY. A study of the user's own is the path of a
-file. Results name the study and the sweep that they are of in `sweep.json`.
+`roambus reproduce` runs a study. The module `study` in its folder defines STUDY; a user's study is a file's path.
+Results name their study and sweep in `sweep.json`.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics
 
 @dataclass(frozen=True)
 class StudySweep:
-    """One of a study's sweeps. Functions are given what was measured of it, all of it or a part."""
+    """One of a study's sweeps. Functions get its measurements, whole or in part."""
 
     file: str
-    """The sweep as `roambus sweep` takes it: its name, or the path of a TOML file."""
+    """The sweep as `roambus sweep` takes it: a name or a TOML path."""
     plans: Callable[[Measurements], Iterable[Plan]]
     """Plans the figures, in the order of the report."""
     claims: Sequence[ClaimTest] = ()
@@ -49,11 +48,11 @@ class StudySweep:
     """The settings of `reproduce --quick`, as for `sweep --set`."""
     quick_seeds: int | None = None
     alike: Sequence[str] = ()
-    """Other sweeps of the same kind: their results have the same figures and claims."""
+    """Sweeps of the same kind: their results have the same figures and claims."""
 
     @property
     def name(self) -> str:
-        """The name of the sweep, and of its results' folder if the study has several sweeps."""
+        """The sweep's name, and its results' folder if there are several."""
         return Path(self.file).stem
 
     @cached_property
@@ -64,7 +63,7 @@ class StudySweep:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The sweeps of `roambus reproduce NAME` and its report. Figures of all sweeps have different names."""
+    """The sweeps of `roambus reproduce NAME` and its report. All figures have different names."""
 
     name: str
     source: str
@@ -73,20 +72,20 @@ class Study:
     notes: Sequence[str] = ()
     """Paragraphs above the figures: what a reader must know to read them."""
     title: str = ""
-    """The title of the report; if it is left out, the agents, side by side."""
+    """The report's title; by default the agents, side by side."""
 
     def asked(self, sweep: StudySweep) -> Sweep:
         """The whole of one of its sweeps, under the study's name; raises UserError."""
         return replace(sweep.asked, study=self.name)
 
     def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
-        """The verdict on each claim about one of its sweeps, numbered through the study."""
+        """The verdict on each claim about a sweep, numbered through the study."""
         before = self.sweeps[: self.sweeps.index(sweep)]
         return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))
 
 
 def load_study(reference: str) -> Study:
-    """The study of that name, or the STUDY of that Python file; raises UserError saying which there are."""
+    """The study of that name, or a Python file's STUDY; raises UserError with the choices."""
     if reference.endswith(".py"):
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
     point = named(STUDIES).get(reference)
@@ -104,14 +103,14 @@ def _study_of(module: ModuleType, reference: str, name: str = "STUDY") -> Study:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A study, and the one of its sweeps that results are of, or like."""
+    """A study, and the sweep that results are of, or like."""
 
     study: Study
     sweep: StudySweep
 
 
 def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> Origin | None:
-    """The study and sweep of results with this request, or None; raises UserError if `own` did not make them."""
+    """The study and sweep of this request's results, or None; raises UserError if `own` did not make them."""
     if not description:
         return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
     found = next(_recorded(description, own), None)
@@ -122,7 +121,7 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
 
 
 def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
-    """The sweep that results name; a study of the user's own is not asked for its name, which may have changed."""
+    """The sweep that results name; a user's study may have changed its name."""
     name = description.get(STUDY)
     study = own or (load_study(name) if name in named(STUDIES) else None)
     for sweep in study.sweeps if study else ():
@@ -132,20 +131,20 @@ def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Ori
 
 @dataclass(frozen=True, slots=True)
 class SweepResults:
-    """The measurements of a sweep, with its study and sweep (or None) and its folder."""
+    """A sweep's measurements, with its study and sweep (or None) and folder."""
 
     measured: Measurements
     origin: Origin | None = None
     folder: Path | None = None
 
     def claims(self) -> list[Claim]:
-        """The claims about this sweep with their verdicts; none for a sweep of no study."""
+        """The claims about one sweep with their verdicts; none without a study."""
         return self.origin.study.check_claims(self.origin.sweep, self.measured) if self.origin else []
 
 
 @dataclass(frozen=True, slots=True)
 class StudyResults:
-    """The measurements in the study's order; `study` is None for a sweep of no study."""
+    """The measurements in the study's order; `study` is None without one."""
 
     study: Study | None
     sweeps: tuple[SweepResults, ...]
@@ -164,20 +163,20 @@ def sweep_folder(results: Path, study: Study, sweep: StudySweep) -> Path:
 
 
 def sweep_folders(results: Path) -> list[Path]:
-    """The folders in which there are a sweep's results: this one, or else those in it, if there are any."""
+    """The folders with a sweep's results: this one, or else those in it."""
     is_one = (results / SWEEP_FILE).is_file()
     return (not is_one and sorted(file.parent for file in results.glob(f"*/{SWEEP_FILE}"))) or [results]
 
 
 def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
-    """The study and sweep of the results in this folder, if any; raises UserError."""
+    """The study and sweep of this folder's results, if any; raises UserError."""
     return find_origin(read_asked(folder), folder.name, own)
 
 
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
-    """The metrics and tables of a sweep beside those of every run; raises UserError.
+    """The metrics and tables of a sweep beside every run's; raises UserError.
 
-    That of its study, of `measure`, and of the sweep: installed packages, and files that the user's own sweep named.
+    They come from its study, `measure`, and the sweep: installed packages, and files that the user's own sweep named.
     """
     chosen = [one for one in measured_by(folder) if is_chosen(folder, one)]
     return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *chosen]))
@@ -190,7 +189,7 @@ def measured_by(folder: Path) -> list[str]:
 
 
 def extra_of(origin: Origin | None) -> Extra:
-    """The metrics and tables of results of that origin beside those of every run."""
+    """The metrics and tables of that origin's results beside every run's."""
     return origin.sweep.extra if origin else NOTHING
 
 

@@ -1,12 +1,11 @@
 """One attempt at a run of a sweep, in a private folder.
 
-Several attempts at a run can go on at once, and any of them can be killed. So none touches another's files:
+Attempts at a run can overlap, and any can be killed, so none touches another's files:
 
-- A command has a workspace in the results, and each attempt a folder in it, on the same disk. A run that has ended
-  moves into place in one step; the first one stays, since all are equal byte for byte.
-- A killed command leaves its workspace behind. The next command sees that its lock is free, and removes it. Without
-  locks in the file system it stays.
-- The log gets what an agent prints, and messages name the run's folder, not the private one.
+- A command has a workspace in the results, with a folder for each attempt, on the same disk. An ended run moves into
+  place in one step; the first stays, since all are equal byte for byte.
+- The next command removes a killed one's workspace, whose lock is free. Without file locks it stays.
+- The log gets an agent's output, and messages name the run's folder.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ LOCK_FILE = "lock"
 
 @contextmanager
 def workspace(results: Path) -> Iterator[Path]:
-    """A folder for this command alone below `results`, removed at the end; raises OSError."""
+    """Make this command's folder below `results`, removed at the end; raises OSError."""
     with locked(results):
         _remove_abandoned(results)
         folder = new_folder(results, PREFIX)
@@ -57,7 +56,7 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lets one process at a time into the block, if the folder's file system has locks; raises OSError."""
+    """Let one process at a time into the block, if the file system has locks; raises OSError."""
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
         with suppress(OSError):  # not every network's file system has them
@@ -68,7 +67,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def remove_at_once(folder: Path) -> None:
-    """Takes the folder away under a new name first, so that nobody adds to it while it is being removed."""
+    """Rename the folder, so that no process adds to it, then remove it."""
     removed = folder.with_name(f"{folder.name}-removed")
     with suppress(OSError):
         folder.rename(removed)
@@ -113,9 +112,9 @@ def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, ke
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | None = None) -> str | None:
-    """Make the run in `workspace`; return the first line of its error, or None.
+    """Make the run in `workspace`; return its error's first line, or None.
 
-    The log gets what an agent prints. Raises OSError, and KeyboardInterrupt also after SIGTERM.
+    The log gets the agent's output. Raises OSError, and KeyboardInterrupt also after SIGTERM.
     """
     private = replace(plan, results=new_folder(workspace))
     try:
@@ -170,7 +169,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:
-    """Makes the ended run's folder the one of `plan`, unless another attempt was first to complete; raises OSError."""
+    """Make the ended run's folder that of `plan`, unless another attempt was first; raises OSError."""
     while not is_complete(plan.folder, key):
         try:
             private.folder.rename(plan.folder)

@@ -1,11 +1,8 @@
-"""Agents that are given as classes: their names in a sweep, and files for classes that have none.
+"""Agents given as classes: their names in a sweep, and files for classes that have none.
 
-Another process makes the run, so it must be able to import the agent. A class of an imported module is called
-module:Class. A class of a notebook's cell or of the running script is in `__main__`; it is written to a file NAME.py
-with all that it refers to there: for each name, the last statement at the top of a cell that binds it.
-
-Nothing is guessed: a name that is bound in a loop or a block, a class whose name stands for another one now, and a
-value that has changed since its assignment are refused.
+Another process must import the agent. A class of an imported module is module:Class. A class of a notebook or script is
+in `__main__`; a file NAME.py gets it with all that it refers to: for each name, the last binding statement at the top
+of a cell. Names bound in a loop or block, replaced classes and values changed since their assignment are refused.
 """
 
 from __future__ import annotations
@@ -27,11 +24,11 @@ from roambus.python_protocol.agent import Agent
 _HEAD = '"""An agent that was given as a class, and what it refers to: written by roambus, and written again by it."""'
 _MAIN = "__main__"
 _COMPARED = (int, float, str, bytes, tuple)
-"""The types of the values that must be the same in the file as where the class comes from."""
+"""The types whose values must be equal in the file and at the class's origin."""
 
 
 def reference_of(agent: type[Agent], folder: Path) -> str:
-    """The name of the agent, whose file goes to `folder` if it needs one; raises UserError, OSError."""
+    """The agent's name; write its file to `folder` if needed; raises UserError, OSError."""
     if agent.__module__ != _MAIN:
         return next(_installed_names(agent), f"{agent.__module__}:{agent.__qualname__}")
     what = f"agent {agent.__qualname__}"
@@ -87,7 +84,7 @@ def _parsed(source: str) -> Sequence[ast.stmt]:
 
 
 def _needed(name: str, statements: Sequence[ast.stmt], what: str) -> list[str]:
-    """The sources of the statements that bind this name, and whatever they refer to; raises UserError."""
+    """The sources that bind this name and its references; raises UserError."""
     last = {name: number for number, statement in enumerate(statements) for name in _bound(statement)}
     found = {number for number, one in enumerate(statements) if _is_of_the_future(one)}
     waiting, seen = [name], set[str]()

@@ -1,12 +1,11 @@
 """Makes the runs of a sweep on a Spark cluster: each run is a task.
 
-Executors write to the folder of the results, which every worker needs under the same path. Our package travels as an
-archive with the Spark context, and the user's files in the workspace; installed packages must be there, too. A run is
-made by an attempt, so Spark may repeat a task. Outcomes come back by an accumulator, which the driver polls: results of
-tasks would come at the end of the job only.
+Executors write to the results folder, which all workers need under one path. Our package travels with the Spark
+context, the user's files in the workspace; installed packages must be there.
 
-An agent's error is an outcome. A task that kills its executor ends Spark's job; another job makes the rest. A machine
-without the folder, or with other code, ends the sweep.
+Runs are attempts, so Spark may repeat tasks. Outcomes, agents' errors included, come by an accumulator that the driver
+polls: task results come only at the job's end. A task that kills its executor ends the job; another makes the rest. A
+machine without the folder, or with other code, ends the sweep.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ from roambus.spark.engine.session import spark_session
 from roambus.spark.engine.shipment import Outcome, Outcomes, pack
 
 SHIPPED = "shipped"
-"""The folder in the workspace that holds the user's files; executors can import from it."""
+"""The workspace folder of the user's files, from which executors import."""
 
 
 def send(plan: RunPlan, workspace: Path) -> RunPlan:
-    """The plan as an executor can make it: what it needs of the user's files lies in the workspace. Raises OSError."""
+    """The plan as an executor can make it, the user's files in the workspace. Raises OSError."""
     shipped = workspace / SHIPPED
     shipped.mkdir(exist_ok=True)
     return replace(
@@ -60,7 +59,7 @@ def send(plan: RunPlan, workspace: Path) -> RunPlan:
 
 
 def _send_agent(reference: str, shipped: Path) -> str:
-    """A file of the user's, or their module, is sent; what is installed must be installed on the executors, too."""
+    """Send a user's file or module; installed ones must be on the executors."""
     # An agent file can be anywhere, so its path is rewritten; a module is found by its name, which must stay as it is,
     # for the name is in the ini, and so in the key of the run.
     target, colon, name = reference.partition(":")
@@ -88,7 +87,7 @@ def _send_file(file: Path, shipped: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A run as it is sent; all paths are absolute, and below a folder that every executor must reach."""
+    """A run as it is sent; paths are absolute, within reach of every executor."""
 
     number: int
     plan: RunPlan
@@ -99,7 +98,7 @@ class Task:
 
 
 def make(sent: bytes) -> Outcome:
-    """Makes the run of a pickled Task. Raises OSError if its results cannot be written."""
+    """Make the run of a pickled Task. Raises OSError for unwritable results."""
     task: Task = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
     if problem := _unfit(task):
         return task.number, None, f"{os.uname().nodename}: {problem}"
@@ -107,7 +106,7 @@ def make(sent: bytes) -> Outcome:
 
 
 def _unfit(task: Task) -> str | None:
-    """Why this process cannot make the run as planned; None if it can. The key comes last: it imports the agent."""
+    """Why this process cannot make the planned run, or None. The key is last: it imports the agent."""
     if not task.workspace.is_dir():
         return f"the executor does not see {task.plan.results}: choose an --out that all workers have under this path"
     # Behind everything else: no file of the user's hides a package that is installed here.
@@ -126,7 +125,7 @@ _prepared: set[str] = set()
 
 
 def _prepare_once(task: Task) -> None:
-    """The back-end of this process; the first one of the cluster compiles, and the others take what comes of it."""
+    """The process's back-end; the cluster's first compiles, the others reuse it."""
     if task.backend.name not in _prepared:
         with (task.workspace / "preparing").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -156,14 +155,14 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why Spark gave up: the task that failed too often, by its place among the tasks, and Spark's words."""
+    """Why Spark gave up: the failing task's place, and Spark's message."""
 
     task: int | None
     message: str
 
     @property
     def is_death(self) -> bool:
-        """Whether the task's process died, and not of an error that it could report."""
+        """Whether the task's process died without an error to report."""
         return bool(re.search(r"ExecutorLostFailure|Python worker exited unexpectedly", self.message))
 
 
@@ -189,7 +188,7 @@ class Job:
         return any(stage.numActiveTasks + stage.numCompletedTasks for stage in stages)
 
     def outcomes(self) -> Generator[Outcome | None]:
-        """Each outcome as it comes, and None whenever there was none for a moment; closed, it cancels the job."""
+        """Each outcome, and None after a moment without; closing cancels the job."""
         thread = InheritableThread(target=self._run, daemon=True)
         thread.start()
         seen = 0
@@ -211,7 +210,7 @@ class Job:
                 thread.join(STOP_S)
 
     def _run(self) -> None:
-        """Wait for the job, in a thread of its own: a job group belongs to the thread that sets it."""
+        """Wait for the job in its own thread: a job group belongs to its thread."""
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
@@ -221,7 +220,7 @@ class Job:
 
 
 def explain(message: str) -> Failure:
-    """The line in Spark's message, with stack traces of Java and Python, that the user can act on."""
+    """The useful line of Spark's message with Java and Python stack traces."""
     given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
     if given_up is None:
         return Failure(None, _first_line(message))
@@ -275,7 +274,7 @@ class Cluster:
             yield from self._make(session.sparkContext, archive.name, tasks)
 
     def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
-        """Starts job after job, for Spark ends one as soon as one of its tasks has failed too often."""
+        """Start job after job: Spark ends one when a task has failed too often."""
         while waiting:
             job = Job(context, archive, list(waiting.values()))
             for number, error in self._outcomes(job):
@@ -292,10 +291,7 @@ class Cluster:
             yield number, f"it ended its executor at every attempt: {failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
-        """Yield the outcomes of the job, and say once why nothing begins or ends.
-
-        Raises UserError for an unfit worker.
-        """
+        """Yield the job's outcomes, and say once why it stalls. Raises UserError for an unfit worker."""
         is_said, start = False, time.monotonic()
         with closing(job.outcomes()) as outcomes:
             for outcome in outcomes:

@@ -1,8 +1,8 @@
-"""Whatever a sweep names has an effect on its runs, or the sweep is refused before its first run.
+"""Every setting of a sweep affects its runs, or the sweep is refused before its first run.
 
-Two points whose rendered inis and files are equal are an error that names the axis in which they differ: a template
-without `seed-set` would make the same run for every seed, and intervals of ± 0. A variable that is set for all points
-and changes no ini is an error, too, as is a parameter that the template does not pass on to the agents.
+Two points with equal rendered inis and files are an error that names the axis: without `seed-set` a template makes one
+run for every seed, and intervals of ± 0. So are a variable that changes no ini, and a parameter that does not reach the
+agents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Render = Callable[[Point], str]
 
 
 def check_different(sweep: Sweep, planned: Sequence[tuple[Point, RunPlan]]) -> None:
-    """Raise UserError for two points that are the same run, and name the axis in which they differ."""
+    """Raise UserError for two points of the same run, naming the axis."""
     known: dict[object, Point] = {}
     for point, plan in planned:
         first = known.setdefault((plan.ini, plan.radio_file, plan.files), point)
@@ -48,7 +48,7 @@ def _difference(sweep: Sweep, first: Point, second: Point) -> str:
 
 
 def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
-    """Raise UserError for a parameter that is given and does not reach the agents."""
+    """Raise UserError for a parameter that does not reach the agents."""
     read = [scenario.agent_parameters, *scenario.other_parameters.values()]
     for name, value in point.agent.parameters:
         if not any(parameters.get(name) == value for parameters in read):
@@ -56,7 +56,7 @@ def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
 
 
 def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: BackendFactory | None = None) -> None:
-    """Raise UserError for a variable that is set for all points and changes no key that the back-end reads."""
+    """Raise UserError for a fixed variable that changes no key of the back-end."""
     for name, value in _common(sweep):
         keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
         if not keys:
@@ -71,7 +71,7 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    """The keys of the ini that change with a variable; all of them if there is no ini without it."""
+    """The ini keys that a variable changes; all if no ini exists without it."""
     entries = _entries(render(point))
     try:
         others = _entries(render(_without(point, name)))

@@ -1,7 +1,7 @@
-"""The files of metrics that the user's own sweeps name, kept in the user's cache.
+"""The metric files of the user's own sweeps, kept in the user's cache.
 
-Results can come from anybody, so a file that `sweep.json` names is not run for that reason. A sweep that the user makes
-leaves a mark outside of the results, for this folder and this file; where the mark is, the file is the user's choice.
+Results can come from anybody, so a file named in `sweep.json` is not run for that reason. A user's sweep leaves a mark
+outside of the results, for this folder and file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roambus.bridge.files import user_cache
 
 
 def remember(results: Path, measure: Iterable[str]) -> None:
-    """Mark the files among the references of a sweep into these results; without a cache nothing is marked."""
+    """Mark the files that a sweep into these results names; without a cache mark nothing."""
     for file in (one for one in measure if one.endswith(".py")):
         with suppress(OSError):
             mark = _mark(results, file)
@@ -24,7 +24,7 @@ def remember(results: Path, measure: Iterable[str]) -> None:
 
 
 def is_chosen(results: Path, reference: str) -> bool:
-    """Whether a package, or a file that the user's own sweep into these results named and that is still there."""
+    """Whether a package, or an existing file that the user's own sweep into these results named."""
     return not reference.endswith(".py") or (Path(reference).is_file() and _mark(results, reference).is_file())
 
 

@@ -1,7 +1,7 @@
-"""Named settings: the values of the zipped axes of a template's sweeps, such as C8, which set several variables.
+"""Named settings: zipped axis values of a template's sweeps, such as C8, which set several variables.
 
-Their names are known beyond their sweep: `--set config=C8` works for a single run of the template, and so does
-`config = "C8"` under [set] or `config = ["C2", "C8"]` under [axes] of another sweep of the same template.
+Their names work beyond their sweep: `--set config=C8` for a single run, `config = "C8"` under [set] or `config = ["C2",
+"C8"]` under [axes] of another sweep of the template.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roambus.experiments.templates.variables import Scalar
 
 
 def named_settings(template: Path) -> list[Axis]:
-    """The zipped axes of the sweeps beside a template, the namesake's first; a broken sweep has none."""
+    """The zipped axes of a template's sweeps, the namesake's first; a broken sweep has none."""
     values: dict[str, dict[str, Mapping[str, Scalar]]] = {}
     for axis in _zipped_axes(template):
         values[axis.name] = {**axis.values, **values.get(axis.name, {})}
@@ -36,7 +36,7 @@ def _zipped_axes(template: Path) -> Iterator[Axis]:
 
 
 def find_named(template: Path, name: str) -> Axis | None:
-    """The named settings of that name, unless the template has a variable of that name; None if there are none."""
+    """The named settings of that name, unless a variable of the template has it; else None."""
     with suppress(UserError):
         find_variable(template, name, "")
         return None
@@ -44,14 +44,14 @@ def find_named(template: Path, name: str) -> Axis | None:
 
 
 def axis_of(template: Path, name: str, *texts: str) -> Axis:
-    """The axis that `--set` asks for: of a variable, or of named settings; raises UserError for neither."""
+    """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
     if (named := find_named(template, name)) is not None:
         return narrow(named, ",".join(texts), "--set")
     return read_axis(template, name, find_variable(template, name, "--set"), texts, "--set")
 
 
 def is_template(name: str) -> bool:
-    """Whether the path is a template's, or a template has the name and no sweep has."""
+    """Whether it is a template's path, or its name and no sweep's."""
     if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
         return name.endswith(TEMPLATE_SUFFIX)
     return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
@@ -60,7 +60,7 @@ def is_template(name: str) -> bool:
 def sweep_of(
     source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
 ) -> Sweep:
-    """The sweep of a template by `--set` alone, for one agent and seed; raises UserError."""
+    """A template's sweep by `--set` alone, one agent and seed; raises UserError."""
     axes = tuple(axis_of(template, name, *texts) for name, texts in sorted(settings.items()))
     sweep = Sweep(source, template, (agent,), axes, (seed,))
     validate(sweep)

@@ -1,8 +1,8 @@
-"""Sweeps as the command line changes them: `--set`, `--param` and `--agents` each make another sweep.
+"""Sweeps changed by the command line: `--set`, `--param` and `--agents` each make another sweep.
 
-`--set NAME=VALUE` replaces the values of an axis, or chooses among named ones. `--agents "mft,./mine.py rate=2"`
-replaces the agents: each is a name, module:Class or file.py[:Class], with its parameters after blanks. A label of the
-sweep means the sweep's own agent with the parameters that it has there.
+`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents "mft,./mine.py rate=2"` replaces the
+agents: name, module:Class or file.py[:Class], then parameters. A label of the sweep means its own agent with its
+parameters.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARAMETER_OPTION = "--param"
 
 
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
-    """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
+    """The sweep with `--set` values: agents and zipped axes narrowed, all else replaced."""
     everybody = sweep.agents
     for name, text in settings.items():
         sweep = _override(sweep, name, text)
@@ -71,7 +71,7 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
 
 
 def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
-    """The sweep with an axis for each `--param`: of all agents that have the parameter, or of one, by its label."""
+    """The sweep with an axis for each `--param`: of all agents that have it, or of one by label."""
     for name, text in settings.items():
         owner, _, parameter = name.rpartition(".")
         axis = dataclasses.replace(
@@ -85,7 +85,7 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
 
 
 def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
-    """Replace the agents, by a text as of `--agents` or by words; raises UserError."""
+    """Replace the agents by an `--agents` text or words; raises UserError."""
     if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
         raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
     words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
@@ -100,7 +100,7 @@ def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
 
 
 def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
-    """Say which of the chosen agents are the sweep's own with parameters, and not the agents of these names."""
+    """Say which chosen agents are the sweep's own with parameters, not the agents of these names."""
     for one in chosen.agents:
         if one in sweep.agents and one.parameters:
             settings = " ".join(map("=".join, one.parameters))

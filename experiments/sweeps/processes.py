@@ -1,12 +1,10 @@
 """Makes the runs of a sweep in worker processes of this machine.
 
-- A worker forks a process for each run, so no run finds anything that an agent left behind. Everything that all runs
-  need is loaded before, once a worker.
-- A run whose process is killed is made once more, because the kernel may have killed it for another run's memory. The
-  second time it has failed.
+- A worker loads common code once and forks a process for each run, so agents leave nothing behind.
+- A killed run is made once more: the kernel may have killed it for another's memory. Twice is a failure.
 - A worker that ends before it is ready costs its run nothing.
-- Workers end with their parent and runs with their worker. Workers ignore Ctrl-C, which a terminal sends to all of
-  them: their parent ends them. They are spawned, so that they inherit nothing that is open.
+- Workers end with their parent, runs with their worker. Workers ignore Ctrl-C, which reaches all on a terminal: the
+  parent ends them. They are spawned, and inherit nothing open.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from roambus.experiments.sweeps.runner import BEGUN, prepare
 ATTEMPTS = 2
 """How often a run is tried whose process is killed."""
 STILLBORN = 4
-"""After this number of workers in a row that end before they can do anything, the command gives up."""
+"""The command gives up after this many workers in a row that end before they are ready."""
 KILLED = f"its process was killed {ATTEMPTS} times; use fewer --workers if memory ran out"
 STOP_S = 10.0
 """The time in which a stopped worker removes what it has begun."""
@@ -56,7 +54,7 @@ class Processes:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yield number and error of each run as it ends; no worker is left. Raises UserError, RoambusError, OSError."""
+        """Yield number and error of each ended run; leave no worker. Raises UserError, RoambusError, OSError."""
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
         try:
@@ -89,7 +87,7 @@ class _Crew:
             self._occupy(worker)
 
     def ended(self) -> Iterator[tuple[int, str | None]]:
-        """Waits until at least one run has ended or cost its worker; their numbers and errors."""
+        """Wait until a run has ended or cost its worker; return numbers and errors."""
         for connection in wait(list(self.workers)):
             worker = self.workers[connection]  # type: ignore[index]  # only our connections are waited for
             number, plan = worker.task
@@ -120,7 +118,7 @@ class _Crew:
         self.workers.clear()
 
     def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
-        """Hires another worker for one that has died, if there is work for it; raises RoambusError if none starts."""
+        """Replace a dead worker if work is left; raises RoambusError if none starts."""
         del self.workers[worker.connection]
         worker.end(0)
         # A worker that never was ready had not begun the run, so the run is not to blame.
@@ -153,7 +151,7 @@ class _Crew:
 
 
 class _Worker:
-    """A process that makes one run at a time, until there are no more."""
+    """A process that makes one run after another."""
 
     task: tuple[int, RunPlan]
     is_ready = False
@@ -172,7 +170,7 @@ class _Worker:
         theirs.close()
 
     def end(self, patience_s: float) -> None:
-        """Waits for the worker's end, and brings it about if that takes too long."""
+        """Wait for the worker's end; kill it if that takes too long."""
         self.process.join(patience_s)
         self.process.kill()
         self.process.join()
@@ -182,7 +180,7 @@ class _Worker:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Hides the program that runs: a spawned process would import it, and a script would make the sweep once more."""
+    """Hide the running program: a spawned process would import it and repeat the sweep."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -192,7 +190,7 @@ def _without_main() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
-    """Answer each run with its error, None, or the exception that ends the sweep."""
+    """Answer each run with its error, None, or the sweep-ending exception."""
     parent = multiprocessing.parent_process()
     if parent is not None:  # never: this is no main process
         threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()

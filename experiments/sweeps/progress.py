@@ -1,8 +1,8 @@
-"""The progress of a sweep and the remaining time: a bar on a terminal, plain lines elsewhere.
+"""A sweep's progress and remaining time: a bar on a terminal, plain lines elsewhere.
 
-The time left is estimated from the work of the runs that have ended, since a sweep mixes runs of ten nodes and of a
-hundred. Work is simulated time times nodes to the power of 1.6: the exponent was 1.6 to 1.9 in the evaluation of the
-thesis. The clock starts with the first run, after the radio is compiled.
+The estimate uses the ended runs' work, since runs have ten nodes or a hundred. Work is simulated time times nodes to
+the power of 1.6 (1.6 to 1.9 in the thesis' evaluation). The clock starts with the first run, after the radio is
+compiled.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^s
 _EXPONENT = 1.6
 SECONDS_BETWEEN_LINES = 10.0
 _ALWAYS = 3000.0
-"""The fixed work of a process and a trace, as of 170 s of six nodes."""
+"""The fixed work of a process and a trace, as 170 s of six nodes."""
 
 
 def expected_work(plan: RunPlan) -> float:
-    """The expected work of a run, in a unit of its own; 1 if the ini does not say."""
+    """A run's expected work, in its own unit; 1 if the ini lacks it."""
     nodes, limit = _NODES.search(plan.ini), _LIMIT.search(plan.ini)
     return _ALWAYS + float(nodes[1]) ** _EXPONENT * float(limit[1]) if nodes and limit else 1.0
 
 
 @dataclass(slots=True)
 class Work:
-    """The work of the runs in their order; `at_once` go on together (0: unknown), half done."""
+    """The runs' work in order; `at_once` go on together (0: unknown), half done."""
 
     works: Mapping[Path, float]
     at_once: int = 0
     ended: set[Path] = field(default_factory=set)
 
     def left(self, elapsed: float) -> float:
-        """The seconds left, if the work done took `elapsed`; at least those of the longest run."""
+        """The seconds left if the done work took `elapsed`; at least the longest run's."""
         rest = [work for place, work in self.works.items() if place not in self.ended]
         going_on = sum(rest[: self.at_once]) / 2
         done = sum(self.works[place] for place in self.ended) + going_on
@@ -52,7 +52,7 @@ class Work:
 
 
 class Progress:
-    """Counts runs as they finish and estimates the time left; with `each`, every run has a line."""
+    """Counts finished runs and estimates the time left; with `each`, a line a run."""
 
     def __init__(self, console: Console, *, each: bool = False) -> None:
         self._console, self._each = console, each
@@ -79,7 +79,7 @@ class Progress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def begun(self) -> None:
-        """The first run begins: until now everything got ready, which takes no longer for more runs."""
+        """Start the clock: preparation takes no longer for more runs."""
         if not self._is_begun:
             self._is_begun, self._start = True, time.monotonic()
 

@@ -1,11 +1,9 @@
-"""The request of a results folder, `sweep.json`: the study and sweep, template, values, axes, agents and seeds.
+"""The request of a results folder, `sweep.json`: study, sweep, template, values, axes, agents and seeds.
 
-Whoever reads the results finds the figures and claims by it. A second sweep into the folder must fit: same template,
-fixed values and names of axes. Then its agents, values and seeds are added.
-
-A sweep locks its folder, reads what is there and checks that it fits, writes the new `sweep.json` whole beside the old
-one, puts it in its place, and unlocks. So two sweeps that start at once see each other, and readers know of every run
-to come. If the first sweep ends without a run, its request is removed again.
+Readers find figures and claims by it. A second sweep must fit (same template, fixed values, axis names); its agents,
+values and seeds are added. A sweep locks its folder, checks the fit, writes the new file beside the old, renames it,
+and unlocks, so simultaneous sweeps see each other and readers know all runs to come. If the first sweep makes no run,
+its request is removed.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ _OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
-    """The sweep as it is written to `sweep.json`: what few sweeps have is left out where it is not so."""
+    """The sweep as in `sweep.json`, without rare fields at their defaults."""
     return {
         STUDY: sweep.study,
         SWEEP: sweep.name,
@@ -84,7 +82,7 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 
 def command_again(results: Path) -> str:
-    """The command that makes all runs requested in a folder; a user's sweep file is called NAME.toml."""
+    """The command for all requested runs of a folder; a user's sweep file is NAME.toml."""
     asked = read_asked(results)
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
@@ -119,7 +117,7 @@ def _made_as(results: Path) -> Iterator[str]:
 
 
 def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
-    """The agent as `--agents` takes it: by its label if the sweep has it, else by agent and parameters."""
+    """The agent as in `--agents`: its label in the sweep, or agent and parameters."""
     own, *given = label.split("+")
     chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
     return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
@@ -127,7 +125,7 @@ def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
 
 @contextmanager
 def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
-    """Write the request, which must fit the one that is there; raises UserError, OSError."""
+    """Write the request, which must fit the present one; raises UserError, OSError."""
     file = results / SWEEP_FILE
     created, is_first = not results.exists(), not file.exists()
     results.mkdir(parents=True, exist_ok=True)
@@ -154,7 +152,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
 
 @contextmanager
 def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
-    """Takes away again what is written for the first sweep in the folder; others may rely on what was there before."""
+    """Remove a first sweep's files again; others may rely on earlier ones."""
     try:
         yield
     except BaseException:
@@ -167,7 +165,7 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
-    """Raises UserError for another template, other fixed values or other axes: its runs would share places."""
+    """Raise UserError for another template, fixed value or axis: runs would share places."""
     names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
     for kind, there, asked in (
         (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
@@ -183,7 +181,7 @@ def _settings(fixed: Mapping[str, Any]) -> str:
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The union of both requests, under the first one's name and study; new values come last."""
+    """The union of both requests, named like the first; new values come last."""
     # Earlier requests stay: their runs are there, and would otherwise count as foreign.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}

@@ -1,11 +1,10 @@
 """Plans the runs of a sweep, skips complete ones, has the rest made, and reports failures.
 
-Every run is rendered before the first one starts, so a mistake in a template costs nothing. The first seed of each
-point is also read as the host reads it. A run's key says what it depends on; a run that is complete under its key is
-never made again, and a failed one on request only. A crew makes the runs: processes, or executors of a cluster.
+Every run is rendered before the first starts, and each point's first seed is read as by the host, so mistakes cost
+nothing. A run complete under its key is never repeated, a failed one on request only.
 
-A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. Its script calls the command that
-wrote it; submitted again, it makes what is missing.
+A crew makes the runs: processes, or a cluster's executors. A SLURM job array makes every n-th run a task; its script
+calls the command that wrote it, and submitted again makes the missing ones.
 """
 
 from __future__ import annotations
@@ -54,20 +53,20 @@ class Crew(Protocol):
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yield number and error (None: complete) of each run, or `BEGUN`; closed, end what is going on."""
+        """Yield number and error (None: complete) of each run, or `BEGUN`; closing ends current runs."""
 
 
 _READERS = 4
-"""How many threads read the traces that are there: it is mostly compiled code, which does not wait for Python."""
+"""Threads that read existing traces: mostly compiled code, which does not wait for Python."""
 
 Watched = Callable[[Sequence[Point]], Iterable[Point]]
 
 
 @dataclass(slots=True)
 class Summary:
-    """The outcome of a sweep's runs, with the `failures` and their errors.
+    """The outcome of a sweep's runs, with `failures` and their errors.
 
-    `earlier` failed before and were not tried again; `damaged` and `changed` ones are made again.
+    `earlier` failed before and were not retried; `damaged` and `changed` ones are repeated.
     """
 
     complete: int = 0
@@ -85,9 +84,9 @@ def plan_runs(
     watched: Watched = iter,
     backend: BackendFactory | None = None,
 ) -> list[RunPlan]:
-    """Render every run of the sweep and check each point's first seed; raises UserError, also for links in results.
+    """Render all runs and check each point's first seed; raises UserError, also for links in results.
 
-    `watched` may show the progress. Without a `backend`, the embedded radio must be able to make the runs.
+    `watched` may show progress. Without a `backend`, the embedded radio must be able to make the runs.
     """
     points = expand(sweep)
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
@@ -130,7 +129,7 @@ def _settings(template: Path, point: Point, files: Mapping[str, Path]) -> Iterat
 
 
 def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """The folder of each file that the ini names: the template's, or that of a value with this file name."""
+    """The folder of each file in the ini: the template's, or a value's of that name."""
     given = {Path(value).name: Path(value) for value in point.variables.values() if isinstance(value, str)}
     for name in names:
         beside = template.parent / name
@@ -139,7 +138,7 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
 
 
 def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
-    """Read a run as the host will; raises UserError, also for a template that leaves out the run's seed or agent."""
+    """Read a run as the host will; raises UserError, also without the run's seed or agent."""
     rendered = _rendered(template)
     scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
     if backend is not None:
@@ -157,7 +156,7 @@ def _rendered(template: Path) -> Path:
 
 
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
-    """Lets the back-end get ready for runs like this one, whose scenario is returned; raises UserError."""
+    """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
     beyond = beyond_of(backend)
     scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
     backend.prepare(scenario)
@@ -167,7 +166,7 @@ def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
 def run_plans(
     plans: Sequence[RunPlan], backend: BackendFactory, crew: Crew, retry_failed: bool, progress: Progress
 ) -> Summary:
-    """Have the crew make the incomplete runs; raises UserError, OSError. Nothing is at work after an exception."""
+    """Have the crew make incomplete runs; raises UserError, OSError. After an exception all work has ended."""
     summary = Summary()
     waiting = _unsettled(plans, backend, retry_failed, summary)
     for place in summary.damaged:
@@ -202,7 +201,7 @@ def _unsettled(
 
 
 def _left_unchanged(plans: Sequence[RunPlan], changed: Sequence[Path]) -> list[Path]:
-    """The places of runs by agents whose runs have changed that are none of these plans': metrics would mix both."""
+    """The places of changed agents' runs outside these plans: metrics would mix both."""
     planned = {plan.folder for plan in plans}
     agents = {plans[0].results.joinpath(*place.parts[:2]) for place in changed}  # traces/agent=NAME
     found = (trace.parent for agent in agents for trace in agent.rglob(TRACE_FILE))
@@ -210,7 +209,7 @@ def _left_unchanged(plans: Sequence[RunPlan], changed: Sequence[Path]) -> list[P
 
 
 def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, summary: Summary) -> bool:
-    """Whether the run need not be made; counts it if so. A damaged trace is counted too, and made again."""
+    """Whether the run need not be made; counts it if so, and damaged traces."""
     if state is TraceState.COMPLETE:
         summary.skipped += 1
         return True
@@ -227,7 +226,7 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
 def _collect(
     plans: Sequence[RunPlan], ended: Generator[tuple[int, str | None]], summary: Summary, progress: Progress
 ) -> None:
-    """Counts the runs as they end. Closed at an error or Ctrl-C, the crew ends what is still going on."""
+    """Count ended runs; close the crew at an error or Ctrl-C."""
     with closing(ended):
         for number, error in ended:
             if number == BEGUN[0]:
@@ -255,7 +254,7 @@ class Published:
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run when it is published; raises StorageError, and what the crew raises."""
+        """Yield number and error of each published run; raises StorageError and the crew's errors."""
         self.store.publish()  # what the sweep is, and runs that a broken connection has left here
         with closing(self.crew.run(plans, backend, workspace)) as ended:
             for number, error in ended:
@@ -287,12 +286,12 @@ class Part:
         return cls(int(found[1]), int(found[2]))
 
     def of_all(self, runs: Sequence[T]) -> Sequence[T]:
-        """The runs that are in this part: every n-th, so that long ones are spread."""
+        """The part's runs: every n-th, to spread long ones."""
         return runs[self.number :: self.of]
 
 
 def script(name: str, command: Sequence[str], runs: int, tasks: int | None, folder: Path) -> str:
-    """The text of a job array of at most `tasks` tasks; raises UserError for none or too many."""
+    """A job array's text, at most `tasks` tasks; raises UserError for none or too many."""
     if not runs:
         raise UserError("there is no run for a job array")
     if tasks is not None and tasks > MOST_TASKS:

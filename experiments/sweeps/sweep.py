@@ -1,12 +1,10 @@
 """A sweep: template, agents, axes and seeds, and its expansion into single runs.
 
-- Every agent runs at every value of every axis with every seed, so all are compared in the same networks. A point can
-  have more seeds than others, for a narrower interval (`more_seeds`).
-- A plain axis sets one variable. A zipped axis sets several under one name, such as brokers and the side of the field.
-- An axis can set a parameter of agents. An agent that lacks it runs once, with `-` as the value.
-- Names of agents, axes and values are parts of folders' names.
-
-A sweep is a value: changing it makes another one, which is checked as a whole.
+- Every agent runs at every axis value with every seed, in the same networks. Points can have more seeds, for a narrower
+  interval (`more_seeds`).
+- A plain axis sets one variable, a zipped axis several under one name, such as brokers and field side.
+- An axis can set an agent parameter. An agent without it runs once, with `-` as the value.
+- Names of agents, axes and values are parts of folder names. A sweep is a value, checked as a whole.
 """
 
 from __future__ import annotations
@@ -30,18 +28,18 @@ from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
-"""The names that agents, axes and values may have: each is a part of a folder's name."""
+"""The names of agents, axes and values: parts of folder names."""
 
 EVERY_AGENT = "agent"
 """The owner of a parameter that stands for every agent which has it."""
 
 LONGEST_NAME = 120
-"""In bytes: file systems take names of 255, and a folder's has an axis and its value."""
+"""In bytes: file systems allow 255, and a folder has an axis and its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """An agent under the name that results give it, with its parameters as texts."""
+    """An agent under its name in results, with parameters as texts."""
 
     label: str
     agent: str
@@ -52,7 +50,7 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values by their names, each of which sets some variables; with `owner`, a parameter of that agent or of all."""
+    """Values by name, each setting some variables; with `owner`, a parameter of that agent or of all."""
 
     name: str
     values: Mapping[str, Mapping[str, Scalar]]
@@ -60,7 +58,7 @@ class Axis:
     owner: str = ""
 
     def concerns(self, choice: AgentChoice) -> bool:
-        """Whether its values differ for this agent; what is not about parameters concerns all. Raises UserError."""
+        """Whether its values differ for this agent; always for variables. Raises UserError."""
         if self.owner in ("", choice.label):
             return True
         return self.owner == EVERY_AGENT and self.name in parameter_settings(load_agent(choice.agent).parameters_type)
@@ -68,7 +66,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A whole sweep; `source` is its file, or the command that stands for it, for messages."""
+    """A whole sweep; `source` is its file or command, for messages."""
 
     source: str
     template: Path
@@ -83,11 +81,11 @@ class Sweep:
     study: str | None = None
     """The name of the study that it belongs to."""
     more_seeds: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """The points that have more seeds than the others, by `point_name`: all seeds below these numbers."""
+    """Points with more seeds, by `point_name`: all seeds below these numbers."""
     precision: str = ""
-    """The options of the command that has points get as many seeds as they need; empty without them."""
+    """The command's options for as many seeds as needed; else empty."""
     measure: tuple[str, ...] = ()
-    """The files and packages of metrics that it is measured by beside those of every run."""
+    """Files and packages of metrics beside every run's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
 
 
 def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:
-    """An axis of the variable of its name; files go by their names. Raises UserError for a value given twice."""
+    """An axis of the variable of its name; files by name. Raises UserError for a repeated value."""
     texts = [plain(value) for value in values]
     if twice := next((text for text in texts if texts.count(text) > 1), None):
         raise UserError(f"{where}: {twice} is there twice")
@@ -134,7 +132,7 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
 
 
 def _check_runs(where: str, count: int) -> None:
-    """Raises UserError for more runs than the limit. All of them are planned before the first one starts."""
+    """Raise UserError above the limit: all runs are planned before the first."""
     try:
         RUNS.check(count)
     except ValueError as error:
@@ -142,7 +140,7 @@ def _check_runs(where: str, count: int) -> None:
 
 
 def validate(sweep: Sweep) -> None:
-    """Raises UserError unless variables are the template's, each set once, and names can be folders."""
+    """Raise UserError unless variables are the template's, each set once, and names can be folders."""
     _check_settings(sweep)
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
@@ -157,7 +155,7 @@ def validate(sweep: Sweep) -> None:
 
 
 def _check_parameters(sweep: Sweep) -> None:
-    """Raises UserError for an axis of a parameter that no agent concerned has, or that another axis is called like."""
+    """Raise UserError for an axis whose parameter no agent has, or whose name another axis has."""
     names = [axis.name for axis in sweep.axes]
     for axis in (axis for axis in sweep.axes if axis.owner):
         where = f"{sweep.source}: axes.{axis.owner}.{axis.name}"
@@ -173,7 +171,7 @@ def _check_parameters(sweep: Sweep) -> None:
 
 
 def _check_settings(sweep: Sweep) -> None:
-    """Raises UserError for a variable that is not the template's, a value that it does not take, or one set twice."""
+    """Raise UserError for an unknown variable, a wrong value, or one set twice."""
     sources: dict[str, str] = {}
     axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes if not axis.owner)
     for where, choices in (("set", [sweep.fixed]), *axes):
@@ -191,20 +189,20 @@ def _check_settings(sweep: Sweep) -> None:
 
 
 def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequence[str], where: str) -> Axis:
-    """A plain axis of a variable from the texts of its values; raises UserError, which begins with `where`."""
+    """A plain axis from its values' texts; raises UserError, beginning with `where`."""
     axis = plain_axis(name, [parse_scalar(text, variable) for text in texts], f"{where} {name}")
     check_variables(template, list(axis.values.values()), where)
     return axis
 
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
-    """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
+    """A zipped axis with these comma-separated names only; raises UserError, beginning with `where`."""
     chosen = {label: choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
     return Axis(axis.name, chosen, zipped=True)
 
 
 def choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
-    """The value of that name; raises UserError, which begins with `where`, with near names."""
+    """The value of that name; raises UserError, beginning with `where`, with near names."""
     if label not in known:
         raise UserError(f"{where}: {unknown('value', label, known)}")
     return known[label]
@@ -237,7 +235,7 @@ def _further_points(sweep: Sweep) -> list[Point]:
 
 
 def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
-    """The runs at every place with these seeds; an agent that lacks an axis runs once for all of its values."""
+    """The runs at every place with these seeds; an agent without an axis runs once."""
     combinations = itertools.product(*(axis.values for axis in sweep.axes))
     lacking = {choice: {axis.name for axis in sweep.axes if not axis.concerns(choice)} for choice in sweep.agents}
     firsts = {axis.name: next(iter(axis.values)) for axis in sweep.axes}
@@ -248,7 +246,7 @@ def _points(sweep: Sweep, seeds: Iterable[int]) -> Iterator[Point]:
 
 
 def _point(sweep: Sweep, choice: AgentChoice, place: Mapping[str, str], seed: int) -> Point:
-    """The run at a place. Values of axes come over fixed ones, and parameters of axes over the agent's own."""
+    """The run at a place. Axis values override fixed ones, axis parameters the agent's own."""
     variables, parameters = dict(sweep.fixed), dict(choice.parameters)
     for axis in sweep.axes:
         values = axis.values.get(place[axis.name], {})

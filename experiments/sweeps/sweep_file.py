@@ -36,7 +36,7 @@ _KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
 
 def read_sweep(name: str) -> Sweep:
-    """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
+    """The sweep of that path or shipped name; raises UserError naming file and key."""
     path = find_file("sweep", SWEEP_SUFFIX, name)
     sweep = _build(path, read_content(path))
     validate(sweep)
@@ -63,7 +63,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
 
 
 def _fixed(path: Path, template: Path, settings: Mapping[str, Any]) -> dict[str, Scalar]:
-    """The variables under [set]; a named setting stands for its own. Raises UserError for one that is set twice."""
+    """The variables under [set], named settings expanded. Raises UserError for one set twice."""
     fixed: dict[str, Scalar] = {}
     for name, value in settings.items():
         given = scalar(path, f"set.{name}", value)
@@ -78,13 +78,13 @@ def _fixed(path: Path, template: Path, settings: Mapping[str, Any]) -> dict[str,
 
 
 def _with_named(path: Path, template: Path, axis: Axis) -> Axis:
-    """The axis itself, or for a list of named settings the zipped axis that they name; raises UserError."""
+    """The axis, or the zipped axis that a list of named settings means; raises UserError."""
     named = None if axis.zipped or axis.owner else find_named(template, axis.name)
     return axis if named is None else narrow(named, ",".join(axis.values), f"{path}: axes")
 
 
 def _measure(path: Path, named: object) -> Iterator[str]:
-    """Yield packages by their names and files by their paths, those beside the sweep first; raises UserError."""
+    """Yield packages by name and files by path, those beside the sweep first; raises UserError."""
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise UserError(f"{path}: measure: give a list of files and packages of metrics")
     for one in named:
@@ -95,7 +95,7 @@ def _measure(path: Path, named: object) -> Iterator[str]:
 
 
 def _agent(path: Path, label: str, options: object) -> AgentChoice:
-    """Read an agent of the sweep. Its parameters are sorted, so that their order in the file changes no run."""
+    """Read an agent; sorted parameters, so that their order changes no run."""
     if not isinstance(options, dict):
         raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
     check_words(f"{path}: agents.{label}", "key", options, ("use", "parameters", "title"))

@@ -1,7 +1,7 @@
 """The tables of a sweep's TOML file, and the axes in them.
 
-A sweep can come from anybody, so a file that would take long to read, or a value that no ini can hold, is refused.
-Every mistake is a UserError that names file and key.
+A sweep can be a stranger's, so slow files and values that no ini can hold are refused. Every mistake is a UserError
+that names file and key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roambus.python_protocol.settings import unknown
 
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
-"""More dots than in any sweep, whose keys have three; the time to parse a key grows with the square of its dots."""
+"""More dots than in any sweep's keys (three); parsing takes their square."""
 _MOST_BITS = 64
 """An ini has no larger whole numbers."""
 
@@ -41,14 +41,14 @@ def read_content(path: Path) -> Mapping[str, Any]:
 
 
 def check_words(where: str, kind: str, words: Iterable[str], known: Sequence[str]) -> None:
-    """Raise UserError for a word that is not known: left out in silence, it would make another sweep."""
+    """Raise UserError for an unknown word: ignoring it would make another sweep."""
     for word in words:
         if word not in known:
             raise UserError(f"{where}: {unknown(kind, word, dict.fromkeys(known))}")
 
 
 def template_of(path: Path, content: Mapping[str, Any]) -> Path:
-    """The template beside the sweep, or else the shipped one of that name; raises UserError."""
+    """The template beside the sweep, or the shipped one; raises UserError."""
     name = content.get("template")
     if not isinstance(name, str):
         raise UserError(f"{path}: template: give the name or the path of a template")
@@ -66,7 +66,7 @@ _TABLES = {
 
 
 def table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The table of that key, empty if there is none; raises UserError for anything else."""
+    """The table of that key, or an empty one; raises UserError for anything else."""
     found = content.get(key, {})
     if not isinstance(found, dict):
         raise UserError(f"{path}: {key} is not a table: write {_TABLES[key]}")
@@ -74,7 +74,7 @@ def table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def scalar(path: Path, key: str, value: object) -> Scalar:
-    """The value itself, if an ini can hold it; raises UserError for dates, lists and numbers of any length."""
+    """The value, if an ini can hold it; raises UserError for dates, lists and long numbers."""
     if not isinstance(value, int | float | str):
         raise UserError(f"{path}: {key}: {_shown(value)} is neither number, text nor truth value")
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
@@ -89,7 +89,7 @@ def _shown(value: object) -> str:
 
 
 def axes_of_table(path: Path, content: Mapping[str, Any]) -> Iterator[Axis]:
-    """Yield the axes of the file; a table of lists has an axis for each parameter of an agent. Raises UserError."""
+    """Yield the file's axes; a table of lists has one for each agent parameter. Raises UserError."""
     for name, values in table(path, "axes", content).items():
         if isinstance(values, dict) and any(isinstance(one, list) for one in values.values()):
             for parameter, listed in values.items():

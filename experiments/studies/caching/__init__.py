@@ -1,4 +1,4 @@
 """The evaluation of the paper on caching for mobile clients: figures 4 and 5, and its claims.
 
-Sweeps vary the absence, the rate, the cache size and the number of brokers; `caching-move` is the move of figure 5.
+Sweeps vary absence, rate, cache size and brokers; `caching-move` is figure 5.
 """

@@ -1,9 +1,8 @@
 """The claims of sections 6 and 7 of the paper on caching, each sentence with one precise reading.
 
-The curves of figure 4 are not given, so "the" gain or ratio is tested at every load, and the highest gain at the
-highest load. "Increases" is a straight line over doublings of the axis. An exponential distribution is recognised by
-its median and its last tenth, over the mean: messages wait for each other, so a test of the whole shape would refuse
-any sample.
+Figure 4 has no curves, so gains and ratios are tested at every load, the highest gain at the highest load. "Increases"
+is a straight line over doublings of the axis. An exponential distribution has its median and last tenth over the mean:
+messages wait for each other, so a test of the whole shape would refuse any sample.
 
 - *Gain* counts responses beyond the first without dropping (agent `plain`).
 - *Exponential nature* is read of the distribution and of the curve over absences.
@@ -57,7 +56,7 @@ _AT_ONCE_S = 1.0
 _ONE_RESPONSE = 0.5
 """The per cent of further responses that counts as "only one response"."""
 _OF_EXPONENTIAL = {ABSORPTION_MEDIAN: log(2), ABSORPTION_TAIL: log(10)}
-"""Median and start of the last tenth of an exponential distribution, over its mean."""
+"""Median and last tenth's start of an exponential distribution, over its mean."""
 _ALIKE = 0.1
 """The tolerated share of these for an exponential distribution."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
@@ -71,7 +70,7 @@ def trend(metric: str, axis: str, side: Side) -> Parts:
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
-    """Claim that the metric rises or falls from the shortest absence to the longest, at each load and size."""
+    """Claim that the metric rises or falls from the shortest to the longest absence, at each load and size."""
 
     def longest_minus_shortest(measured: Measurements, place: Place) -> pd.Series[float]:
         table = table_over(measured, ABSENCE, metric, agent=_AGENT_OF[metric], **place)
@@ -86,9 +85,9 @@ def over_sizes(metric: str, side: Side) -> Parts:
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:
-    """Claim that the gain at the lowest value of the axis and the highest load exceeds a number.
+    """Claim that the gain at the axis' lowest value and the highest load exceeds a number.
 
-    The text names no curve; the gain rises with the load, so the claim is likeliest to hold here.
+    The text names no curve; the gain rises with the load, so the claim is likeliest there.
     """
 
     def parts(measured: Measurements) -> Iterable[Part]:
@@ -101,7 +100,7 @@ def highest_gain(axis: str, claimed: float) -> Parts:
 
 
 def one_response(axis: str) -> Parts:
-    """Claim that the worst share of further responses over the axis is small, at each load: "only one"."""
+    """Claim that the worst share of further responses over the axis is small, at each load."""
 
     def worst(measured: Measurements, place: Place) -> pd.Series[float]:
         return table_over(measured, axis, GAIN_PERCENT, agent=DROPPING, **place).max(axis=1)
@@ -111,7 +110,7 @@ def one_response(axis: str) -> Parts:
 
 
 def exponential(axis: str) -> Parts:
-    """Claim that absorption times are exponential: median and last tenth, mean over the axis."""
+    """Claim exponential absorption times: median and last tenth, mean over the axis."""
     bounds = (
         between(
             f"load {{load}}: {TITLES[metric]}",
@@ -125,7 +124,7 @@ def exponential(axis: str) -> Parts:
 
 
 def _bend(measured: Measurements, place: Place) -> pd.Series[float]:
-    """Return the slope of the absorption time between the longest absences minus that between the shortest (s/s)."""
+    """Return the absorption time's slope between the longest absences minus that between the shortest (s/s)."""
     table = table_over(measured, ABSENCE, ABSORPTION_S, agent=DROPPING, **place)
     if len(table.columns) < 3:
         raise NotMeasuredError("a bend needs at least three absences")
@@ -142,7 +141,7 @@ def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
 
 
 def _undelivered(measured: Measurements, place: Place) -> pd.Series[float]:
-    """Return the share of undelivered messages; none is tested as less than one in a million."""
+    """Return the undelivered share; none is tested as less than one in a million."""
     return 1 - by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, **place)
 
 

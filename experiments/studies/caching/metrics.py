@@ -1,7 +1,6 @@
 """The metrics of sections 6 and 7 of the paper on caching, from traces alone.
 
-The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it
-says how it is read.
+Section 6 has the definitions. Each function states its reading of an open point.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from roambus.spark.metrics.extra import Extra, table
 from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
 
 _SETTLED, _LATE = 0.2, 0.7
-"""Observed messages are published after the caches have filled, and early enough to disappear."""
+"""Observed messages come after the caches have filled, and early enough to disappear."""
 _EARLY, _IN_TIME_S = 0.5, 1.0
-"""An observed absence begins in the first half of a run and ends early enough for kept messages to arrive."""
+"""An observed absence begins in a run's first half and ends in time for kept messages to arrive."""
 
 
 # How long messages are cached
@@ -65,10 +64,9 @@ def _part_over_mean(run: Run, part: float) -> float:
 
 @once
 def _absorbed(run: Run) -> pd.DataFrame:
-    """Return the observed messages: how often each went `into` a cache, whether it `is_gone`, and `time_s` till then.
+    """Return the observed messages: times `into` a cache, whether it `is_gone`, and `time_s` till then.
 
-    A message that no broker cached has 0; one still cached at the end counts up to then, which makes the mean too
-    small.
+    An uncached message has 0; one still cached at the end counts up to then, so the mean is too small.
     """
     published, cached, forgotten = (
         run.rows(event).groupby(schema.NOTIFICATION_ID)[schema.TIME_S] for event in (schema.PUBLISH, CACHE, FORGET)
@@ -144,7 +142,7 @@ def catch_up_s(run: Run) -> float:
 
 @table("delivered_s", "count")
 def deliveries(run: Run) -> pd.DataFrame:
-    """Return each delivery as figure 5 shows it: the time since the first, and the count."""
+    """Return figure 5's deliveries: the time since the first, and the count."""
     times_s = run.deliveries[schema.TIME_S]
     return pd.DataFrame({"delivered_s": times_s - times_s.min(), "count": np.arange(1, len(times_s) + 1)})
 
@@ -153,7 +151,7 @@ def deliveries(run: Run) -> pd.DataFrame:
 def missing_while_away(run: Run) -> pd.DataFrame:
     """Return the pairs published during an absence (`pairs_during`), and whether each `is_lost`.
 
-    Only absences count that begin early enough and end in the run.
+    Absences must begin early enough and end in the run.
     """
     left, back = billionths(run.absences["left_s"]), billionths(run.absences["back_s"])
     is_observed = (left < _EARLY * 1e9 * run.end_s) & (back < 1e9 * (run.end_s - _IN_TIME_S))

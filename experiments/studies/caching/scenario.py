@@ -1,9 +1,11 @@
-"""Draws clients that arrive, move and leave, and publications, for an ini (the paper on caching, section 6).
+"""Draws clients that arrive, move and leave, and publications, for an ini (caching paper, section 6).
 
-At each broker clients are born at a constant rate and live for an exponential time. A client goes mobile at a constant
-rate, is away for an exponential time, and returns to another broker. A run starts in the steady state. All is drawn
-from the run's seed, in the order of time, so that every agent gets the same. A simulator needs all nodes at the start,
-so a node is one client after another: after a death it rests, then the tree moves it to its next broker.
+At each broker clients are born at a constant rate, live for an exponential time, go mobile at a constant rate, are away
+for an exponential time, and return to another broker. A run starts in the steady state. Draws follow the seed in time
+order, so all agents get the same.
+
+A simulator needs all nodes at the start, so a node is one client after another: after a death it rests, then moves in
+the tree.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ _START_S = 1.0
 _REST_S = 1.0
 """The rest of a node between two clients."""
 _DEPARTURE_S = 0.02
-"""`SN.departure`, from a client's goodbye until its link goes (s). The shortest absence is half as long again."""
+"""`SN.departure`, from a goodbye to the link's end (s). The shortest absence is 1.5 times as long."""
 _SHORTEST_S = 1.5 * _DEPARTURE_S
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rates of the processes, times in seconds: `life` is 1/mu_c, `load` lambda_c/mu_c, `absence` a mean."""
+    """The rates of the processes, times in s: `life` is 1/mu_c, `load` lambda_c/mu_c, `absence` a mean."""
 
     load: float
     life: float
@@ -47,7 +49,7 @@ class Rates:
 
 
 class _Due(NamedTuple):
-    """A birth, death, departure or return; `order` is unique, so that actions are never compared."""
+    """A birth, death, departure or return; `order` is unique, so actions are never compared."""
 
     at: float
     order: int
@@ -58,9 +60,9 @@ class _Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
+    """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is their number.
 
-    Brokers are the nodes 0 to n - 1, a balanced binary tree with root 0; then one publisher each; then the clients.
+    Brokers 0 to n - 1 form a balanced binary tree with root 0; then come a publisher each, then the clients.
     """
 
     tree: str
@@ -78,7 +80,7 @@ class _Draw:
         self._due: list[_Due] = []
         self._order = 0
         self._resting: list[tuple[float, NodeId, NodeId]] = []
-        """For each resting node: the end of its rest, the node, and its last broker."""
+        """Each resting node: end of rest, node, last broker."""
         self._commands: list[tuple[float, str]] = []
         self._places: list[tuple[float, str]] = []
 
@@ -102,7 +104,7 @@ class _Draw:
             due.do(due)
 
     def _plan(self, at: float, do: Callable[[_Due], None], node: NodeId = 0, broker: NodeId = 0) -> None:
-        """Plan an action. Of one time, the first planned comes first, so that a seed has one course."""
+        """Plan an action. At equal times the first planned is first, so a seed has one course."""
         self._order += 1
         heappush(self._due, _Due(at, self._order, do, node, broker))
 
@@ -140,7 +142,7 @@ class _Draw:
         heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
 
     def _leave(self, due: _Due) -> None:
-        """Send a client away; it does not die meanwhile, and returns to any other broker."""
+        """Send a client away; it lives meanwhile, and returns to any other broker."""
         self._commands.append((due.at, f"{due.node} detach"))
         back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
         broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
@@ -179,7 +181,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
 
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
-    """Order the plan by time; equal times keep the order in which they were drawn."""
+    """Order the plan by time; equal times keep their order."""
     return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
 
 

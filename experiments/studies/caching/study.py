@@ -1,9 +1,8 @@
 """The evaluation of caching for mobile clients: figures 4 and 5, and claims.
 
-Figure 4 has rows over absences and rates; rows over cache sizes and brokers are ours. Figure 5 shows the deliveries of
-one run. The paper gives axes and no parameters; the sweeps name the paper's letter beside each value. A curve is one
-load, the mean number of clients at a broker; runs of a small load last longer. The quick study shortens all runs
-(`scale`) and leaves out the longest.
+Figure 4 has rows over absences and rates; those over cache sizes and brokers are ours. Figure 5 is one run's
+deliveries. The paper gives axes without parameters; sweeps name its letters. A curve is one load (mean clients at a
+broker); small loads run longer. The quick study shortens runs (`scale`) and omits the longest.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from roambus.experiments.studies.caching.metrics import (
 from roambus.experiments.studies.study import Study, StudySweep
 
 _PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))
-"""The panels of each row of figure 4; the gain is measured without dropping."""
+"""The panels of figure 4's rows; the gain is measured without dropping."""
 _TITLES = {
     ABSORPTION_S: "absorption time of messages",
     GAIN_PERCENT: "gain of dropping duplicate responses",
@@ -57,7 +56,7 @@ _X_TITLES = {
 
 
 def size_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan figures over the size of a cache: of each load, with a line for each absence."""
+    """Plan figures over cache size: one a load, a line for each absence."""
     for load, (metric, agent) in itertools.product(measured.values(LOAD), _PANELS):
         lines = [Line(f"Δt = {away} s", {AGENT: agent, LOAD: load, ABSENCE: away}) for away in measured.values(ABSENCE)]
         title = f"At load {load}: {_TITLES[metric]}, over the size of a cache"
@@ -65,13 +64,13 @@ def size_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def brokers_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan the gain over the number of brokers, with a line for each load."""
+    """Plan the gain over brokers, a line for each load."""
     lines = [Line(f"load {load}", {AGENT: PLAIN, LOAD: load}) for load in measured.values(LOAD)]
     yield _plan("gain-over-brokers", f"{_TITLES[GAIN_PERCENT]}, over brokers", GAIN_PERCENT, BROKERS, lines)
 
 
 def _move_dots(measured: Measurements) -> Iterator[DotPlan]:
-    """Plan figure 5: a panel for each agent and a line for each rate, of the run with the least seed."""
+    """Plan figure 5: a panel for each agent, a line for each rate, of the lowest seed's run."""
     seed = str(measured.runs[SEED].min())
     for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
         lines = [
@@ -97,7 +96,7 @@ def _row(axis: str, letters: str, measured: Measurements) -> Iterator[Plan]:
 
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
-    """Plan a figure with the axis and the gain named as in the paper."""
+    """Plan a figure with the paper's names of axis and gain."""
     y_title = "gain (%)" if metric == GAIN_PERCENT else ""
     return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 

@@ -1,12 +1,12 @@
 """The study of interest: which agent delivers in time at the least cost, at each interest, rate and speed.
 
-Each of 16 topics is wanted by a random share of 32 subscribers. For each cell of the map:
+A random share of 32 subscribers wants each of 16 topics. For each cell of the map:
 
-- An agent *reaches* it if the mean delivery within a second is at least 0.99. The cheapest of these is chosen, by
-  bytes on the air or energy; costs less than 1 % apart (geometric mean over common seeds) are alike.
-- Agents that use oracle subscribers do not compete; the cell names those that are cheaper.
+- An agent *reaches* it if the mean delivery within a second is at least 0.99. The cheapest is chosen, by bytes on the
+  air or energy; costs less than 1 % apart (geometric mean over common seeds) are alike.
+- Agents with oracle subscribers do not compete; the cell names cheaper ones.
 - If none reaches it, the cell names the nearest.
-- A choice is unsure if an interval includes 0.99, or a cost ratio's interval includes 1.
+- A choice is unsure if an interval includes 0.99, or a cost ratio's includes 1.
 
 Measurement begins after 15 s, without the first tree or route.
 """
@@ -45,7 +45,7 @@ APART = 1.01
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An agent in a cell: its mean delivery in time with the interval, and its cost by seed."""
+    """An agent in a cell: mean delivery in time with interval, and cost by seed."""
 
     agent: str
     in_time: float
@@ -64,7 +64,7 @@ class Standing:
         return len(self.cost) < 2 or self.low < ENOUGH <= self.high
 
     def over(self, other: Standing) -> tuple[float, float]:
-        """Return the ratio of its cost to another's, and the lower end of the interval; NaN without one."""
+        """Return the ratio of its cost to another's, and the interval's lower end; NaN without one."""
         logarithms = (self.cost / other.cost).dropna().map(math.log)
         mean = float(logarithms.mean())
         return math.exp(mean), math.exp(interval(logarithms).low)

@@ -1,8 +1,8 @@
 """The study of migration costs, over network size and over subscriptions: figures and a table.
 
 Brokers and clients move in random trees over ideal links. Messages and bytes since the first migration, without
-notifications and upkeep, are divided by the number of migrations. Section 3.5 of the thesis has single examples only,
-so there are no claims. The delivery rate stands beside the costs: losing notifications would be cheap.
+notifications and upkeep, are divided by migrations. Section 3.5 of the thesis has only examples, so there are no
+claims. Delivery rates stand beside costs: losing notifications would be cheap.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
 
 
 def migration_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan each metric over network size and over subscriptions, for moving brokers and for moving clients."""
+    """Plan each metric over network size and subscriptions, for moving brokers and clients."""
     one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):

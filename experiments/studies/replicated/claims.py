@@ -1,9 +1,8 @@
 """The claims of the paper on replicated brokers on costs and failures, each with one reading.
 
-The paper has no measurements. Costs are compared between two agents in runs of equal seeds, which differ in one thing.
-*Remains operational* means that no event is lost or comes twice. *Harder to detect* and *nothing waits* are about the
-longest delay: a mean would hide a gap among many prompt events. A number of the paper (three time-outs, section 6.4)
-is tested between two bounds. Other instants of failures are a matter of the property tests.
+The paper has no measurements. Costs compare two agents that differ in one thing, at equal seeds. *Remains operational*:
+no event is lost or duplicated. *Harder to detect* and *nothing waits* are about the longest delay: a mean would hide a
+gap. The three time-outs of section 6.4 are tested between two bounds. Property tests cover other instants of failures.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from roambus.python_protocol.vocabulary import parse_time, to_seconds
 from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = {AGENT: "flooding"}, {AGENT: "filtering"}, {AGENT: "filtering-updates"}
-"""The agents of the sweep on routing; the third is filtering as its authors implemented it (section 7)."""
+"""The sweep on routing; the third is filtering as its authors implemented it (section 7)."""
 NONE, FIFO, TOTAL = "none", "fifo", "total"
 """The agents of the other sweeps, by order."""
 SEQUENCER_FREEZE = "sequencer-freeze"
@@ -51,7 +50,7 @@ _ALIKE = 0.005
 
 
 def _filtering_saves(measured: Measurements) -> Iterator[Part]:
-    """Yield a part for each share of interested sites below 1: then every path leads to a subscriber."""
+    """Yield a part for each share of interested sites below 1: at 1 every path leads to a subscriber."""
     saved = difference(SITE_MESSAGES, FILTERING, FLOODING)
     for share in measured.values(INTERESTED):
         if float(share) < 1:
@@ -66,9 +65,9 @@ def _wrong(measured: Measurements, place: Place) -> pd.Series[float]:
 
 
 def _delay_per_time_out(measured: Measurements, _: Place) -> pd.Series[float]:
-    """Return the growth of the longest delay per time-out when a leader freezes.
+    """Return the longest delay's growth per time-out when a leader freezes.
 
-    One time-out suspects, another of double length replaces. A slope leaves out delays of links.
+    One time-out suspects, another of double length replaces. A slope leaves out link delays.
     """
     return slope_over(TIME_OUT, _seconds, LONGEST_DELAY_S, **LEADER_FREEZE)(measured, {}).round(_DIGITS)
 

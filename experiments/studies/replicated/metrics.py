@@ -1,6 +1,6 @@
 """The metrics of the study of replicated brokers, from traces alone.
 
-Messages and bytes are counted from the first event on, and are over the number of events.
+Messages and bytes count from the first event on, divided by events.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _sent(run: Run) -> pd.DataFrame:
 
 @once
 def _between_sites(run: Run) -> pd.DataFrame:
-    """Return those from site to site; within a site events travel inside other messages."""
+    """Return rows from site to site; within a site events travel inside other messages."""
     roles = run.rows(schema.ROLE)
     brokers, sent = roles[schema.NODE][roles[schema.DETAIL] == "broker"], _sent(run)
     is_between = sent[schema.NODE].isin(brokers) & sent[schema.PEER].isin(brokers)

@@ -1,6 +1,6 @@
 """Draws random trees of sites, interests and failures from the run's seed, the same for every variant.
 
-Of n sites the brokers are the nodes 0 to 3 n - 1, three a site; then each site has a publisher, then a subscriber.
+Of n sites the brokers are nodes 0 to 3 n - 1, three a site; then each site has a publisher, then a subscriber.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roambus.python_protocol.vocabulary import NodeId
 
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}
-"""The places of a site's brokers: the first leads at the start, the second next."""
+"""The places of a site's brokers: first leader, then the next."""
 _SEQUENCER, _EACH = "sequencer", "each"
 _DOWN_MS = 2000
 """The time that a failed broker is down."""
@@ -36,7 +36,7 @@ def random_sites(seed: int, sites: int) -> str:
 
 
 def interested_sites(seed: int, sites: int, share: float) -> list[int]:
-    """Return the sites with an interested subscriber: a rounded share; larger shares include smaller ones."""
+    """Return the sites with an interested subscriber: a rounded share; larger shares include smaller."""
     if not 0 <= share <= 1:
         raise ValueError(f"interested {share}: a share is between 0 and 1")
     order = list(range(sites))
@@ -50,10 +50,9 @@ def random_site(seed: int, sites: int, purpose: str) -> int:
 
 
 def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failure]:
-    """Return failures that begin within a second after `start` (s) and last for two seconds; raises ValueError.
+    """Return failures of two seconds that begin within a second after `start` (s); raises ValueError.
 
-    `fault` is leader-, replica-, sequencer- (the root's leader) or each- (one broker of each site), and crash or
-    freeze.
+    `fault` is leader-, replica-, sequencer- (the root's leader) or each- (one broker a site), and crash or freeze.
     """
     whose, _, kind = fault.partition("-")
     if whose not in (*_PLACES, _SEQUENCER, _EACH) or kind not in _FAULTS:
@@ -66,7 +65,7 @@ def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failu
 
 
 def _failure(site: int, random: Random, place: int | None, kind: str, start: int) -> Failure:
-    """Return the failure of the broker at a place of a site, or of any broker."""
+    """Return the failure of the broker at a site's place, or of any."""
     at_ms = 1000 * start + random.randrange(1000)
     node = BROKERS_A_SITE * site + (random.randrange(BROKERS_A_SITE) if place is None else place)
     return Failure(node, f"{at_ms}ms {kind}, {at_ms + _DOWN_MS}ms recover")

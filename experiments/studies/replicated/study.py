@@ -1,12 +1,12 @@
 """The study of replicated brokers: flooding against filtering, the cost of order, and delays by failures.
 
 - *Routing* over the share of interested sites.
-- *Order* over the number of sites, because it depends on the way to the sequencer.
-- *Failures* over the time-out, with an event every 20 ms: the longest delay shows how long there was no service.
+- *Order* over the number of sites: it depends on the way to the sequencer.
+- *Failures* over the time-out, an event every 20 ms: the longest delay shows the outage.
 - *Sites*: a broker of each site fails, or the sequencer.
 
-Links are ideal: the paper's are TCP connections between data centres. Tables of failures show losses and duplicates,
-so that short delays of few deliveries cannot pass for good ones.
+Links are ideal: the paper's are TCP between data centres. Tables of failures show losses and duplicates, so that short
+delays of few deliveries do not look good.
 """
 
 from __future__ import annotations

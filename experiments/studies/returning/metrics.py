@@ -46,9 +46,9 @@ def _is_noted(run: Run) -> bool:
 
 @once
 def _changes(run: Run) -> pd.Series[int]:
-    """Return the change of all storage at each instant (ns), without entries that come and go at one instant.
+    """Return the change of all storage at each instant (ns), without entries that come and go at once.
 
-    A notification that is stored for two subscribers counts twice.
+    A notification stored for two subscribers counts twice.
     """
     place = [schema.NODE, schema.NOTIFICATION_ID, schema.PEER]
     rows = run.rows(schema.STORE, schema.REPLAY, schema.DROP)

@@ -1,9 +1,9 @@
 """Draws clients that leave and return from the run's seed: one plan, written for each kind of network.
 
-Clients are the nodes 0, 1, ..., brokers the nodes behind them. Times have whole milliseconds. An absence is:
+Clients are nodes 0, 1, ..., then brokers. Times have whole milliseconds. An absence is:
 
-- for applications, detach and attach, if it is announced;
-- in a given tree, no broker and then another one, if it is not;
+- detach and attach for applications, if announced;
+- in a given tree, no broker and then another one, if unannounced;
 - on links that every node can use, a partition;
 - for a node that cannot be cut off, a crash and a recovery.
 """
@@ -20,14 +20,14 @@ from roambus.python_protocol.vocabulary import NodeId
 START_S = 25.0
 """The first departure: networks that build themselves need time."""
 SHORTEST_S = 0.5
-"""The shortest absence and stay: a client that detaches still has its link for a moment."""
+"""The shortest absence and stay: a detached client keeps its link for a moment."""
 DEPARTURE_S = 0.1
 """That moment without a given tree; with one it is `SN.departure`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A client is away from `leaves` to `returns` (s), and then comes to `broker`."""
+    """A client is away from `leaves` to `returns` (s), then at `broker`."""
 
     client: NodeId
     leaves: float
@@ -37,7 +37,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Returning:
-    """A tree of brokers, the first broker of each client (counted from 0), and the absences."""
+    """A tree of brokers, each client's first broker (from 0), and the absences."""
 
     clients: int
     parents: dict[int, int]
@@ -96,10 +96,9 @@ class Returning:
 def returning(  # noqa: PLR0913, PLR0917  # what a template sets
     seed: int, publishers: int, subscribers: int, brokers: int, presence: float, absence: float, until: float
 ) -> Returning:
-    """Draw the plan, with exponential stays and absences of these means (s); the first nodes publish.
+    """Draw exponential stays and absences of these means (s); the first nodes publish.
 
-    A client that is away at `until` returns then. With other means the same numbers are drawn, so runs of one seed are
-    alike.
+    A client away at `until` returns then. Other means use the same random numbers, so runs of one seed are alike.
     """
     random = Random(f"returning/{seed}")
     parents = random_tree(brokers, random)

@@ -1,9 +1,9 @@
 """The study of clients that disconnect and return: deliveries and cost of every protocol that supports it.
 
-All protocols get one workload over ideal links, with absences announced or not, of several mean lengths. The cost is
-the notifications that brokers store for absent clients, if agents note it; the benefit is the share delivered
-afterwards and its delay, for announced absences only. An empty cell is not 0. A notification stored twice counts
-twice. Messages have a logarithmic axis, because floods and trees differ by orders of magnitude.
+All get one workload over ideal links, absences announced or not, of several mean lengths. The cost is the notifications
+stored for absent clients, if agents note it; the benefit is the share delivered afterwards and its delay, for announced
+absences only. An empty cell is not 0; a notification stored twice counts twice. Messages have a logarithmic axis:
+floods and trees differ by orders of magnitude.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
 
 
 def returning_tables(measured: Measurements) -> Mapping[str, str]:
-    """Return tables in Markdown: a row for each agent, a column for each metric."""
+    """Return Markdown tables: a row for each agent, a column for each metric."""
     return {TABLE_FILE: "\n".join(_section(measured, announced) for announced in measured.values(ANNOUNCED))}
 
 

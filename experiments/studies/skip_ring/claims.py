@@ -2,13 +2,13 @@
 
 - *Constant*: a straight line over doublings of the subscribers rises by less than a bound of at most 1; logarithmic
   growth would add 1.
-- *Logarithmic*: at each size at most the paper's function, plus one half, because values are whole numbers.
+- *Logarithmic*: at each size at most the paper's function plus one half, because values are whole numbers.
 - *Always*, *each*: a share above 0.999.
-- *Fewer than one*, *below 4*: the number of the proof, at each size.
+- *Fewer than one*, *below 4*: the proof's number, at each size.
 
-Expected values are means over seeds. Theorems of section 5 and the lemma on requests fail for the algorithm as
-published (docs/deviations.md), so each is tested with and without corrections. A mean of rounds stands beside the
-share that arrives.
+Expected values are means over seeds. Theorems of section 5 and the lemma on requests fail as published
+(docs/deviations.md), so each is tested with and without corrections. A mean of rounds stands beside the share that
+arrives.
 """
 
 from __future__ import annotations
@@ -58,9 +58,8 @@ from roambus.spark.metrics import catalogue
 
 START, SUBSCRIBERS = "start", "subscribers"
 OURS, AS_PUBLISHED, RING_ONLY, FREQUENT = "skip-ring", "as_published", "ring-only", "frequent"
-"""The agents of the sweeps: with all corrections, `as_published` without those for convergence, `frequent` with the
-paper's request probabilities, `ring-only` without shortcuts.
-"""
+"""The agents: with all corrections; `as_published` without those for convergence; `frequent` with the paper's request
+probabilities; `ring-only` without shortcuts."""
 STARTS = {
     "labels+neighbours+shortcuts+database+messages": "everything corrupted",
     "islands": "four rings apart",
@@ -75,7 +74,7 @@ HALF = 0.5
 _AVERAGE_DEGREE = 4.0
 """The bound of the proof on degrees."""
 _MESSAGES_A_ROUND = 5.0
-"""The bound of the proof: two introductions of itself, two of others, and a request."""
+"""The proof's bound: two introductions of itself, two of others, and a request."""
 _MESSAGES_A_DOUBLING, _ROUNDS_A_DOUBLING, _OVERHEAD_A_DOUBLING = 0.25, 0.5, 1.0
 """The greatest gains per doubling of constants; logarithmic growth would add 1."""
 CRASHED, TOPICS = "crashed", "topics"
@@ -104,29 +103,29 @@ def _at_each_size(what: str, metric: str, most: float, agent: str = OURS) -> Par
 
 
 def _log_size(place: Place) -> int:
-    """Return the exponent of the least power of 2 not below the number of subscribers."""
+    """Return the exponent of the least power of 2 not below the subscribers."""
     return ceil(log2(int(place[SUBSCRIBERS])))
 
 
 def _grows_little(what: str, metric: str, most: float) -> Comparison:
-    """Claim that the metric is constant: it gains less than `most` with each doubling."""
+    """Claim a constant metric: it gains less than `most` with each doubling."""
     return Comparison(f"growth of {what} with each doubling", _growth(metric), Side.BELOW, most)
 
 
 def _growth(metric: str) -> Quantity:
-    """Return the gain per doubling, a slope for each seed: one over means would have no interval."""
+    """Return the gain per doubling, a slope a seed: one over means would have no interval."""
     return slope_over(SUBSCRIBERS, lambda size: log2(int(size)), metric, agent=OURS)
 
 
 def _catch_up(measured: Measurements) -> list[Part]:
-    """Claim the growth of the rounds; the label has the share that arrives, because the mean is of these."""
+    """Claim the growth of rounds; the label has the share that arrives, over which the mean is."""
     share = table_over(measured, SUBSCRIBERS, CAUGHT_UP, agent=OURS).dropna().to_numpy().mean()
     what = f"rounds to catch up, of the {share:.1%} of new subscribers that do"
     return [_grows_little(what, CATCH_UP_ROUNDS, _ROUNDS_A_DOUBLING).part(measured, {}, {})]
 
 
 def _restored(measured: Measurements) -> list[Part]:
-    """Claim that all runs are restored; a part for each share of crashes, in per cent."""
+    """Claim that all runs are restored; a part for each share of crashes (%)."""
     share = mean_over(SUBSCRIBERS, RESTORED, agent=OURS)
     return [
         make_part(
@@ -140,7 +139,7 @@ def _restored(measured: Measurements) -> list[Part]:
 
 
 def _growth_a_topic(measured: Measurements, place: Place) -> pd.Series[float]:
-    """Return growth divided by one topic's share, so that one bound holds for any number of topics."""
+    """Return growth divided by one topic's share: one bound for any number of topics."""
     return _growth(ANSWERS_PER_ROUND)(measured, place) / float(place[TOPICS])
 
 

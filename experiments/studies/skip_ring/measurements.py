@@ -1,9 +1,9 @@
 """Metrics of joins, crashes, and publications that only one node has, from traces alone.
 
-A join concerns an old subscriber if its predecessor or successor changes (section 4.1). The cost of an operation is
-the messages beyond maintenance, measured before the first publication. After crashes (section 3.3) the others are to
-be the skip ring of as many. In the sweep of publications (section 4.2) only missing ones are sent. Overlay rows
-suffice, so any agent that writes them can be measured. A round is a second. Values that a run never reaches are null.
+A join concerns an old subscriber if its predecessor or successor changes (section 4.1). An operation costs the messages
+beyond maintenance, measured before the first publication. After crashes (section 3.3) the others are to be the skip
+ring of as many. In the sweep of publications (section 4.2) only missing ones are sent. Any agent that writes overlay
+rows can be measured. A round is a second; unreached values are null.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ INFORMED, ROUNDS_TO_INFORM, KNOWN_SENT = (one.column for one in INFORMING.metric
 # Joins
 
 _FIRST = "0"
-"""The label of the first and the last join of a doubling, which are no neighbours in time."""
+"""The labels of a doubling's first and last joins, no neighbours in time."""
 
 
 @metric("share that two consecutive joins concern", scale=Scale.SHARE)
@@ -115,7 +115,7 @@ def most_joins_for_one(run: Run) -> float:
 
 @once
 def _concerned(run: Run) -> pd.DataFrame:
-    """Return each old subscriber's label, the number of `joins` that concern it, and the `first` and `last`."""
+    """Return each old subscriber's label, number of `joins`, and `first` and `last`."""
     asked = run.rows(schema.SUBSCRIBE)[schema.TIME_S]
     at_s = np.sort(asked[asked > 0])
     states = overlay_rows(run)

@@ -1,8 +1,8 @@
 """The metrics for the lemmas and theorems of the skip ring's paper, from traces alone.
 
-A state is the last `overlay` rows of all nodes. It is the skip ring if it has exactly the labels and edges of
-`roambus.python_protocol.papers.skip_ring.corrupted`, compared as sets of rows. A round takes a second on average. A
-run has converged if the right state has lasted for ten rounds.
+A state is all nodes' last `overlay` rows. It is the skip ring if it has exactly the labels and edges of
+`roambus.python_protocol.papers.skip_ring.corrupted`, as sets. A round takes a second on average. A run has converged if
+the right state has lasted ten rounds.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _REQUEST, _ANSWER = GetConfiguration.message_type, SetData.message_type
 
 
 class Edge(NamedTuple):
-    """A label, and the label at the other end, or None.
+    """A label, and the other end's label, or None.
 
-    The kind of a shortcut names the label under which it is stored, so a node with another label is wrong there.
+    A shortcut's kind names the label under which it is stored, so a node with another label is wrong there.
     """
 
     label: str
@@ -120,10 +120,7 @@ def answers_per_round(run: Run) -> float:
 
 
 class _Quiet(NamedTuple):
-    """The time between the last change and the first publication: types of messages sent, and nodes.
-
-    No rounds without messages.
-    """
+    """The time between the last change and the first publication: sent message types, and nodes."""
 
     kinds: pd.Series[str]
     rounds: float
@@ -213,7 +210,7 @@ def caught_up(run: Run) -> float:
 
 @once
 def _newcomers(run: Run) -> pd.DataFrame:
-    """Return for each subscription the earlier publications, those that came, and the time of the last."""
+    """Return for each subscription the earlier publications, those that came, and the last one's time."""
     published, joined, got = (
         run.rows(event)[[schema.NODE, schema.NOTIFICATION_ID, schema.TIME_S]]
         for event in (schema.PUBLISH, schema.SUBSCRIBE, schema.DELIVER)
@@ -243,7 +240,7 @@ def overlay_rows(run: Run) -> pd.DataFrame:
 
 
 def last_states(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the last state of each node; a node that has left has no label."""
+    """Return each node's last state; a node that has left has no label."""
     return rows.drop_duplicates(schema.NODE, keep="last")
 
 

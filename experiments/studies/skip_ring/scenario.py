@@ -12,7 +12,7 @@ INTERVAL_S = 2
 def skip_ring_commands(  # noqa: PLR0913, PLR0917  # a template names them all
     seed: int, subscribers: int, start: int, publications: int, operations: int, departing: bool = True
 ) -> str:
-    """Return publications by the first subscribers, then joins, alternating with as many departures if `departing`.
+    """Return the first subscribers' publications, then joins, alternating with departures if `departing`.
 
     Joining nodes follow after `subscribers`; leaving ones are drawn. Times are whole seconds, `INTERVAL_S` apart.
     """

@@ -1,9 +1,8 @@
 """The study of the self-stabilising skip ring: convergence from corrupted states, and lemmas on legitimate ones.
 
-Figures are over the number of subscribers, or over topics. Shares that arrive stand beside the times of those that do,
-which would leave out runs without end. Each sweep measures only what its figures and claims need, because edges are
-computed from all traces. The quick study has two sizes, because growth needs two. Runs as published take most of the
-time: many never converge.
+Figures are over subscribers or topics. Shares that arrive stand beside their times, which omit endless runs. Each sweep
+measures only its own needs, because edges are computed from all traces. The quick study has two sizes, because growth
+needs two. Runs as published take longest: many never converge.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ _X_TITLE = "subscribers"
 
 
 def convergence_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan a figure for each variant, with a line for each start, and the share that converges."""
+    """Plan a figure for each variant, a line for each start, and the converging share."""
     for agent, called in ((OURS, "labels checked"), (AS_PUBLISHED, "as published")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
@@ -117,7 +116,7 @@ _STEADY = (
     ("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", _OURS)]),
     ("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", _OURS)]),
 )
-"""The arguments of `_plan` for each lemma: name, title, metric, lines, and vertical axis."""
+"""`_plan`'s arguments for each lemma: name, title, metric, lines, vertical axis."""
 _JOINING = (
     ("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", _OURS)]),
     ("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", _OURS)]),
@@ -126,7 +125,7 @@ _JOINING = (
 
 
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan when all have everything, and the redundant publications, with a line for each start."""
+    """Plan the time until all have everything, and redundant publications, a line for each start."""
     lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
     yield _plan("informed", "Subscribers that finally have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
@@ -134,7 +133,7 @@ def publication_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def crash_plans(measured: Measurements) -> Iterator[Plan]:
-    """Plan when the ring is restored, with a line for each share of crashes."""
+    """Plan the time to restore the ring, a line for each share of crashes."""
     lines = [Line(f"{float(one):.0%} crash", {AGENT: OURS, CRASHED: one}) for one in measured.values(CRASHED)]
     yield _plan("restored", "Subscribers crash: runs that are restored", RESTORED, lines)
     yield _plan("rounds-to-restore", "Subscribers crash: rounds to restore the ring", ROUNDS_TO_RESTORE, lines)
@@ -148,7 +147,7 @@ def topic_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
-    """Plan a figure over subscribers; the axis is named like the metric, unless it has a name."""
+    """Plan a figure over subscribers; the axis has the metric's name unless it has its own."""
     return Plan(f"skip-ring-{name}", title, metric, SUBSCRIBERS, lines, y_title, x_title=_X_TITLE)
 
 

@@ -1,5 +1,5 @@
 """The evaluation of MFT-PubSub against AODV, section 4.5 of the thesis.
 
-`study` plans the figures and `claims` reads the claims. The sweeps `explain-*` and `open-*` are of the same template;
-docs/writers turns their results into pages.
+`study` plans figures, `claims` reads claims. Sweeps `explain-*` and `open-*` share the template; docs/writers makes
+pages of their results.
 """

@@ -1,10 +1,9 @@
 """The claims of the thesis' section 4.5 and conclusion 5.1 about its figures, each with one precise reading.
 
-The readings of the first ten were fixed before any run; six further ones, after small runs, are numbered after them.
-Delivery rate is the thesis' (delivered of attempted). Both protocols are compared by differences at equal seeds.
-"Falls", "rises" and "grows" are least-squares slopes through all points of a seed, over doublings of the size.
-"Explodes" and "barely" are exponents of the size. Means over an axis are taken within a seed, and only of seeds with
-every value. "Not", "keeps up" and "barely" need a bound, which stands at the claim.
+The first ten readings were fixed before any run; six further ones, after small runs, follow them. Delivery rate is the
+thesis' (delivered of attempted). Protocols are compared at equal seeds. "Falls", "rises" and "grows" are a seed's
+least-squares slopes over doublings of the size. "Explodes" and "barely" are exponents of the size. Means over an axis
+are within a seed with every value. "Not", "keeps up" and "barely" have a bound at the claim.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from roambus.spark.metrics import catalogue as c
 
 CONFIG, SPEED = "config", "speed"
 THESIS_SPEED, THESIS_CONFIG = "8", "C16"
-"""Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
+"""The thesis' cuts: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
 MFT, AODV = "mft", "aodv"
 """The labels of the two protocols."""
 _MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MFT})
@@ -43,7 +42,7 @@ _MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MF
 def seed_table(
     measured: Measurements, agent: str, metric: str, configs: Sequence[str], speeds: Sequence[str]
 ) -> pd.DataFrame:
-    """The metric by seed, a column for each (config, speed), without seeds that lack one; raises NotMeasuredError."""
+    """The metric by seed, a column for each (config, speed), complete seeds only; raises NotMeasuredError."""
     runs = measured.runs[measured.runs[AGENT] == agent]
     for column in (metric, CONFIG, SPEED):
         if column not in runs:
@@ -64,12 +63,12 @@ def _mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def log2(table: pd.DataFrame) -> pd.DataFrame:
-    """The logarithm of each value; nothing for a value of 0, which has none and would count as minus infinity."""
+    """The logarithm of each value; none for 0, which would count as minus infinity."""
     return table.where(table > 0).transform(np.log2)
 
 
 def doublings(configs: Sequence[str]) -> list[float]:
-    """The sizes of configurations C2, C4, ... as 1, 2, ...; raises NotMeasuredError for other names."""
+    """The sizes of C2, C4, ... as 1, 2, ...; raises NotMeasuredError for other names."""
     try:
         return [float(np.log2(int(config.removeprefix("C")))) for config in configs]
     except ValueError:
@@ -77,18 +76,18 @@ def doublings(configs: Sequence[str]) -> list[float]:
 
 
 _FALL = -0.05
-"""Claim 2: a change of the rate of less than 5 points over all speeds is no fall."""
+"""Claim 2: a change below 5 points over all speeds is no fall."""
 _TWICE = 1.0
-"""Claim 6, in powers of 2: up to twice the delay is keeping up, on the logarithmic axis of figure 4.6."""
+"""Claim 6, in powers of 2: up to twice the delay keeps up (figure 4.6 is logarithmic)."""
 _EXPLODES, _BARELY = 1.0, 0.25
-"""Claim 9, as exponents of size: faster growth than the network's own, and at most doubling from C2 to C32."""
+"""Claim 9, exponents of size: faster than the network, and at most doubling from C2 to C32."""
 
 
 # The claims
 
 
 def _falls_with_size(measured: Measurements) -> Iterable[Part]:
-    """A part for each protocol. A seed's slope is one value, so that the test is over independent networks."""
+    """A part for each protocol. A seed's slope is one value: the test is over independent networks."""
     configs, speeds = measured.values(CONFIG), measured.values(SPEED)
     for agent in (MFT, AODV):
         by_config = _mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), CONFIG)
@@ -103,7 +102,7 @@ def _withstands_speed(measured: Measurements) -> Iterable[Part]:
 
 
 def _peaks_at_six(measured: Measurements) -> Iterable[Part]:
-    """A peak is two parts: deliveries rise up to 6 m/s, and fall from there on. One alone is no peak."""
+    """Two parts: deliveries rise up to 6 m/s, and fall from there on."""
     speeds = sorted(measured.values(SPEED), key=float)
     if "6" not in speeds:
         raise NotMeasuredError("there are no runs at 6 m/s")
@@ -114,7 +113,7 @@ def _peaks_at_six(measured: Measurements) -> Iterable[Part]:
 
 
 def _keeps_up_in_delay(measured: Measurements) -> Iterable[Part]:
-    """Delays are compared as logarithms, as figure 4.6 shows them: else the longest delays would decide alone."""
+    """Delays compare as logarithms, as in figure 4.6; else the longest would decide alone."""
     configs = measured.values(CONFIG)
     mft, aodv = (seed_table(measured, agent, c.DELAY_MEAN_S, configs, [THESIS_SPEED]) for agent in (MFT, AODV))
     ratio = (log2(mft) - log2(aodv)).dropna().mean(axis=1)
@@ -137,7 +136,7 @@ def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
-    """Messages grow as a power of the size: 1 is as fast as the network. "Barely" bounds it on both sides."""
+    """Messages grow as a power of the size: 1 is as fast as the network. "Barely" has two bounds."""
     configs = measured.values(CONFIG)
     tables = (seed_table(measured, agent, c.MESSAGES_PER_NODE, configs, [THESIS_SPEED]) for agent in (MFT, AODV))
     mft, aodv = (slopes(log2(table), doublings(configs)) for table in tables)
@@ -244,7 +243,7 @@ def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
 
 
 def _higher_rate(measured: Measurements) -> Iterable[Part]:
-    """A part for each size, because a mean over sizes could hide a lower one."""
+    """A part for each size: a mean over sizes could hide a lower one."""
     speeds = measured.values(SPEED)
     for config in measured.values(CONFIG):
         mft, aodv = (seed_table(measured, agent, c.DELIVERY_RATE_THESIS, [config], speeds) for agent in (MFT, AODV))

@@ -1,8 +1,8 @@
 """The evaluation of MFT-PubSub against AODV, section 4.5 of the thesis: figures 4.4 to 4.8 with intervals.
 
-The thesis draws lines over sizes at 8 m/s and over speeds at C16, and so do the figures; a sweep that lacks one is cut
-at its last, and the title says so. Figure 4.4 has two rates: the thesis divides by the attempted, the other rate by the
-expected, which is the same for every protocol. In a quick study publishing ends at the same share of the run.
+Figures are over sizes at 8 m/s and over speeds at C16, as in the thesis; a sweep without one is cut at its last, and
+the title says so. Figure 4.4 has two rates: of the attempted (the thesis), and of the expected, which is the same for
+every protocol. In a quick study publishing ends at the same share of the run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROLES = {
 
 
 def thesis_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figures 4.4 to 4.8, then what the thesis lacks: messages by role and energy."""
+    """Figures 4.4 to 4.8, then messages by role and energy, which the thesis lacks."""
     speed, config = cut(measured, SPEED, THESIS_SPEED), cut(measured, CONFIG, THESIS_CONFIG)
     at_speed = f"at {speed} m/s" + ("" if speed == THESIS_SPEED else f" (in the thesis: {THESIS_SPEED} m/s)")
     at_config = f"at {config}" + ("" if config == THESIS_CONFIG else f" (in the thesis: {THESIS_CONFIG})")
