@@ -79,8 +79,8 @@ class Host:
     ) -> None:
         """Make the agents; raises UserError for unknown parameters.
 
-        With `check`, all messages are compared with their bytes, and no receiver may change one. `wrappers` enclose
-        each handler, the first innermost. `chance` makes a node's generator.
+        With `check`, all messages are compared with their bytes, and no receiver may change one. The first of the
+        `wrappers` is innermost. `chance` makes a node's generator.
         """
         self._scenario = scenario
         self._backend = backend

@@ -252,8 +252,8 @@ EVENT_OF_FAULT: dict[FaultKind, Event] = {
     FaultKind.FREEZE: Stopped(),
     FaultKind.RECOVER: Recovered(),
 }
-"""The agent's event for each fault: before its links lose frames, and first at the instant. Then come deliveries,
-losses and due events: tree places, commands, timers."""
+"""The agent's event for each fault, first at its instant. Then come deliveries, losses and due events: tree places,
+commands, timers."""
 
 Handle = Callable[[NodeId, Event], None]
 

@@ -138,9 +138,8 @@ class Anything:
 class Lookup:
     """Typed values of an ini's keys, with Castalia's defaults; methods raise UserError.
 
-    Files named in the ini lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond`
-    knows it, unless the host needs it. The settings then hold it, or the default if they cannot; that back-end does not
-    look there.
+    The ini's files lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond` knows it,
+    unless the host needs it; the settings then hold it, or the default if they cannot.
     """
 
     def __init__(

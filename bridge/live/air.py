@@ -134,7 +134,7 @@ class Air:
         return time.monotonic_ns() - self._start_ns
 
     def open(self) -> Hello:
-        """Boot at 0, as over ideal links, or after a restart now."""
+        """Boot at 0, as over ideal links; a restarted node boots now."""
         nodes = [NodeInfo(0)] * len(self._scenario.nodes)
         limit, delay = self._scenario.time_limit, self._scenario.processing_delay
         return Hello("UDP", nodes, limit, delay, own=self._own)

@@ -264,8 +264,8 @@ class Conductor:
     def collect(self, trace: TraceWriter, scenario: Scenario, left: Callable[[NodeId], bytes]) -> list[str]:
         """Assemble the trace; return remarks for the user.
 
-        The journal of an unreachable node comes from `left`. Nodes delete theirs only when all are here. Raises
-        BackendError for too much clock drift.
+        `left` gives an unreachable node's journal. Nodes delete theirs only when all are here. Raises BackendError for
+        too much drift.
         """
         up = [peer for peer in self._nodes if not peer.is_down]
         drifts = self._drifts(up)

@@ -8,7 +8,8 @@ seed means the same places.
   collisions.
 - `all`: every received datagram counts.
 
-Losses come from the node's own generator, but the machine decides the order of frames: live runs do not repeat exactly.
+Losses come from the node's own seeded generator, but the machine decides the order of frames: live runs do not repeat
+exactly.
 """
 
 from __future__ import annotations

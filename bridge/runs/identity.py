@@ -1,8 +1,8 @@
 """A run's identity: its key is a hash of everything that can change its trace, and only that.
 
 Too narrow a key would pass off an old trace as a changed agent's; too wide a key would repeat finished sweeps. It
-covers ini and files, seed, trace level, and the code (`roambus.bridge.code`) of agent, host and kind of back-end.
-`RunPlan` suffices to make a run anywhere.
+covers ini and files, seed, trace level, kind of back-end, and the code (`roambus.bridge.code`) of agent, host and
+back-end. `RunPlan` suffices to make a run anywhere.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from roambus.bridge.trace.schema import NO_TEMPLATE
 class Origin:
     """The origin of a run's ini, for its trace: name and settings of the template.
 
-    A repeated run has the `version` of roambus that made the first; any other this one.
+    A repeated run keeps the `version` of roambus that made the first.
     """
 
     template: str = NO_TEMPLATE

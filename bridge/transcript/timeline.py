@@ -137,8 +137,8 @@ class Timeline:
     def _later(self, after: SimTime) -> SimTime:
         """The time of a command so long after the last; by hand no two are equal.
 
-        At one instant a run orders links, arrivals, timers. Commands by hand keep their order by a nanosecond each,
-        which agents do not see (`moment`): simultaneous timers would differ.
+        At one instant a run orders links, arrivals, timers, so commands by hand differ by a nanosecond, which agents do
+        not see (`moment`): simultaneous timers would differ.
         """
         if after or self.hands_on is None:
             return self.now + after

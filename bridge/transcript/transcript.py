@@ -47,7 +47,7 @@ class Overrides:
     parameters: Mapping[str, str] = field(default_factory=dict)
     times: bool = False
     announce: Announce = silently
-    """Called before code runs, with its name."""
+    """Receives the name of code before it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Plan:
     def run(
         self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper, inner: Sequence[Wrapper] = ()
     ) -> list[Hands]:
-        """Run the agents inside wrappers, the first innermost; return the drivers by hand, if any.
+        """Run the agents inside wrappers, the first innermost; return any drivers by hand.
 
-        `inner` are the wrappers inside those drivers.
+        `inner` wrappers are inside those drivers.
         """
         work = HandWork(self.timeline) if self.head.by_hand else None
         around = (*inner, *wrappers) if work is None else (*inner, work.wrap, *wrappers)
