@@ -1,8 +1,8 @@
 """A run's identity: its key is a hash of everything that can change its trace, and only that.
 
 Too narrow a key would pass off an old trace as a changed agent's; too wide a key would repeat finished sweeps. It
-covers ini and files, seed, trace level, kind of back-end, and the code (`roambus.bridge.code`) of agent, host and
-back-end. `RunPlan` suffices to make a run anywhere.
+covers ini and files, seed, trace level, and the code (`roambus.bridge.code`) of agent, host and kind of back-end.
+`RunPlan` suffices to make a run anywhere.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
 def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     """The key of a run; raises UserError, OSError.
 
-    The parts have a fixed order and are hashed separately, so that no two inputs can run into each other.
+    Parts have a fixed order and are hashed separately, so that inputs cannot run into each other.
     """
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"

@@ -1,8 +1,8 @@
 """Makes one run; its folder has the trace, the ini, the ini's files and a log.
 
-The trace holds the run's key, so that one file shows whether a run is complete. It is written last, in one step: a
-killed run has no trace and is made again. A failed run leaves a log and the file `failed` with the key, which
-distinguishes it from one never made or made with an older agent.
+The trace holds the run's key and is written last, in one step: a killed run has no trace and is made again. A failed
+run leaves a log and the file `failed` with the key, which distinguishes it from one never made or made with an older
+agent.
 """
 
 from __future__ import annotations

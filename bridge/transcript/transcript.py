@@ -41,7 +41,7 @@ NOTES = {STORE, REPLAY, DROP, MIGRATE}
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Settings that replace the file's; the file's parameters are for its own agent only."""
+    """Settings that replace the file's; its parameters are for its own agent only."""
 
     agent: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -113,7 +113,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
 
 
 def _read_commands(document: Document, head: Head, network: Network) -> Timeline:
-    """Read setup and commands; refuse an output that looks like a command without its prompt."""
+    """Read setup and commands; refuse an output like a command without prompt."""
     timeline, reader = Timeline(head, network), CommandReader(network, head.vocabulary)
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):
