@@ -5,13 +5,12 @@
         point.at_least("delivery_rate_all", 0.9)
         point.no_worse_than(roambus_point("field", "flooding", settings={"nodes": 8}), "messages_per_node", by="10%")
 
-A point is a template with its settings, and an agent. Its test makes runs with the seeds 0, 1, 2, ... and looks at 5,
-8, 12, 18, ... seeds until it passes or fails; undecided at the last seed, it fails and says so. At a confidence of 95 %
-at most about 5 of 100 outcomes are wrong, however many looks (`roambus.experiments.precision`). The
-number of seeds depends on their values alone, so each repetition has the same outcome.
+A test makes runs with the seeds 0, 1, 2, ... and looks at 5, 8, 12, 18, ... of them until it passes or fails;
+undecided at the last seed, it fails and says so. At a confidence of 95 % it passes or fails wrongly in at most about 5
+of 100 cases (`roambus.experiments.precision`). Its looks depend on the values alone, so its outcome is repeatable.
 
-Runs are kept in pytest's cache by all that they depend on, agent code included. pytest imports this module at every
-start, in any project, so roambus is imported only when a fixture is used.
+pytest's cache keeps runs by all that they depend on, agent code included. pytest imports this module at every start, so
+roambus is imported only when a fixture is used.
 """
 
 from __future__ import annotations
